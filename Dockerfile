@@ -1,0 +1,20 @@
+FROM python:3.11-slim AS build
+WORKDIR /app
+RUN python -m venv /venv
+COPY requirements.txt .
+RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt
+
+FROM python:3.11-slim
+RUN useradd --system --uid 10001 --home-dir /data chatplatform \
+    && install -d -o chatplatform -g chatplatform -m 0750 /data
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    DATA_DIR=/data OMP_NUM_THREADS=1
+WORKDIR /app
+COPY --from=build /venv /venv
+COPY . .
+USER chatplatform
+VOLUME /data
+EXPOSE 8000
+CMD ["python", "-m", "granian", "--interface", "asgi", "--no-ws", "--host", "0.0.0.0", \
+     "--port", "8000", "--workers", "2", "--respawn-failed-workers", \
+     "--workers-kill-timeout", "10", "--log-level", "warning", "chatplatform.asgi:application"]

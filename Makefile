@@ -1,0 +1,95 @@
+# `make` shows what there is. Paths are relative, so that a folder with a space in its name works.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+py := .venv/bin/python
+pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes
+throwaway := $(py) -m chatplatform.embedded exec --
+attached := $(py) -m chatplatform.embedded attach --
+compile := uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+new_enough := import sys; sys.exit(sys.version_info < (3, 11))
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+
+.PHONY: run
+run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; PORT, HOST, DATA_DIR
+	@exec $(py) -m chatplatform.run
+
+.PHONY: test
+test: lint types contracts migrations ## everything that must hold: lint, types, contracts, migrations, tests
+	$(throwaway) $(py) -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+.PHONY: lint
+lint: .venv/dev.stamp ## ruff: rules and format
+	$(py) -m ruff check .
+	$(py) -m ruff format --check .
+
+.PHONY: types
+types: .venv/dev.stamp ## mypy, strict
+	$(py) -m mypy .
+
+.PHONY: contracts
+contracts: .venv/dev.stamp ## who may import whom
+	.venv/bin/lint-imports
+
+.PHONY: migrations
+migrations: .venv/dev.stamp ## fails when a model has no migration
+	$(throwaway) $(py) manage.py makemigrations --check --dry-run
+
+.PHONY: openapi
+openapi: .venv/run.stamp ## writes docs/openapi.json
+	$(py) manage.py openapi > docs/openapi.json.new
+	mv docs/openapi.json.new docs/openapi.json
+
+.PHONY: bench
+bench: .venv/dev.stamp ## measures the hot operations beside a raw twin
+	$(throwaway) $(py) bench/run.py
+
+.PHONY: drill
+drill: .venv/dev.stamp ## kills and cuts things on purpose and counts what is lost
+	$(throwaway) $(py) -m pytest drills -q
+
+.PHONY: lock
+lock: ## compiles the .in files into the locked requirements (needs uv)
+	@command -v uv > /dev/null || { echo "make lock needs uv: install it first." >&2; exit 1; }
+	$(compile) requirements.in -o requirements.txt
+	$(compile) requirements-dev.in -o requirements-dev.txt
+
+.PHONY: shell
+shell: .venv/run.stamp ## Django's shell, on the data of make run
+	@$(attached) $(py) manage.py shell
+
+.PHONY: seed
+seed: .venv/run.stamp ## the demo client, on the data of make run; prints the logins
+	@$(attached) $(py) manage.py seed
+
+.PHONY: clean
+clean: ## removes .venv and caches; the data in var/ stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.*
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps are newer than what they were made from; a broken-off installation leaves none.
+.venv/made.stamp:
+	@found=; for name in python3.11 python3; do \
+	  if "$$name" -c '$(new_enough)' 2> /dev/null; then found=$$name; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "Python 3.11 or newer is needed, as python3.11 or python3 on the PATH." >&2; exit 1; \
+	fi; \
+	echo "making .venv with $$("$$found" --version)"; \
+	"$$found" -m venv .venv || { echo "$$found cannot make a virtual environment: install its venv package." >&2; exit 1; }; \
+	touch .venv/made.stamp
+
+.venv/run.stamp: .venv/made.stamp requirements.txt
+	@echo "installing requirements.txt"
+	@$(pip_install) -r requirements.txt
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt
+	@echo "installing requirements-dev.txt"
+	@$(pip_install) -r requirements-dev.txt
+	@touch $@

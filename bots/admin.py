@@ -1,0 +1,111 @@
+"""Bots and their training in the staff's site."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from bots.models import Bot, Chunk, Document, DocumentStatus, Prompt
+from bots.services import training
+
+COLORS: dict[str, str] = {
+    DocumentStatus.QUEUED: "info",
+    DocumentStatus.TRAINING: "warning",
+    DocumentStatus.TRAINED: "success",
+    DocumentStatus.FAILED: "danger",
+}
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """Rows that only services write."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Bot)
+class BotAdmin(ModelAdmin):
+    list_display = (
+        "bot_name", "client", "default_language", "is_disabled", "agent_reply", "created_at",
+    )  # fmt: skip
+    list_filter = ("is_disabled", "agent_reply", "default_language")
+    search_fields = ("bot_name", "description", "client__name")
+    list_select_related = ("client",)
+    ordering = ("-id",)
+    readonly_fields = ("client", "knowledge_version", "created_at", "updated_at")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The API makes bots: it counts them."""
+        return False
+
+
+@admin.register(Prompt)
+class PromptAdmin(ReadOnlyAdmin):
+    list_display = ("bot", "version", "is_current", "language", "model", "created_by", "created_at")
+    list_filter = ("is_current",)
+    search_fields = ("content", "bot__bot_name")
+    list_select_related = ("bot", "created_by")
+    ordering = ("-id",)
+
+
+@admin.register(Document)
+class DocumentAdmin(ReadOnlyAdmin):
+    list_display = (
+        "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "shown_error",
+        "created_at",
+    )  # fmt: skip
+    list_filter = ("status", "is_important", "language")
+    search_fields = ("file_name", "title", "sha256", "bot__bot_name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+    actions = ("train_again",)
+
+    @display(description="Status", ordering="status", label=COLORS)
+    def shown_status(self, document: Document) -> str:
+        return document.status
+
+    @display(description="Progress", ordering="progress")
+    def shown_progress(self, document: Document) -> str:
+        return format_html(
+            '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
+            *[document.progress] * 3,
+        )
+
+    @display(description="Error")
+    def shown_error(self, document: Document) -> str:
+        if not document.error_code:
+            return "–"
+        return f"{document.error_code}: {document.error_message}"
+
+    @admin.action(description="Train again")
+    def train_again(self, request: HttpRequest, documents: QuerySet[Document]) -> None:
+        queued = sum(training.retrain(document) for document in documents)
+        skipped = documents.count() - queued
+        messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
+
+
+@admin.register(Chunk)
+class ChunkAdmin(ReadOnlyAdmin):
+    list_display = ("document", "position", "heading", "page", "language", "opening")
+    list_filter = ("language", "embedding_model")
+    search_fields = ("text", "heading", "document__file_name")
+    list_select_related = ("document",)
+    ordering = ("-id",)
+    # Vectors are bytes: nobody reads them.
+    exclude = ("vector", "sentence_vectors")
+    # Counting a table of passages takes longer than showing a page of it.
+    show_full_result_count = False
+
+    @display(description="Text")
+    def opening(self, chunk: Chunk) -> str:
+        return chunk.text[:120]

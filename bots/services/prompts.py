@@ -1,0 +1,48 @@
+"""Prompts: versions of a bot's instructions."""
+
+from django.db import transaction
+
+from bots.models import Bot, Prompt
+from bots.serializers.train import PromptDto
+from chatplatform.errors import NotFound
+from identity.models import User
+
+
+def create(bot: Bot, *, given: PromptDto, by: User | None) -> Prompt:
+    """A new current version; the ones before it stay."""
+    fields = {
+        "content": given.content,
+        "tone": given.tone or "",
+        "language": given.language or "",
+        "model": given.model or "",
+        "temperature": given.temperature,
+    }
+    with transaction.atomic():
+        # The bot's row is the lock of its prompts: two new versions get two numbers.
+        locked = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        if locked is None:
+            raise NotFound
+        newest = Prompt.objects.filter(bot=locked).order_by("-version").first()
+        Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
+        made = Prompt.objects.create(
+            client_id=locked.client_id,
+            bot=locked,
+            version=newest.version + 1 if newest else 1,
+            created_by=by,
+            **fields,
+        )
+    # Read again: the database set its time.
+    return Prompt.objects.get(pk=made.pk)
+
+
+def find_current(bot_id: int) -> Prompt | None:
+    """The bot's instructions, or None before the first."""
+    return Prompt.objects.filter(bot_id=bot_id, is_current=True).first()
+
+
+def get_current(bot: Bot) -> Prompt:
+    """The bot's instructions; 404 before the first."""
+    found = find_current(bot.pk)
+    if found is None:
+        raise NotFound("This bot has no prompt yet.")
+    return found

@@ -1,0 +1,124 @@
+"""What a bot knows about a question, from an index kept in this process."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from bots.knowledge import embedding
+from bots.knowledge.search import Found, Index, IndexedChunk, Vectors
+from bots.models import Bot, Chunk
+
+# Whichever is reached first; one bot that is larger than the second stays alone.
+MAX_BOTS = 50
+MAX_BYTES = 300_000_000
+# The words of an index weigh some eight times their text, measured on manual pages.
+_BYTES_A_CHARACTER = 8
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    version: int
+    index: Index
+    size_bytes: int
+
+
+class _Cache:
+    """Indexes by bot, the least recently used out first; each built by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._building: dict[int, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, bot: Bot) -> Index:
+        """The bot's index, at least as new as its `knowledge_version`."""
+        found = self._fresh(bot)
+        if found:
+            return found
+        with self._lock:
+            building = self._building.setdefault(bot.pk, threading.Lock())
+        with building:
+            # Whoever waited here finds what the one before has built.
+            return self._fresh(bot) or self._build(bot)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+
+    def _fresh(self, bot: Bot) -> Index | None:
+        with self._lock:
+            entry = self._entries.get(bot.pk)
+            # A caller whose row is a moment old gets the newer knowledge.
+            if entry is None or entry.version < bot.knowledge_version:
+                return None
+            self._entries.move_to_end(bot.pk)
+            return entry.index
+
+    def _build(self, bot: Bot) -> Index:
+        chunks = load(bot.pk)
+        entry = _Entry(bot.knowledge_version, Index.build(chunks), sum(map(_size, chunks)))
+        with self._lock:
+            self._entries[bot.pk] = entry
+            self._entries.move_to_end(bot.pk)
+            self._shrink()
+            # Whoever still waits holds the lock object itself; the table stays small.
+            self._building.pop(bot.pk, None)
+        return entry.index
+
+    def _shrink(self) -> None:
+        total = sum(entry.size_bytes for entry in self._entries.values())
+        while len(self._entries) > 1 and (len(self._entries) > MAX_BOTS or total > MAX_BYTES):
+            _, dropped = self._entries.popitem(last=False)
+            total -= dropped.size_bytes
+
+
+_cache = _Cache()
+
+
+def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> Found:
+    """What the bot's documents say about a question; nothing where it has none."""
+    return _cache.get(bot).search(question, language=language, limit=limit)
+
+
+def forget() -> None:
+    """Drop every index of this process."""
+    _cache.clear()
+
+
+def load(bot_id: int) -> list[IndexedChunk]:
+    """A bot's passages with their vectors, in the order of its documents."""
+    rows = Chunk.objects.filter(bot_id=bot_id).select_related("document")
+    return [_indexed(row) for row in rows.order_by("document_id", "position").iterator(500)]
+
+
+def _indexed(row: Chunk) -> IndexedChunk:
+    # Vectors of another model mean nothing beside a question's: word search then.
+    known = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
+    vector = row.vector if known else b""
+    sentence_vectors = row.sentence_vectors if known else b""
+    return IndexedChunk(
+        id=row.pk,
+        document_id=row.document_id,
+        title=row.document.title or row.document.file_name,
+        url=None,
+        heading=row.heading,
+        page=row.page,
+        text=row.text,
+        language=row.language,
+        vector=_floats(vector),
+        sentences=tuple(row.sentences),
+        sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
+        is_important=row.document.is_important,
+    )
+
+
+def _floats(stored: bytes | memoryview) -> Vectors:
+    return np.frombuffer(bytes(stored), dtype=np.float32)
+
+
+def _size(chunk: IndexedChunk) -> int:
+    # The passage's vector lies in the index's matrix as well.
+    vectors = 2 * chunk.vector.nbytes + chunk.sentence_vectors.nbytes
+    return vectors + len(chunk.text) * _BYTES_A_CHARACTER

@@ -1,0 +1,147 @@
+"""Whole way from a text to a cited answer, English and Vietnamese: a floor, not a benchmark."""
+
+from pathlib import Path
+
+import pytest
+
+from bots.engine import embedded
+from bots.knowledge import chunking, embedding, extract, search
+
+ENGLISH = """# Harbour Bicycle Rental
+
+## Opening hours
+The shop opens at nine in the morning and closes at seven. On Sundays we stay closed.
+
+## Prices
+A city bicycle costs 12 euros a day. Electric bicycles cost 30 euros a day.
+
+## Deposit
+Each customer leaves a deposit of 100 euros, by card only. It is returned within three days.
+
+## Damage and theft
+Report a stolen bicycle to the police first and then call us. The insurance covers all but 50 euros.
+
+## Cancelling
+A booking can be cancelled free of charge until noon of the day before. Later we keep half the fee.
+
+## Children
+Child seats are free and fit children of up to 22 kilograms. Helmets for children can be borrowed.
+
+## Punctures
+For a flat tyre call our van, which comes within an hour inside the city. The repair is free.
+
+## Groups
+Groups of more than ten people receive a discount of 15 per cent. Guides can be booked for them.
+"""
+VIETNAMESE = """# Tiệm cà phê Góc Phố
+
+## Giờ phục vụ
+Quán mở cửa từ 7 giờ sáng đến 10 giờ đêm mỗi ngày. Ngày lễ quán đóng cửa sớm lúc 6 giờ chiều.
+
+## Đặt bàn
+Quý khách đặt bàn trước ít nhất hai tiếng qua điện thoại. Bàn được giữ tối đa 20 phút.
+
+## Giao đồ uống
+Quán giao đồ uống trong bán kính 5 km với phí 15.000 đồng. Đơn trên 200.000 đồng được miễn phí.
+
+## Thẻ tích điểm
+Mỗi ly nước được cộng một điểm, đủ mười điểm được tặng một ly. Điểm hết hạn sau sáu tháng.
+
+## Mang thú cưng
+Thú cưng được ngồi ở sân vườn nhưng phải có dây dắt. Khu máy lạnh không nhận thú cưng.
+
+## Thanh toán
+Quán nhận tiền mặt, thẻ ngân hàng và ví điện tử. Hóa đơn công ty được xuất trong ngày.
+
+## Khiếu nại
+Nếu đồ uống không đúng yêu cầu, quán làm lại miễn phí ngay lập tức. Vui lòng báo cho quản lý ca.
+"""
+QUESTIONS = {
+    "en": [
+        ("When do you open in the morning?", "nine in the morning"),
+        ("How much is an electric bike per day?", "30 euros"),
+        ("When do I get my deposit back?", "three days"),
+        ("My bike was stolen, what should I do?", "police"),
+        ("Can I cancel my booking for free?", "until noon"),
+        ("Do you have seats for kids?", "22 kilograms"),
+        ("I have a flat tyre", "van"),
+        ("Is there a discount for groups?", "15 per cent"),
+    ],
+    "vi": [
+        ("Quán mở cửa lúc mấy giờ?", "7 giờ sáng"),
+        ("Tôi muốn đặt bàn thì làm thế nào?", "hai tiếng"),
+        ("Phí giao đồ uống bao nhiêu?", "15.000"),
+        ("Điểm tích lũy khi nào hết hạn?", "sáu tháng"),
+        ("Có được mang chó theo không?", "dây dắt"),
+        ("Quán có nhận thẻ ngân hàng không?", "ví điện tử"),
+        ("Đồ uống bị làm sai thì sao?", "làm lại miễn phí"),
+    ],
+}
+OFF_TOPIC = {
+    "en": [
+        "What is the capital of France?",
+        "How do I bake bread?",
+        "Who wrote Hamlet?",
+        "Can you book me a flight to Tokyo?",
+        "How do I reset my bank password?",
+    ],
+    "vi": [
+        "Thủ đô của nước Pháp là gì?",
+        "Ai vô địch World Cup 2018?",
+        "Bác sĩ nào chữa đau lưng giỏi?",
+        "Cách cài đặt máy in?",
+        "Làm sao để học tiếng Nhật nhanh?",
+    ],
+}
+
+
+def index_of(path: Path, text: str) -> search.Index:
+    path.write_text(text, encoding="utf-8")
+    extracted = extract.extract(path, file_name="guide.md")
+    chunks = []
+    for piece in chunking.chunk(extracted):
+        vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
+        assert vectors is not None
+        chunks.append(
+            search.IndexedChunk(
+                id=piece.position,
+                document_id=1,
+                title=extracted.title,
+                url=None,
+                heading=piece.heading,
+                page=piece.page,
+                text=piece.text,
+                language=extracted.language,
+                vector=vectors[0],
+                sentences=piece.sentences,
+                sentence_vectors=vectors[1:],
+            )
+        )
+    return search.Index.build(chunks)
+
+
+def ask(index: search.Index, question: str, language: str) -> embedded.Extractive | None:
+    return embedded.answer(
+        question,
+        language=language,
+        found=index.search(question, language=language),
+        threshold=search.DEFAULT_THRESHOLD,
+    )
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", ENGLISH), ("vi", VIETNAMESE)])
+def test_answers_what_it_knows_and_nothing_else(tmp_path: Path, language: str, text: str) -> None:
+    index = index_of(tmp_path / "guide", text)
+    missed: list[str] = []
+    for question, expected in QUESTIONS[language]:
+        reply = ask(index, question, language)
+        if reply is None or expected not in reply.text:
+            missed.append(f"{question} -> {reply.text if reply else None}")
+            continue
+        (cited,) = reply.citations
+        assert cited.quote == reply.text
+        assert len(reply.text.split()) <= embedded.MAX_WORDS
+        assert set(reply.text.split()) <= set(text.split())
+    assert len(missed) <= 1, missed
+    leaked = [question for question in OFF_TOPIC[language] if ask(index, question, language)]
+    assert len(leaked) <= 1, leaked

@@ -1,0 +1,135 @@
+"""Create Bot."""
+
+from unittest import mock
+
+import pytest
+
+from bots.models import Bot
+from chatplatform.testing import run_before
+
+PATH = "/ai/bot"
+
+
+def test_it_works(ann):
+    reply = ann.post(PATH, {"bot_name": "Helper", "welcome_message": {"en": "Hello"}})
+    assert reply.status_code == 201
+    made = reply.json()
+    bot = Bot.objects.get()
+    assert made["id"] == bot.pk
+    assert made["client_id"] == ann.client.pk
+    assert made["bot_name"] == "Helper"
+    assert made["default_language"] == "en"
+    assert made["style"] == {
+        "position": "bottom-right", "width": 380, "height": 600, "font": "", "radius": 12,
+        "dark_mode": False,
+    }  # fmt: skip
+    assert made["chatbot_setup"] is True
+    assert not any(made[name] for name in ("prompt_setup", "file_setup", "url_setup"))
+    assert made["api_key"] is None
+    assert made["bot_icon"] is None
+    assert made["is_disabled"] is False
+    assert made["created_at"].endswith("Z")
+
+
+def test_all_fields_are_kept(ann):
+    given = {
+        "bot_name": "Shop", "description": "Answers", "bot_icon": "https://example.com/i.png",
+        "primary_color": "#ABCDEF", "secondary_color": "#000000",
+        "allowed_domain": "example.com,*.example.org", "languages": ["vi", "en"],
+        "default_language": "vi",
+        "style": {
+            "position": "top-left", "width": 400, "height": 500, "font": "Inter, sans-serif",
+            "radius": 4, "dark_mode": True,
+        },
+        "welcome_message": {"vi": "Chào bạn"}, "terms": {"vi": "Điều khoản"},
+        "attach_enabled": False, "auto_pop_up": True, "is_fullscreen": True, "is_visible": False,
+        "allow_preview": False, "agent_reply": True, "delete_available": False,
+    }  # fmt: skip
+    made = ann.post(PATH, given).json()
+    assert {name: made[name] for name in given} == given
+
+
+def test_domains_are_tidied(ann):
+    made = ann.post(PATH, {"bot_name": "B", "allowed_domain": " Example.com, *.bücher.de,example.com"})
+    assert made.json()["allowed_domain"] == "example.com,*.xn--bcher-kva.de"
+
+
+def test_the_default_language_follows_the_languages(ann):
+    made = ann.post(PATH, {"bot_name": "B", "languages": ["vi", "fr"]})
+    assert made.json()["default_language"] == "vi"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({}, "bot_name"),
+        ({"bot_name": ""}, "bot_name"),
+        ({"bot_name": "  "}, "bot_name"),
+        ({"bot_name": None}, "bot_name"),
+        ({"bot_name": "x" * 101}, "bot_name"),
+        ({"bot_name": "a\x00b"}, "bot_name"),
+        ({"bot_name": "B", "id": 7}, "id"),
+        ({"bot_name": "B", "bot_icon": "javascript:alert(1)"}, "bot_icon"),
+        ({"bot_name": "B", "primary_color": "red"}, "primary_color"),
+        ({"bot_name": "B", "allowed_domain": "https://example.com"}, "allowed_domain"),
+        ({"bot_name": "B", "allowed_domain": "example.com:8000"}, "allowed_domain"),
+        ({"bot_name": "B", "allowed_domain": "example.com/shop"}, "allowed_domain"),
+        ({"bot_name": "B", "allowed_domain": "a.com,,b.com"}, "allowed_domain"),
+        ({"bot_name": "B", "allowed_domain": "*.com"}, "allowed_domain"),
+        ({"bot_name": "B", "allowed_domain": "a.*.com"}, "allowed_domain"),
+        ({"bot_name": "B", "allowed_domain": "*"}, "allowed_domain"),
+        ({"bot_name": "B", "languages": ["english!"]}, "languages"),
+        ({"bot_name": "B", "languages": ["en", "en"]}, "languages"),
+        ({"bot_name": "B", "languages": ["vi"], "default_language": "en"}, "default_language"),
+        ({"bot_name": "B", "style": {"width": 1}}, "style"),
+        ({"bot_name": "B", "style": {"colour": "red"}}, "style"),
+        ({"bot_name": "B", "style": {"font": "x;} body{display:none"}}, "style"),
+        ({"bot_name": "B", "welcome_message": {"not a code": "x"}}, "welcome_message"),
+        ({"bot_name": "B", "chatbot_setup": True}, "chatbot_setup"),
+        ({"bot_name": "B", "client_id": 1}, "client_id"),
+        ({"bot_name": "B", "is_disabled": True}, "is_disabled"),
+        ({"bot_name": "B", "surprise": 1}, "surprise"),
+    ],
+)
+def test_a_wrong_body(ann, wrong, field):
+    reply = ann.post(PATH, wrong)
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"][:2] == ["body", field]
+    assert not Bot.objects.exists()
+
+
+def test_an_agent_may_not(ben):
+    assert ben.post(PATH, {"bot_name": "B"}).status_code == 403
+    assert not Bot.objects.exists()
+
+
+def test_nobody_may_not(db, nobody):
+    assert nobody.post(PATH, {"bot_name": "B"}).status_code == 401
+    assert not Bot.objects.exists()
+
+
+def test_the_limit_holds(ann):
+    with mock.patch("bots.services.bots.MAX_BOTS", 1):
+        assert ann.post(PATH, {"bot_name": "First"}).status_code == 201
+        reply = ann.post(PATH, {"bot_name": "Second"})
+    assert reply.status_code == 409
+    assert reply.json()["code"] == "bot_limit"
+    assert Bot.objects.count() == 1
+
+
+def test_the_limit_counts_only_the_own(ann, cara):
+    with mock.patch("bots.services.bots.MAX_BOTS", 1):
+        assert ann.post(PATH, {"bot_name": "First"}).status_code == 201
+        assert cara.post(PATH, {"bot_name": "Hers"}).status_code == 201
+
+
+def test_two_requests_for_the_last_place(ann):
+    def other():
+        ann.post(PATH, {"bot_name": "Other"})
+
+    with (
+        mock.patch("bots.services.bots.MAX_BOTS", 1),
+        run_before("bots.services.bots._check_languages", other),
+    ):
+        assert ann.post(PATH, {"bot_name": "Late"}).status_code == 409
+    assert Bot.objects.get().bot_name == "Other"

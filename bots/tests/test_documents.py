@@ -1,0 +1,66 @@
+"""Get Files, Delete Document By Id."""
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from bots.models import Bot, Chunk, Document
+from chatplatform.testing import run_jobs
+
+
+@pytest.fixture(autouse=True)
+def _own_media(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def document(ann, bot):
+    files = [SimpleUploadedFile("hours.txt", b"Our shop opens at nine o'clock every day.")]
+    ann.upload(f"/ai/{bot.pk}/train/document", files=files)
+    return Document.objects.get()
+
+
+def of(document):
+    return f"/ai/{document.bot_id}/train/document/{document.pk}"
+
+
+def test_newest_first(ann, bot, document):
+    files = [SimpleUploadedFile("more.txt", b"Tea costs two coins at our shop.")]
+    ann.upload(f"/ai/{bot.pk}/train/document", files=files)
+    first = ann.get(f"/ai/{bot.pk}/train/document", {"limit": 1}).json()
+    assert [one["file_name"] for one in first["items"]] == ["more.txt"]
+    rest = ann.get(f"/ai/{bot.pk}/train/document", {"cursor": first["next_cursor"]}).json()
+    assert [one["file_name"] for one in rest["items"]] == ["hours.txt"]
+    assert rest["next_cursor"] is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_delete_forgets_everything(ann, bot, document):
+    run_jobs()
+    path = Path(document.file.path)
+    assert path.exists()
+    reply = ann.delete(of(document))
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert not Document.objects.exists()
+    assert not Chunk.objects.exists()
+    assert not path.exists()
+    assert Bot.objects.get().knowledge_version == 3
+    assert ann.delete(of(document)).status_code == 404
+
+
+def test_another_client(cara, bot, document):
+    assert cara.get(f"/ai/{bot.pk}/train/document").status_code == 404
+    assert cara.delete(of(document)).status_code == 404
+    assert Document.objects.exists()
+
+
+def test_another_bot_of_the_client(ann, document):
+    other = ann.post("/ai/bot", {"bot_name": "Other"}).json()["id"]
+    assert ann.delete(f"/ai/{other}/train/document/{document.pk}").status_code == 404
+    assert Document.objects.exists()
+
+
+def test_nobody(document, nobody):
+    assert nobody.delete(of(document)).status_code == 401
+    assert nobody.get(f"/ai/{document.bot_id}/train/document").status_code == 401

@@ -1,0 +1,72 @@
+"""The encoder's adapter: shapes, limits and life without it."""
+
+import os
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from bots.knowledge import embedding
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def refuse(name: str) -> None:
+        raise ImportError(name)
+
+    embedding._encoder.cache_clear()
+    monkeypatch.setattr("bots.knowledge.embedding.importlib.import_module", refuse)
+    yield
+    embedding._encoder.cache_clear()
+
+
+def test_vectors_are_unit_length() -> None:
+    vectors = embedding.embed_passages(["Delivery takes two days.", "Giao hàng mất hai ngày."])
+    assert vectors is not None
+    assert vectors.shape == (2, embedding.DIMENSION)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-3)
+    # The same thing in two languages lies closer than another thing in one.
+    question = embedding.embed_query("How long does shipping take?")
+    other = embedding.embed_passages(["Cats sleep sixteen hours."])
+    assert question is not None
+    assert other is not None
+    assert (vectors @ question).min() > float((other @ question)[0])
+
+
+def test_progress_is_told_after_each() -> None:
+    told: list[tuple[int, int]] = []
+    embedding.embed_passages(["a", "b"], on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+    empty = embedding.embed_passages([])
+    assert empty is not None
+    assert empty.shape == (0, embedding.DIMENSION)
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000])
+def test_odd_and_long_texts_are_quick(text: str) -> None:
+    started = time.monotonic()
+    vector = embedding.embed_query(text)
+    assert vector is not None
+    assert np.isfinite(vector).all()
+    assert time.monotonic() - started < 3
+
+
+def test_nul_does_not_cut_the_text() -> None:
+    cut = embedding.embed_query("returns \x00within thirty days")
+    whole = embedding.embed_query("returns within thirty days")
+    assert cut is not None
+    assert whole is not None
+    assert np.allclose(cut, whole)
+
+
+def test_one_thread_is_set() -> None:
+    assert os.environ["OMP_NUM_THREADS"] == "1"
+
+
+@pytest.mark.usefixtures("missing")
+def test_without_the_package() -> None:
+    assert not embedding.available()
+    assert embedding.embed_query("hello") is None
+    assert embedding.embed_passages(["hello"]) is None

@@ -1,0 +1,245 @@
+"""Files as they come: every supported type, wrong names, and files made to do harm."""
+
+import io
+import time
+import zipfile
+import zlib
+from pathlib import Path
+
+import docx
+import pytest
+
+from bots.knowledge import extract
+from bots.knowledge.extract import ExtractError
+
+
+def pdf_bytes(*contents: bytes, is_packed: bool = False) -> bytes:
+    """A PDF with one content stream a page."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(contents)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(contents)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, content in enumerate(contents):
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R"
+            b" >> >> /Contents %d 0 R >>" % (5 + 2 * number)
+        )
+        packed = b" /Filter /FlateDecode" if is_packed else b""
+        objects.append(
+            b"<< /Length %d%s >>\nstream\n%s\nendstream" % (len(content), packed, content)
+        )
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    size = len(objects) + 1
+    return out + (
+        b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\n"
+        b"startxref\n%d\n%%%%EOF" % (size, table, size, len(out))
+    )
+
+
+def page(*lines: str) -> bytes:
+    shown = " ".join(f"({line}) Tj T*" for line in lines)
+    return f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET".encode()
+
+
+def docx_bytes() -> bytes:
+    document = docx.Document()
+    document.add_heading("Returns", 1)
+    document.add_paragraph("Goods come back within thirty days.")
+    document.add_paragraph("Keep the receipt", style="List Bullet")
+    cells = document.add_table(1, 2).rows[0].cells
+    cells[0].text, cells[1].text = "Fee", "5 euros"
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def with_part(body: bytes) -> bytes:
+    """A DOCX whose main part is `body`."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(docx_bytes())) as source,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for name in source.namelist():
+            target.writestr(name, body if name == "word/document.xml" else source.read(name))
+    return buffer.getvalue()
+
+
+WORD = (
+    b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>'
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "upload"
+
+
+def read(file: Path, data: bytes, name: str) -> extract.Extracted:
+    file.write_bytes(data)
+    return extract.extract(file, file_name=name)
+
+
+def refused(file: Path, data: bytes, name: str) -> str:
+    file.write_bytes(data)
+    started = time.monotonic()
+    with pytest.raises(ExtractError) as caught:
+        extract.extract_in_child(file, file_name=name)
+    assert time.monotonic() - started < 21
+    return caught.value.code
+
+
+def test_pdf_keeps_its_pages(file: Path) -> None:
+    found = read(
+        file, pdf_bytes(page("Parcels arrive on Monday."), page("Dogs stay out.")), "a.pdf"
+    )
+    assert found.mime_type == extract.PDF
+    assert [(s.page, s.text) for s in found.sections] == [
+        (1, "Parcels arrive on Monday."),
+        (2, "Dogs stay out."),
+    ]
+
+
+def test_docx_headings_lists_and_tables(file: Path) -> None:
+    (section,) = read(file, docx_bytes(), "a.docx").sections
+    assert section.heading == "Returns"
+    assert section.text == (
+        "Goods come back within thirty days.\n- Keep the receipt\n\nFee | 5 euros"
+    )
+
+
+def test_html_without_scripts(file: Path) -> None:
+    body = "<p>Parcels arrive on Monday and on Thursday, in the morning.</p>" * 2
+    found = read(
+        file,
+        f"<!doctype html><html><head><title>Shop</title><script>evil()</script></head><body>"
+        f"<h2>Delivery</h2>{body}</body></html>".encode(),
+        "a.html",
+    )
+    text = "\n".join(section.text for section in found.sections)
+    assert found.title == "Shop"
+    assert "Parcels arrive on Monday" in text
+    assert "evil" not in text
+
+
+def test_markdown_sections(file: Path) -> None:
+    found = read(file, b"# Shop\n\nHi **you**.\n\n## Fees\n[Five](http://x) euros.\n", "a.md")
+    assert [(s.heading, s.text) for s in found.sections] == [
+        ("Shop", "Hi you."),
+        ("Fees", "Five euros."),
+    ]
+
+
+def test_csv_rows_are_labelled(file: Path) -> None:
+    found = read(file, b"name;price\nTea;2\nCoffee;3\n", "a.csv")
+    assert [s.text for s in found.sections] == ["name: Tea\nprice: 2", "name: Coffee\nprice: 3"]
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_encodings(file: Path, codec: str) -> None:
+    text = "Café prices: 5 euros, naïve façade. Open daily for everybody."
+    (section,) = read(file, text.encode(codec), "a.txt").sections
+    assert section.text == text
+
+
+def test_text_is_normalised(file: Path) -> None:
+    (section,) = read(
+        file, ("Ca\u0300 phe\u0302\x01 ngon. " + "Mot ngay moi. " * 9).encode(), "a.txt"
+    ).sections
+    assert section.text.startswith("Cà phê ngon. Mot")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "code"),
+    [
+        (b"", "a.txt", "empty"),
+        (b" \n ", "a.txt", "empty"),
+        (b"MZ\x90\x00" + b"\x00" * 99, "a.pdf", "unsupported_type"),
+        (b"\x89PNG\r\n\x1a\n<html>", "a.html", "unsupported_type"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "a.svg", "unsupported_type"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "a.html", "unsupported_type"),
+        (b"plain words", "a.pdf", "unsupported_type"),
+        (b"%PDF-1.4 x", "a.txt", "unsupported_type"),
+        (b"<!doctype html><p>x", "a.csv", "unsupported_type"),
+        (b"words", "a.pdf.exe", "unsupported_type"),
+        (bytes(range(256)) * 8, "a.txt", "unsupported_type"),
+    ],
+)
+def test_sniff_refuses(data: bytes, name: str, code: str) -> None:
+    with pytest.raises(ExtractError) as caught:
+        extract.sniff(data, name)
+    assert caught.value.code == code
+
+
+def test_child_gives_the_same(file: Path) -> None:
+    data = docx_bytes()
+    assert read(file, data, "a.docx") == extract.extract_in_child(file, file_name="a.docx")
+    file.write_bytes(pdf_bytes(page("Parcels arrive.")))
+    assert extract.extract_in_child(file, file_name="\x00../a.pdf").sections[0].page == 1
+    file.write_text("<!doctype html><p>Parcels arrive on Monday.</p>")
+    assert extract.extract_in_child(file, file_name="a.html").sections
+
+
+def test_child_is_killed_at_the_wall_limit(file: Path) -> None:
+    file.write_bytes(docx_bytes())
+    with pytest.raises(ExtractError) as caught:
+        extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.05)
+    assert caught.value.code == "timeout"
+
+
+def test_pdf_bomb(file: Path) -> None:
+    packer = zlib.compressobj(9)
+    block = b" " * 2**20
+    packed = b"".join(packer.compress(block) for _ in range(1024)) + packer.flush()
+    code = refused(file, pdf_bytes(packed, is_packed=True), "a.pdf")
+    assert code in {"too_large", "empty", "malformed", "timeout"}
+
+
+def test_docx_of_four_million_paragraphs(file: Path) -> None:
+    body = WORD + b"<w:p/>" * 4_000_000 + b"</w:body></w:document>"
+    assert refused(file, with_part(body), "a.docx") == "too_large"
+
+
+def test_docx_under_the_gate_but_above_the_memory(file: Path) -> None:
+    body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
+    assert len(body) < extract.MAX_XML_BYTES
+    code = refused(file, with_part(body), "a.docx")
+    assert code in {"too_large", "malformed", "empty", "timeout"}
+
+
+def test_billion_laughs(file: Path) -> None:
+    levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    body = (
+        f'<!DOCTYPE d [<!ENTITY l0 "lol">{levels}]>'.encode()
+        + WORD
+        + (b"<w:p><w:r><w:t>&l9;</w:t></w:r></w:p></w:body></w:document>")
+    )
+    assert refused(file, with_part(body), "a.docx") in {"malformed", "empty", "too_large"}
+
+
+def test_deeply_nested_html(file: Path) -> None:
+    data = b"<!doctype html><html><body>" + b"<div>" * 200_000
+    assert refused(file, data, "a.html") in {"empty", "malformed", "too_large", "timeout"}
+
+
+def test_zip_with_lying_sizes(file: Path) -> None:
+    data = bytearray(with_part(WORD + b"<w:p/>" * 300_000 + b"</w:body></w:document>"))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        real = archive.getinfo("word/document.xml").file_size
+    for start in range(len(data) - 4):
+        if data[start : start + 4] == real.to_bytes(4, "little"):
+            data[start : start + 4] = (100).to_bytes(4, "little")
+    assert refused(file, bytes(data), "a.docx") == "malformed"
+
+
+def test_broken_files(file: Path) -> None:
+    whole = pdf_bytes(page("Parcels arrive on Monday."))
+    assert refused(file, whole[: len(whole) // 3], "a.pdf") in {"malformed", "empty"}
+    assert refused(file, docx_bytes()[:4000], "a.docx") == "malformed"
+    assert refused(file, b"%PDF-1.7\n" + bytes(range(256)) * 40, "a.pdf") in {"malformed", "empty"}

@@ -1,0 +1,85 @@
+"""Get All Bot, Get Bot By Id."""
+
+from bots.models import Document, Prompt
+from bots.services import bots
+from chatplatform.testing import make_bot, make_key
+
+
+def test_the_flags_follow_what_is_there(ann, bot):
+    Prompt.objects.create(client=ann.client, bot=bot, version=1, content="Be kind")
+    document = Document.objects.create(
+        client=ann.client, bot=bot, file_name="a.txt", mime_type="text/plain", size_bytes=1,
+        sha256="0" * 64, status="training",
+    )  # fmt: skip
+    found = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert (found["prompt_setup"], found["file_setup"]) == (True, False)
+    assert found["chatbot_setup"] is False
+    Document.objects.filter(pk=document.pk).update(status="trained")
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["file_setup"] is True
+
+
+def test_the_key_is_masked(ann, bot):
+    make_key(ann.client, bot_id=bot.pk)
+    newest = make_key(ann.client, bot_id=bot.pk)
+    found = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert found["api_key"] == f"{newest.key.prefix}.****"
+    assert newest.headers["API-KEY"] not in str(found)
+
+
+def test_another_clients_bot_is_not_there(cara, bot):
+    reply = cara.get(f"/ai/bot/{bot.pk}")
+    assert reply.status_code == 404
+    assert reply.json()["code"] == "not_found"
+    assert cara.get("/ai/bot").json() == {"items": [], "next_cursor": None}
+
+
+def test_a_missing_bot(ann):
+    assert ann.get("/ai/bot/999999").status_code == 404
+    assert ann.get(f"/ai/bot/{2**70}").status_code == 404
+
+
+def test_nobody(db, nobody):
+    assert nobody.get("/ai/bot").status_code == 401
+    assert nobody.get("/ai/bot/1").status_code == 401
+
+
+def test_an_agent_reads(ben, bot):
+    assert ben.get(f"/ai/bot/{bot.pk}").status_code == 200
+
+
+def test_pages_show_every_bot_once(ann):
+    made = [make_bot(ann.client).pk for _ in range(5)]
+    seen, cursor = [], None
+    while True:
+        query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        page = ann.get("/ai/bot", query).json()
+        seen += [item["id"] for item in page["items"]]
+        cursor = page["next_cursor"]
+        if not cursor:
+            break
+    assert seen == made
+
+
+def test_a_wrong_page(ann):
+    assert ann.get("/ai/bot", {"limit": 101}).status_code == 422
+    assert ann.get("/ai/bot", {"cursor": "forged"}).status_code == 422
+
+
+def test_more_bots_cost_no_more_queries(ann, django_assert_max_num_queries):
+    counts = []
+    for number in (1, 10):
+        for _ in range(number):
+            make_bot(ann.client)
+        with django_assert_max_num_queries(6) as asked:
+            ann.get("/ai/bot")
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
+
+
+def test_what_others_ask(ann, cara, bot):
+    assert bots.exists(ann.client, bot.pk)
+    assert not bots.exists(cara.client, bot.pk)
+    assert bots.allowed_hosts(bot.pk) == []
+    hosted = make_bot(ann.client, allowed_domain="example.com,*.example.org")
+    assert bots.allowed_hosts(hosted.pk) == ["example.com", "*.example.org"]
+    assert bots.allowed_hosts(999999) == []

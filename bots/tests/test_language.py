@@ -1,0 +1,35 @@
+"""Language detection where customers' messages are short."""
+
+import pytest
+
+from bots.knowledge import language
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("How long does the delivery take to my town?", "en"),
+        ("Cửa hàng mở cửa lúc mấy giờ vậy?", "vi"),
+        ("giá bao nhiêu", "vi"),
+        ("¿Cuánto tarda el envío a mi ciudad?", "es"),
+        ("Wie lange dauert die Lieferung nach Berlin?", "de"),
+        ("営業時間は何時までですか", "ja"),
+        ("你们几点关门", "zh"),
+        ("เปิดกี่โมงครับ", "th"),
+    ],
+)
+def test_detects(text: str, expected: str) -> None:
+    assert language.detect(text, default="fr") == expected
+
+
+@pytest.mark.parametrize("text", ["", "ok", "hello there", "12345 67 89", "🙂🙂", "\x00", "\ud800"])
+def test_too_little_keeps_the_default(text: str) -> None:
+    assert language.detect(text, default="vi") == "vi"
+    assert language.detect(text, default="en") == "en"
+
+
+def test_stays_among_the_twenty() -> None:
+    assert len(language.LANGUAGES) == 20
+    assert language.detect("Lorem ipsum dolor sit amet consectetur", default="en") in (
+        language.LANGUAGES
+    )

@@ -1,0 +1,79 @@
+"""Create Prompt, Get Current Prompt."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from bots.models import Prompt
+
+
+def path(bot):
+    return f"/ai/{bot.pk}/train/prompt"
+
+
+def test_a_new_version_replaces_the_current(ann, bot):
+    first = ann.post(path(bot), {"content": "Be kind", "tone": "warm", "temperature": 0.5})
+    assert first.status_code == 200
+    assert first.json()["version"] == 1
+    second = ann.post(path(bot), {"content": "Be brief", "language": "en"}).json()
+    assert (second["version"], second["is_current"]) == (2, True)
+    assert second["created_by"] == ann.user.pk
+    assert second["tone"] is None
+    assert ann.get(path(bot)).json() == second
+    old = Prompt.objects.get(version=1)
+    assert (old.content, old.tone, old.temperature, old.is_current) == (
+        "Be kind", "warm", 0.5, False,
+    )  # fmt: skip
+
+
+def test_none_yet(ann, bot):
+    assert ann.get(path(bot)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"content": ""},
+        {"content": " "},
+        {"content": "x" * 20_001},
+        {"content": "x", "temperature": 2.1},
+        {"content": "x", "language": "?"},
+        {"content": "x", "version": 3},
+        {"content": "x", "is_current": True},
+    ],
+)
+def test_a_wrong_body(ann, bot, wrong):
+    assert ann.post(path(bot), wrong).status_code == 422
+    assert not Prompt.objects.exists()
+
+
+def test_another_client(ann, cara, bot):
+    ann.post(path(bot), {"content": "Secret"})
+    assert cara.get(path(bot)).status_code == 404
+    assert cara.post(path(bot), {"content": "Mine"}).status_code == 404
+    assert Prompt.objects.count() == 1
+
+
+def test_nobody(bot, nobody):
+    assert nobody.get(path(bot)).status_code == 401
+    assert nobody.post(path(bot), {"content": "x"}).status_code == 401
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_get_two_versions(ann, bot):
+    statuses = []
+
+    def write(text):
+        statuses.append(ann.post(path(bot), {"content": text}).status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=write, args=(f"text {n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == [200] * 4
+    assert sorted(Prompt.objects.values_list("version", flat=True)) == [1, 2, 3, 4]
+    assert Prompt.objects.get(is_current=True).version == 4

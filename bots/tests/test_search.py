@@ -1,0 +1,137 @@
+"""The index of one bot: order, mixing, important pieces, the gate."""
+
+import time
+
+import numpy as np
+import pytest
+
+from bots.engine import embedded
+from bots.knowledge import embedding, search
+from bots.knowledge.search import Index, IndexedChunk, Vectors
+
+EMPTY = np.zeros(0, dtype=np.float32)
+
+
+def plain(
+    number: int,
+    text: str,
+    *,
+    language: str = "en",
+    vector: Vectors = EMPTY,
+    is_important: bool = False,
+) -> IndexedChunk:
+    return IndexedChunk(
+        id=number,
+        document_id=1,
+        title="Guide",
+        url=None,
+        heading="",
+        page=None,
+        text=text,
+        language=language,
+        vector=vector,
+        sentences=(text,),
+        sentence_vectors=np.zeros((0, embedding.DIMENSION), dtype=np.float32),
+        is_important=is_important,
+    )
+
+
+TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter the garden."]
+
+
+def test_words_alone_when_there_are_no_vectors() -> None:
+    index = Index.build([plain(n, text) for n, text in enumerate(TEXTS)])
+    found = index.search("refund without receipt", language="en")
+    assert found.hits[0].chunk.id == 1
+    assert found.vector is None
+    assert found.gate > index.search("weather in Paris", language="en").gate
+
+
+def test_empty_index_finds_nothing() -> None:
+    found = Index.build([]).search("anything", language="en")
+    assert found.hits == ()
+    assert found.gate == 0
+    assert embedded.answer("anything", language="en", found=found, threshold=0.1) is None
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_an_important_piece_holds_a_place(limit: int) -> None:
+    chunks = [plain(n, text, is_important=n == 2) for n, text in enumerate(TEXTS)]
+    hits = Index.build(chunks).search("refund receipt", language="en", limit=limit).hits
+    assert len(hits) == limit
+    assert 2 in [hit.chunk.id for hit in hits]
+    assert limit == 1 or hits[0].chunk.id == 1
+
+
+def test_vietnamese_without_marks_is_matched() -> None:
+    texts = ["Đổi hàng trong bảy ngày.", "Cửa hàng đóng cửa Chủ nhật.", "Phí giao hàng cố định."]
+    index = Index.build([plain(n, text, language="vi") for n, text in enumerate(texts)])
+    assert index.search("phi giao", language="vi").hits[0].chunk.id == 2
+    assert index.search("phí giao", language="vi").hits[0].chunk.id == 2
+
+
+def test_across_languages_meaning_decides_alone() -> None:
+    near, far = np.eye(2, embedding.DIMENSION, dtype=np.float32)
+    chunks = [
+        plain(0, "Zoo zoo.", language="vi", vector=far),
+        plain(1, "Mèo.", language="vi", vector=near),
+    ]
+    found = Index.build(chunks).search_vector("what is a zoo of cats", near, language="en")
+    assert found.hits[0].chunk.id == 1
+
+
+@pytest.mark.parametrize("question", ["", "\x00", "?", "🙂", "\ud800", "a" * 5000])
+def test_odd_questions_do_no_harm(question: str) -> None:
+    found = Index.build([plain(n, text) for n, text in enumerate(TEXTS)]).search(
+        question, language="en"
+    )
+    assert len(found.hits) == 3
+    assert found.gate < search.DEFAULT_THRESHOLD
+
+
+def test_a_thousand_pieces_are_quick() -> None:
+    random = np.random.default_rng(7)
+    vectors = random.normal(size=(1000, embedding.DIMENSION)).astype(np.float32)
+    words = [f"word{n}" for n in range(3000)]
+    chunks = [plain(n, " ".join(random.choice(words, 120)), vector=vectors[n]) for n in range(1000)]
+    started = time.process_time()
+    index = Index.build(chunks)
+    assert time.process_time() - started < 2
+    started = time.process_time()
+    for _ in range(20):
+        index.search_vector("word1 word2 word3 word4", vectors[0], language="en")
+    assert (time.process_time() - started) / 20 < 0.03
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Hello!", "greeting"),
+        ("Xin chào shop", "greeting"),
+        ("thanks a lot", "thanks"),
+        ("Cảm ơn bạn nhiều", "thanks"),
+        ("bye", "goodbye"),
+        ("Tạm biệt nhé", "goodbye"),
+        ("hello, where is my order?", None),
+        ("", None),
+    ],
+)
+def test_small_talk(text: str, kind: str | None) -> None:
+    assert embedded.small_talk(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("talk to a human", True),
+        ("I want to speak with a real person please", True),
+        ("cho tôi gặp nhân viên", True),
+        ("chuyển tôi cho tư vấn viên", True),
+        ("are you a human?", False),
+        ("I don't want to talk to a human", False),
+        ("what does the travel agent fee cost", False),
+        ("", False),
+    ],
+)
+def test_asks_for_person(text: str, *, expected: bool) -> None:
+    assert embedded.asks_for_person(text) is expected

@@ -1,0 +1,284 @@
+"""`operation()`: an operation of the API, declared once, above the method that serves it.
+
+It thinly joins DRF's viewsets (routing, dispatch), drf-spectacular (the document) and pydantic
+(what a body may hold). The served document, the checks of who may call, the validation of body
+and query, and the guard tests all read the one `Operation`.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from pydantic import BaseModel, ValidationError
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+from chatplatform.errors import (
+    Invalid,
+    NotAuthenticated,
+    TooLarge,
+    UnsupportedMediaType,
+    json_response,
+)
+from chatplatform.settings import MAX_JSON_BYTES
+from chatplatform.shapes import read_only_fields
+
+if TYPE_CHECKING:
+    from identity.models import ApiKey, Client, User
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who calls: a client, and the person or the key that speaks for it."""
+
+    client: "Client"
+    user: "User | None" = None
+    key: "ApiKey | None" = None
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may call an operation: how the caller is found, and how the document says it."""
+
+    name: str
+    security: tuple[str, ...]
+    authenticate: Callable[[HttpRequest], Principal | None]
+    refusal: type[NotAuthenticated] = NotAuthenticated
+
+
+PUBLIC = Access("public", (), lambda request: None)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A body that is not JSON. `fields` is its documented shape, `files` names its file fields."""
+
+    shape: type[BaseModel]
+    media_type: str = "multipart/form-data"
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What `operation()` declares."""
+
+    tag: str
+    name: str
+    access: Access
+    body: type[BaseModel] | Form | None
+    query: type[BaseModel] | None
+    returns: type[BaseModel] | None
+    status: int
+    also: dict[int, type[BaseModel] | None]
+    description: str
+    streams: bool
+    body_is_optional: bool
+    path_suffix: str
+
+
+def operation(
+    tag: str,
+    name: str,
+    *,
+    access: Access,
+    body: type[BaseModel] | Form | None = None,
+    query: type[BaseModel] | None = None,
+    returns: type[BaseModel] | None = None,
+    status: int = 200,
+    also: dict[int, type[BaseModel] | None] | None = None,
+    streams: bool = False,
+    body_is_optional: bool = False,
+    path_suffix: str = "",
+) -> Callable[[Method], Method]:
+    """Declare an operation. The method gets `body=` and `query=` where they are declared.
+
+    It returns a shape, a ready dict, a Django response, or None (204 where `status` says so).
+    `also` names further documented statuses; `streams` says that Accept: text/event-stream gets
+    the answer as it is made.
+    """
+
+    def declare(method: Method) -> Method:
+        declared = Operation(
+            tag, name, access, body, query, returns, status, also or {},
+            (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
+        )  # fmt: skip
+
+        @functools.wraps(method)
+        def serve(self: "TenantViewSet", request: Request, **path: Any) -> HttpResponseBase:
+            http = request._request
+            self.admit(declared.access, http)
+            if declared.query:
+                path["query"] = parse_query(declared.query, http)
+            if declared.body:
+                path["body"] = parse_body(declared, http)
+            return answer(method(self, request, **path), declared.status)
+
+        serve.operation = declared  # type: ignore[attr-defined]
+        return serve  # type: ignore[return-value]
+
+    return declare
+
+
+def answer(result: Any, status: int) -> HttpResponseBase:
+    """A method's result as a response."""
+    if isinstance(result, HttpResponseBase):
+        return result
+    if result is None:
+        return HttpResponse(status=status)
+    if isinstance(result, BaseModel):
+        return json_response(result.model_dump(mode="json", by_alias=True), status)
+    return json_response(plain(result), status)
+
+
+def plain(value: Any) -> Any:
+    """Shapes inside dicts and lists as plain data."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
+    """The query string as `shape`; 422 for an unknown, repeated or wrong parameter."""
+    given = {key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()}
+    return _validated(shape, given, "query")
+
+
+def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
+    """The body as its shape; 413, 415 or 422 where it is not one."""
+    if isinstance(declared.body, Form):
+        return _parse_form(declared.body, request)
+    assert declared.body
+    if int(request.headers.get("Content-Length") or 0) > MAX_JSON_BYTES:
+        raise TooLarge
+    raw = request.body
+    if not raw and declared.body_is_optional:
+        return _validated(declared.body, {}, "body")
+    if request.content_type not in {"application/json", ""}:
+        raise UnsupportedMediaType
+    return _validated(declared.body, parse_json(raw), "body")
+
+
+def parse_json(raw: bytes) -> Any:
+    """Bytes as JSON; 422 `json_invalid` with the offset where they are not."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as exc:
+        raise Invalid.field(
+            "body", exc.pos, msg=f"JSON decode error: {exc.msg}", type="json_invalid"
+        ) from exc
+    except RecursionError as exc:  # pragma: no cover - orjson refuses depth by JSONDecodeError
+        raise Invalid.field("body", msg="nested too deeply", type="json_invalid") from exc
+
+
+def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
+    if request.content_type != form.media_type:
+        raise UnsupportedMediaType(f"Send this body as {form.media_type}.")
+    given: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
+    for name in request.FILES:
+        files = request.FILES.getlist(name)
+        given[name] = files if name in form.files else files[-1]
+    return _validated(form.shape, given, "body")
+
+
+def _validated(shape: type[BaseModel], given: Any, where: str) -> BaseModel:
+    refused = read_only_fields(shape) & set(given) if isinstance(given, dict) else set()
+    if refused:
+        raise Invalid(
+            [
+                {"loc": [where, name], "msg": "Set by the server", "type": "extra_forbidden"}
+                for name in sorted(refused)
+            ]
+        )
+    try:
+        return shape.model_validate(given)
+    except ValidationError as exc:
+        raise Invalid(
+            [
+                {"loc": [where, *error["loc"]], "msg": error["msg"], "type": error["type"]}
+                for error in exc.errors(include_url=False, include_context=False)
+            ]
+        ) from exc
+
+
+class TenantViewSet(ViewSet):
+    """The base of every viewset: `client`, `user` and `key` of whoever calls."""
+
+    principal: Principal | None = None
+
+    def admit(self, access: Access, request: HttpRequest) -> None:
+        """Find the caller, or refuse: 401."""
+        if access is PUBLIC:
+            return
+        self.principal = access.authenticate(request)
+        if self.principal is None:
+            raise access.refusal
+
+    @property
+    def client(self) -> "Client":
+        assert self.principal, "a public operation has no client"
+        return self.principal.client
+
+    @property
+    def user(self) -> "User":
+        assert self.principal and self.principal.user, "this operation admits keys too"
+        return self.principal.user
+
+    @property
+    def key(self) -> "ApiKey":
+        assert self.principal and self.principal.key, "this operation admits people too"
+        return self.principal.key
+
+    # What DRF would do here, `operation()` does, from the declaration: save the work.
+    def perform_authentication(self, request: Request) -> None:
+        """Nothing: `admit` does it."""
+
+    def check_permissions(self, request: Request) -> None:
+        """Nothing: `admit` does it."""
+
+    def check_throttles(self, request: Request) -> None:
+        """Nothing: limits are counted in services, atomically."""
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
+        """JSON always; an operation that streams looks at Accept itself."""
+        return self.get_renderers()[0], "application/json"
+
+
+def operations_of(viewset: type[TenantViewSet], actions: dict[str, str]) -> dict[str, Operation]:
+    """HTTP method (lower case) to the operation that serves it, for one registered path."""
+    found = {}
+    for http_method, action in actions.items():
+        declared = getattr(getattr(viewset, action, None), "operation", None)
+        if isinstance(declared, Operation):
+            found[http_method] = declared
+    return found
+
+
+def routes(patterns: Sequence[Any] | None = None) -> list[tuple[str, str, Operation]]:
+    """Every served operation: (HTTP method, path template, operation)."""
+    if patterns is None:
+        from django.urls import get_resolver  # noqa: PLC0415 - the resolver imports the views
+
+        patterns = get_resolver().url_patterns
+    found: list[tuple[str, str, Operation]] = []
+    for pattern in patterns:
+        if hasattr(pattern, "url_patterns"):
+            found += routes(pattern.url_patterns)
+            continue
+        view = getattr(pattern.callback, "cls", None)
+        actions = getattr(pattern.callback, "actions", None)
+        if view and actions and issubclass(view, TenantViewSet):
+            path = "/" + str(pattern.pattern)
+            found += [
+                (method.upper(), path, declared)
+                for method, declared in operations_of(view, actions).items()
+            ]
+    return found

@@ -1,0 +1,177 @@
+"""The web process: Django in threads, held connections in the event loop, one port for both.
+
+A view that must wait (for a reply, for events) stores what it has to store, returns a `Held`
+response and frees its thread at once; the event loop then waits and writes. So a thousand open
+streams cost no thread, and everything else runs as plain synchronous Django.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
+django.setup(set_prefix=False)
+
+from django.conf import settings  # noqa: E402
+from django.core import signals  # noqa: E402
+from django.core.handlers.base import BaseHandler  # noqa: E402
+from django.core.handlers.wsgi import WSGIRequest  # noqa: E402
+from django.http import HttpResponseBase  # noqa: E402
+
+from chatplatform.errors import TooLarge  # noqa: E402
+from chatplatform.held import Held  # noqa: E402
+from chatplatform.live import Listener  # noqa: E402
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+THREADS = 16  # durable commits need several in flight; more cost memory without gain
+_IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file
+
+
+class _Disconnected(Exception):
+    """The caller went away before the body was read."""
+
+
+class Application:
+    """An ASGI application; one a process, made at import."""
+
+    def __init__(self) -> None:
+        self.handler = BaseHandler()
+        self.handler.load_middleware()
+        self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self.listener: Listener | None = None
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self.serve(scope, receive, send)
+
+    async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            body = await _read_body(receive)
+        except TooLarge as exc:
+            await _send(exc.response(), send)
+            return
+        except _Disconnected:
+            return
+        with body:
+            response = await loop.run_in_executor(self.threads, self.respond, scope, body)
+        if isinstance(response, Held):
+            await self._hold(response, receive, send)
+        elif response.streaming:
+            await self._stream(response, send)
+        else:
+            await _send(response, send)
+
+    def respond(self, scope: dict[str, Any], body: Any) -> HttpResponseBase:
+        """In a thread: Django's whole way from request to response."""
+        signals.request_started.send(sender=self.__class__, environ={})
+        request = WSGIRequest(_environ(scope, body))
+        response = self.handler.get_response(request)
+        if not response.streaming or isinstance(response, Held):
+            response.close()  # sends request_finished, which returns the connection
+        return response
+
+    async def _stream(self, response: HttpResponseBase, send: Send) -> None:
+        """A file: read in a thread, piece by piece."""
+        loop = asyncio.get_running_loop()
+        await send(_start(response))
+        pieces = iter(response)  # type: ignore[call-overload]
+        while piece := await loop.run_in_executor(self.threads, next, pieces, b""):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+        await loop.run_in_executor(self.threads, response.close)
+
+    async def _hold(self, response: Held, receive: Receive, send: Send) -> None:
+        if self.listener is None:
+            self.listener = Listener()
+        gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+        work = asyncio.ensure_future(response.write(self.listener, self.threads, send))
+        await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if not work.done():
+            work.cancel()
+        else:
+            work.result()
+
+
+async def _read_body(receive: Receive) -> Any:
+    """The request's body in a file object; TooLarge over the limit of all bodies."""
+    body = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            body.close()
+            raise _Disconnected
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > settings.MAX_REQUEST_BYTES:
+            body.close()
+            raise TooLarge
+        body.write(piece)
+        more = message.get("more_body", False)
+    body.seek(0)
+    body.size = size  # type: ignore[attr-defined]
+    return body
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
+    """A WSGI environ (PEP 3333) of an ASGI scope."""
+    host, port = scope.get("server") or ("localhost", 80)
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": scope["path"].encode("utf-8").decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": (scope.get("client") or ("", 0))[0],
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.input": body,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for raw_name, raw_value in scope["headers"]:
+        name = raw_name.decode("latin-1").upper()
+        if "_" in name:
+            continue  # X_Y and X-Y would be one name: a header with an underscore is dropped
+        name = name.replace("-", "_")
+        key = name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
+        value = raw_value.decode("latin-1")
+        environ[key] = f"{environ[key]},{value}" if key in environ else value
+    environ["CONTENT_LENGTH"] = str(body.size)
+    return environ
+
+
+def _start(response: HttpResponseBase) -> dict[str, Any]:
+    headers = [
+        (name.lower().encode("latin-1"), value.encode("latin-1"))
+        for name, value in response.items()
+    ]
+    headers += [
+        (b"set-cookie", cookie.OutputString().encode("latin-1"))
+        for cookie in response.cookies.values()
+    ]
+    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
+
+
+async def _send(response: Any, send: Send) -> None:
+    await send(_start(response))
+    await send({"type": "http.response.body", "body": response.content})
+
+
+application = Application()
+

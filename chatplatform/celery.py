@@ -1,0 +1,27 @@
+"""The Celery application. Jobs are rows in PostgreSQL; Celery carries only hints to their ids."""
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import beat_init, worker_ready
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
+
+app = Celery("chatplatform")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@worker_ready.connect
+def _worker_lives(sender: Any, **_: object) -> None:
+    from chatplatform import heartbeat  # noqa: PLC0415 - settings are not read at import
+
+    heartbeat.start(sender.hostname.split("@")[0])
+
+
+@beat_init.connect
+def _beat_lives(**_: object) -> None:
+    from chatplatform import heartbeat  # noqa: PLC0415 - settings are not read at import
+
+    heartbeat.start("beat")

@@ -1,0 +1,209 @@
+"""Secrets at rest: encrypted values that cannot be moved to another row, hashes, comparison.
+
+A stored value reads `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM. Its context, by custom
+`table.column:tenant:row`, is authenticated with it: under any other context it does not open.
+A value that does not open raises; ciphertext is never handed out in the place of text.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+from django.core.exceptions import FieldError
+from django.db import models
+from django.db.models.query_utils import DeferredAttribute
+
+_VERSION = "v1"
+_NONCE_BYTES = 12
+_KEY_BYTES = 32
+_KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+if TYPE_CHECKING:
+    _TextField = models.TextField[str, str]
+else:
+    _TextField = models.TextField
+
+
+class CryptoError(Exception):
+    """The base of this module's errors. No message holds a key or a text."""
+
+
+class KeyMissing(CryptoError):
+    """FIELD_KEYS is empty, malformed, or lacks the key that a value names."""
+
+
+class DecryptionFailed(CryptoError):
+    """A value is damaged, was moved from another place, or was sealed with another key."""
+
+
+def encrypt(text: str, *, context: str) -> str:
+    """Seal `text` with the newest key; the same `context` will be needed to open it."""
+    key_id, key = _keys()[0]
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    sealed = nonce + AESGCM(key).encrypt(nonce, text.encode(), _associated(key_id, context))
+    return f"{_VERSION}:{key_id}:{base64.b64encode(sealed).decode()}"
+
+
+def decrypt(value: str, *, context: str) -> str:
+    """The text behind a stored value; raises KeyMissing or DecryptionFailed."""
+    version, key_id, payload = _parts(value)
+    if version != _VERSION:
+        raise DecryptionFailed("The stored value is of an unknown version.")
+    key = next((key for known, key in _keys() if known == key_id), None)
+    if key is None:
+        raise KeyMissing("FIELD_KEYS does not hold the key of a stored value.")
+    try:
+        sealed = base64.b64decode(payload, validate=True)
+        nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+        return AESGCM(key).decrypt(nonce, ciphertext, _associated(key_id, context)).decode()
+    except (InvalidTag, ValueError, binascii.Error) as error:
+        raise DecryptionFailed("A stored value does not open in this place.") from error
+
+
+def is_current(value: str) -> bool:
+    """Whether a stored value is sealed with the newest key: a rotation skips such values."""
+    return _parts(value)[1] == _keys()[0][0]
+
+
+def hash_secret(secret: str) -> str:
+    """HMAC-SHA256 as 64 hex digits, for random secrets such as API keys; not for passwords."""
+    # A key of its own: a hash that leaks must not double as a signature of another part.
+    pepper = hmac.digest(settings.SECRET_KEY.encode(), b"chatplatform.hash_secret", "sha256")
+    return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
+
+
+def constant_time_equal(left: str | bytes, right: str | bytes) -> bool:
+    """Equality whose duration does not tell how much of the two agrees."""
+    return hmac.compare_digest(_bytes(left), _bytes(right))
+
+
+def _bytes(value: str | bytes) -> bytes:
+    # A lone surrogate from a request must compare unequal, and not raise.
+    return value.encode(errors="surrogatepass") if isinstance(value, str) else value
+
+
+def _associated(key_id: str, context: str) -> bytes:
+    if not context:
+        raise ValueError("An encrypted value needs a context.")
+    return f"{_VERSION}:{key_id}:{context}".encode()
+
+
+def _parts(value: str) -> tuple[str, str, str]:
+    parts = value.split(":", 2)
+    if len(parts) != 3:
+        raise DecryptionFailed("The stored value is not an encrypted one.")
+    return parts[0], parts[1], parts[2]
+
+
+def _keys() -> Sequence[tuple[str, bytes]]:
+    keys: Sequence[tuple[str, bytes]] = settings.FIELD_KEYS
+    if not keys:
+        raise KeyMissing("FIELD_KEYS is empty.")
+    for key_id, key in keys:
+        if not _KEY_ID.fullmatch(key_id) or len(key) != _KEY_BYTES:
+            raise KeyMissing("FIELD_KEYS needs plain key ids and keys of 32 bytes.")
+    if len({key_id for key_id, _ in keys}) != len(keys):
+        raise KeyMissing("FIELD_KEYS names a key id twice.")
+    return keys
+
+
+class _Sealed(str):
+    """Text in its stored form, to tell it from what a caller has assigned."""
+
+    __slots__ = ()
+
+
+class _OpeningAttribute(DeferredAttribute):
+    """Opens the stored value when it is read: only the instance knows which row it is."""
+
+    field: "EncryptedTextField"
+
+    def __get__(self, instance: models.Model | None, cls: Any = None) -> Any:
+        value = super().__get__(instance, cls)
+        if instance is None or not isinstance(value, _Sealed):
+            return value
+        # The text is not kept on the instance, which may end in a cache or an error report.
+        return decrypt(str(value), context=self.field.context_of(instance))
+
+    def __set__(self, instance: models.Model, value: object) -> None:
+        instance.__dict__[self.field.attname] = value
+
+
+class EncryptedTextField(_TextField):
+    """Text that is stored encrypted and bound to its row; never null, never in a form or filter.
+
+    The context is `table.column:tenant:row`, with the tenant from `tenant_attribute`, wherever
+    the key is made by us before the insert (our UUIDs). A key that the database numbers is not
+    known while the insert is written, and a second write to learn it would leave a moment in
+    which the row is unreadable: there the context is `table.column` alone. The choice hangs on
+    the model and not on the instance, so that writing and reading always agree.
+
+    `values()` and `values_list()` return the stored form. `update()` and `bulk_update()` know no
+    row and are refused on bound fields: use `save(update_fields=...)`.
+    """
+
+    descriptor_class = _OpeningAttribute
+
+    def __init__(self, *args: Any, tenant_attribute: str = "client_id", **kwargs: Any) -> None:
+        if kwargs.get("null"):
+            raise ValueError("An encrypted field is never null: use an empty text.")
+        self.tenant_attribute = tenant_attribute
+        kwargs.setdefault("editable", False)
+        super().__init__(*args, **kwargs)
+
+    def deconstruct(self) -> Any:
+        name, path, args, kwargs = super().deconstruct()
+        if self.tenant_attribute != "client_id":
+            kwargs["tenant_attribute"] = self.tenant_attribute
+        return name, path, args, kwargs
+
+    @property
+    def is_row_bound(self) -> bool:
+        """Whether the model's key is known before the insert."""
+        return not isinstance(self.model._meta.pk, models.AutoField)
+
+    def context_of(self, instance: models.Model) -> str:
+        """What a value of this row is authenticated with."""
+        place = self._place()
+        if not self.is_row_bound:
+            return place
+        if instance.pk is None:
+            raise CryptoError(f"{place} needs its row's key before it is saved.")
+        tenant = getattr(instance, self.tenant_attribute, None)
+        return f"{place}:{'-' if tenant is None else tenant}:{instance.pk}"
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> "_Sealed":  # noqa: FBT001
+        # An untouched value is opened too: it renews its key, and a row copied under another
+        # key fails here instead of becoming unreadable.
+        text = getattr(model_instance, self.attname)
+        if not isinstance(text, str):
+            raise TypeError(f"{self._place()} takes text, not {type(text).__name__}.")
+        return _Sealed(encrypt(text, context=self.context_of(model_instance)))
+
+    def get_prep_value(self, value: Any) -> Any:
+        if isinstance(value, _Sealed):
+            return str(value)
+        if self.is_row_bound or not isinstance(value, str):
+            raise TypeError(f"{self._place()} can only be written by saving its row.")
+        return encrypt(value, context=self._place())
+
+    def from_db_value(self, value: str | None, *_: object) -> "_Sealed | None":
+        return None if value is None else _Sealed(value)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        # What dumpdata writes: a fixture must not hold the text.
+        return str(self.pre_save(obj, add=False))
+
+    def get_lookup(self, lookup_name: str) -> Any:
+        raise FieldError(f"{self._place()} is encrypted and cannot be filtered ({lookup_name}).")
+
+    def _place(self) -> str:
+        return f"{self.model._meta.db_table}.{self.column}"

@@ -1,0 +1,87 @@
+"""Responses whose connection is held open by the event loop (see chatplatform/asgi.py)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Executor
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+from chatplatform.live import Listener
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+PING_SECONDS = 15.0  # a comment line, so that no proxy takes a quiet stream for a dead one
+Events = AsyncIterator[tuple[str, dict[str, Any]]]
+
+
+class Held(HttpResponse):
+    """A response that is written later, by `follow`, once its thread is free.
+
+    `follow(listener, in_thread)` yields (event, data). With `as_stream` each is sent as a
+    server-sent event; else the last one is the JSON answer and `status_of` gives its status.
+    Without an event loop (Django's test client, WSGI) `resolve()` gives the JSON answer.
+    """
+
+    def __init__(
+        self,
+        follow: Callable[[Listener, "InThread"], Events],
+        *,
+        as_stream: bool,
+        status_of: Callable[[dict[str, Any]], int],
+    ) -> None:
+        super().__init__(
+            content_type="text/event-stream" if as_stream else "application/json"
+        )
+        self.follow = follow
+        self.as_stream = as_stream
+        self.status_of = status_of
+        self["Cache-Control"] = "no-store"
+        if as_stream:
+            self["X-Accel-Buffering"] = "no"
+
+    async def write(self, listener: Listener, threads: Executor, send: Send) -> None:
+        """Send the whole response; ends when `follow` does."""
+        events = self.follow(listener, InThread(threads))
+        if self.as_stream:
+            await send(self._start(200))
+            async for piece in with_pings(events):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        last: dict[str, Any] = {}
+        async for _, data in events:
+            last = data
+        await send(self._start(self.status_of(last)))
+        await send({"type": "http.response.body", "body": orjson.dumps(last)})
+
+    def _start(self, status: int) -> dict[str, Any]:
+        headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in self.items()]
+        return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+class InThread:
+    """Runs database reads of a held connection in the web threads."""
+
+    def __init__(self, threads: Executor) -> None:
+        self.threads = threads
+
+    async def __call__(self, read: Callable[..., Any], *args: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.threads, read, *args)
+
+
+async def with_pings(events: Events) -> AsyncIterator[bytes]:
+    """Events as server-sent events (WHATWG HTML 9.2), with a comment in every quiet spell."""
+    waiting: asyncio.Future[Any] | None = None
+    while True:
+        waiting = waiting or asyncio.ensure_future(anext(events))  # type: ignore[arg-type]
+        done, _ = await asyncio.wait({waiting}, timeout=PING_SECONDS)
+        if not done:
+            yield b": ping\n\n"
+            continue
+        try:
+            event, data = waiting.result()
+        except StopAsyncIteration:
+            return
+        waiting = None
+        yield f"event: {event}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"

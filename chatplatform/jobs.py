@@ -1,0 +1,378 @@
+"""Jobs: rows in PostgreSQL are the truth, Celery carries hints to them.
+
+`enqueue()` writes a row in the caller's transaction. The relay hands due rows to Celery. A worker
+claims its row by a lease, renews the lease while it works outside any transaction, and finishes
+only where the lease is still its own. A lost hint is late, a lost worker is late; nothing is lost.
+"""
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ParamSpec, TypeVar
+
+from celery import shared_task
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+
+from chatplatform.middleware import current_request_id
+from chatplatform.models import Job, JobState
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Queue(StrEnum):
+    """Which workers run a job."""
+
+    REPLY = "reply"  # a customer waits for it: seconds matter
+    CHANNEL = "channel"  # sends to messaging providers: waits on their servers
+    WEBHOOK = "webhook"  # deliveries: a slow receiver must not slow replies
+    INSIGHT = "insight"  # summaries, tags, sentiment: nobody waits
+    TRAIN = "train"  # hostile files and heavy CPU: child processes with limits
+    EXPORT = "export"  # long reads
+
+
+class GiveUp(Exception):
+    """Raised by a job that no retry can help: it ends dead at once, with this reason."""
+
+
+class LeaseLost(Exception):
+    """Somebody else has this job now: throw the result away."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A job as `@job` declares it."""
+
+    run: Callable[..., None]
+    queue: Queue
+    max_attempts: int
+    task: Any
+    on_dead: Callable[..., None] | None
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to finish one job; ends when it is not renewed."""
+
+    job_id: int
+    token: uuid.UUID
+    name: str
+    args: dict[str, Any]
+    attempts: int
+    lane: str | None
+
+
+_declared: dict[str, Declared] = {}
+_current: ContextVar[Lease | None] = ContextVar("lease", default=None)
+
+
+def job(
+    name: str,
+    *,
+    queue: Queue,
+    max_attempts: int = 5,
+    on_dead: Callable[..., None] | None = None,
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Declare a function as the job `name`. It takes ids by keyword and may run twice.
+
+    A raised exception retries it with growing waits, up to `max_attempts`; `on_dead` is called
+    with the same arguments when no attempt is left, so that nobody waits in vain.
+    """
+
+    def declare(run: Callable[P, None]) -> Callable[P, None]:
+        task = shared_task(name=name, queue=str(queue))(_hinted)
+        _declared[name] = Declared(run, queue, max_attempts, task, on_dead)
+        return run
+
+    return declare
+
+
+def declared_jobs() -> dict[str, Declared]:
+    """Every declared job by its name."""
+    return dict(_declared)
+
+
+def enqueue(
+    name: str,
+    *,
+    client_id: int | None,
+    key: str | None = None,
+    lane: str | None = None,
+    due_at: datetime | None = None,
+    **args: Any,
+) -> None:
+    """Write a job row in the caller's transaction.
+
+    `key` makes a second request for the same waiting work a no-op. Jobs of one `lane` run one
+    after the other in the order of their rows; lock the lane's subject while adding.
+    """
+    row = Job(
+        client_id=client_id, name=name, key=key, lane=lane, args=args, trace_id=current_request_id()
+    )
+    if due_at:
+        row.due_at = due_at
+    Job.objects.bulk_create([row], ignore_conflicts=key is not None)
+
+
+def _hinted(*, job_id: int, **_: object) -> None:
+    """What Celery calls: the hint names a row, the row says what to do."""
+    run(job_id)
+
+
+def run(job_id: int) -> bool:
+    """Claim and run one job; False where it was not to be had."""
+    lease = _claim(job_id)
+    if lease is None:
+        return False
+    token = _current.set(lease)
+    _keeper.add(lease)
+    try:
+        _declared[lease.name].run(**lease.args)
+        _finish(lease)
+    except LeaseLost:
+        log.warning("%s #%s lost its lease; its result was dropped", lease.name, lease.job_id)
+    except GiveUp as exc:
+        _bury(lease, str(exc))
+    except Exception as exc:
+        # The edge of the worker: whatever a job raises is kept in its row and tried again.
+        log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
+        _retry(lease, f"{type(exc).__name__}: {exc}")
+    finally:
+        _keeper.remove(lease)
+        _current.reset(token)
+    return True
+
+
+_CLAIM = """
+UPDATE chatplatform_job AS j
+SET state = 'running', attempts = attempts + 1, lease_token = %(token)s,
+    lease_until = now() + make_interval(secs => %(lease)s)
+WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= now()
+  AND NOT EXISTS (SELECT FROM chatplatform_job o
+                  WHERE o.lane = j.lane AND o.id < j.id AND o.state IN ('queued', 'running'))
+RETURNING j.name, j.args, j.attempts, j.lane
+"""
+
+
+def _claim(job_id: int) -> Lease | None:
+    token = uuid.uuid4()
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                _CLAIM, {"id": job_id, "token": token, "lease": settings.JOB_LEASE_SECONDS}
+            )
+            row = cursor.fetchone()
+    except IntegrityError:  # another job of the lane began at the same moment
+        return None
+    if row is None:
+        return None
+    name, args, attempts, lane = row
+    return Lease(job_id, token, name, _json(args), attempts, lane)
+
+
+def _json(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = Job._meta.get_field("args").from_db_value(  # type: ignore[union-attr]
+        value, None, connection
+    )
+    return found
+
+
+def _mine(lease: Lease) -> Any:
+    return Job.objects.filter(pk=lease.job_id, lease_token=lease.token, state=JobState.RUNNING)
+
+
+def hold_lease() -> None:
+    """Inside a job's transaction: lock the row, and raise LeaseLost where it is not ours any more.
+
+    Outside a job (a service called by a view) there is no lease to lose.
+    """
+    lease = _current.get()
+    if lease and not _mine(lease).select_for_update(no_key=True).exists():
+        raise LeaseLost
+
+
+def current_attempt() -> int:
+    """Which attempt this is, from 1; 0 outside a job."""
+    lease = _current.get()
+    return lease.attempts if lease else 0
+
+
+def report_progress(percent: int) -> None:
+    """Progress of the running job, 0..100."""
+    lease = _current.get()
+    if lease:
+        _mine(lease).update(progress=percent)
+
+
+def _finish(lease: Lease) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE chatplatform_job SET state = 'done', progress = 100, finished_at = now(),"
+            " lease_until = NULL, last_error = '' WHERE id = %s AND lease_token = %s"
+            " AND state = 'running'",
+            [lease.job_id, lease.token],
+        )
+
+
+def _limit(job_row: Job) -> int:
+    declared = _declared.get(job_row.name)
+    return job_row.max_attempts or (declared.max_attempts if declared else 5)
+
+
+def _retry(lease: Lease, error: str) -> None:
+    row = Job.objects.get(pk=lease.job_id)
+    if lease.attempts >= _limit(row):
+        _bury(lease, error)
+        return
+    wait = min(2.0 ** (lease.attempts - 1), 60.0)
+    _requeue(lease.job_id, lease.token, wait, error)
+
+
+_REQUEUE = """
+UPDATE chatplatform_job SET state = 'queued', lease_token = NULL, lease_until = NULL,
+    hinted_at = NULL, hints = 0, due_at = now() + make_interval(secs => %s), last_error = %s
+WHERE id = %s AND lease_token = %s AND state = 'running'
+"""
+
+
+def _requeue(job_id: int, token: uuid.UUID, wait_seconds: float, error: str) -> None:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_REQUEUE, [wait_seconds, error[:2000], job_id, token])
+    except IntegrityError:
+        # The same work was asked for again meanwhile: that request covers this one.
+        Job.objects.filter(pk=job_id, lease_token=token).update(
+            state=JobState.DONE, last_error=error[:2000]
+        )
+
+
+def _bury(lease: Lease, reason: str) -> None:
+    """No attempt is left: say so in the row, and let the job's owner tell whoever waits."""
+    declared = _declared.get(lease.name)
+    with transaction.atomic():
+        buried = _mine(lease).update(
+            state=JobState.DEAD, lease_until=None, last_error=reason[:2000]
+        )
+        if buried and declared and declared.on_dead:
+            declared.on_dead(**lease.args)
+
+
+def requeue_dead(job_row: Job) -> bool:
+    """Try a dead job again, by hand."""
+    return bool(
+        Job.objects.filter(pk=job_row.pk, state=JobState.DEAD).update(
+            state=JobState.QUEUED, attempts=0, hinted_at=None, hints=0
+        )
+    )
+
+
+class _Keeper(threading.Thread):
+    """Renews the leases of this process's running jobs, all in one statement."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True, name="lease-keeper")
+        self._held: dict[uuid.UUID, Lease] = {}
+        self._lock = threading.Lock()
+
+    def add(self, lease: Lease) -> None:
+        global _keeper  # noqa: PLW0603 - a forked child needs a thread of its own
+        with self._lock:
+            self._held[lease.token] = lease
+            if not self.is_alive():
+                if self.ident is not None:
+                    _keeper = _Keeper()
+                    _keeper.add(lease)
+                    return
+                self.start()
+
+    def remove(self, lease: Lease) -> None:
+        with self._lock:
+            self._held.pop(lease.token, None)
+
+    def run(self) -> None:
+        while True:
+            time.sleep(settings.JOB_LEASE_SECONDS / 3)
+            with self._lock:
+                tokens = list(self._held)
+            if not tokens:
+                continue
+            try:
+                _renew(tokens)
+            except Exception:
+                # A database away for a moment: the next round renews, or the leases end.
+                log.exception("leases could not be renewed")
+                connection.close()
+
+
+def _renew(tokens: list[uuid.UUID]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE chatplatform_job SET lease_until = now() + make_interval(secs => %s)"
+            " WHERE lease_token = ANY(%s) AND state = 'running'",
+            [settings.JOB_LEASE_SECONDS, tokens],
+        )
+
+
+_keeper = _Keeper()
+
+# The oldest unfinished job of each lane, or any job without one; hinted again when a hint seems
+# lost: after 10 s, 20 s, 40 s, …
+_DUE = """
+UPDATE chatplatform_job SET hinted_at = now(), hints = LEAST(hints + 1, 8)
+WHERE id IN (
+    SELECT j.id FROM chatplatform_job j
+    WHERE j.state = 'queued' AND j.due_at <= now()
+      AND (j.hinted_at IS NULL OR j.hinted_at < now() - interval '5 seconds' * (2 ^ j.hints))
+      AND (j.lane IS NULL OR NOT EXISTS (
+           SELECT FROM chatplatform_job o WHERE o.lane = j.lane AND o.id < j.id
+             AND o.state IN ('queued', 'running')))
+    ORDER BY j.due_at LIMIT %s FOR UPDATE SKIP LOCKED)
+RETURNING id, name
+"""
+
+
+def take_due(limit: int = 200) -> list[tuple[int, str]]:
+    """Mark up to `limit` due jobs as hinted and return their ids and names."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DUE, [limit])
+        return list(cursor.fetchall())
+
+
+def forget_hints() -> int:
+    """The broker lost its memory: hint everything that waits again."""
+    return Job.objects.filter(state=JobState.QUEUED, hinted_at__isnull=False).update(
+        hinted_at=None, hints=0
+    )
+
+
+def sweep() -> int:
+    """Take back jobs whose worker is gone; bury those that have killed too many workers."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM chatplatform_job WHERE state = 'running' AND lease_until < now()"
+            " ORDER BY lease_until LIMIT 500"
+        )
+        expired = [row[0] for row in cursor.fetchall()]
+    for job_row in Job.objects.filter(pk__in=expired, state=JobState.RUNNING):
+        _take_back(job_row)
+    return len(expired)
+
+
+def _take_back(job_row: Job) -> None:
+    assert job_row.lease_token
+    reason = "The worker stopped without finishing."
+    if job_row.attempts >= _limit(job_row):
+        lease = Lease(
+            job_row.pk, job_row.lease_token, job_row.name, job_row.args, job_row.attempts, None
+        )
+        _bury(lease, reason)
+    else:
+        _requeue(job_row.pk, job_row.lease_token, 0, reason)

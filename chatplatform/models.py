@@ -1,0 +1,71 @@
+"""The job row: work that must happen after a commit, however often a process dies."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    DEAD = "dead"
+
+
+class Job(models.Model):
+    """One piece of work, written in the transaction of what it follows from.
+
+    A worker claims it by lease and renews the lease while it works. `lane` keeps jobs of one
+    subject in order: only the oldest unfinished job of a lane may run. The primary key grows in
+    commit order within a lane, because the lane's subject row is locked while jobs are added.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    client_id = models.BigIntegerField(null=True)
+    name = models.CharField(max_length=80)
+    args = models.JSONField(default=dict)
+    key = models.CharField(max_length=200, null=True)
+    lane = models.CharField(max_length=80, null=True)
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
+    due_at = models.DateTimeField(db_default=Now())
+    hinted_at = models.DateTimeField(null=True)
+    hints = models.PositiveSmallIntegerField(db_default=0)
+    attempts = models.PositiveSmallIntegerField(db_default=0)
+    # Empty: as many as the job's declaration says.
+    max_attempts = models.PositiveSmallIntegerField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    lease_token = models.UUIDField(null=True)
+    progress = models.PositiveSmallIntegerField(default=0)
+    last_error = models.TextField(default="", blank=True)
+    trace_id = models.CharField(max_length=128, default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            # A second request for the same waiting work finds the first one. Work that runs
+            # already may have read old state: a new request waits behind it.
+            models.UniqueConstraint(
+                fields=["name", "key"], condition=models.Q(state="queued"), name="job_queued_once"
+            ),
+            # However the claims race, a lane has one running job.
+            models.UniqueConstraint(
+                fields=["lane"], condition=models.Q(state="running"), name="job_one_running_in_lane"
+            ),
+        ]
+        indexes = [
+            # The relay: what is due.
+            models.Index(fields=["due_at"], condition=models.Q(state="queued"), name="job_due"),
+            # The sweeper: whose lease ran out.
+            models.Index(
+                fields=["lease_until"], condition=models.Q(state="running"), name="job_leased"
+            ),
+            # The claim: is there an older one in my lane?
+            models.Index(
+                fields=["lane", "id"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="job_lane",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} #{self.pk} ({self.state})"

@@ -1,0 +1,272 @@
+"""Every setting, read from the environment. Each reader names its default and its unit."""
+
+import base64
+import hashlib
+import secrets
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
+DEBUG = env.bool("DEBUG", default=True)
+
+
+def _kept_secret(name: str) -> str:
+    """A secret made once and kept in DATA_DIR (mode 0600), for machines where nobody sets one."""
+    path = DATA_DIR / "keys" / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = path.with_name(f"{name}.{secrets.token_hex(4)}")
+        made.touch(mode=0o600)
+        made.write_text(secrets.token_urlsafe(48))
+        try:
+            # link() refuses to overwrite: of two processes that start at once, one secret wins.
+            path.hardlink_to(made)
+        except FileExistsError:
+            print(f"{path} was made by another process meanwhile", file=sys.stderr)  # noqa: T201
+        made.unlink()
+    return path.read_text().strip()
+
+
+SECRET_KEY = env.str("SECRET_KEY", default="")
+if not SECRET_KEY:
+    if not DEBUG:
+        raise ImproperlyConfigured("SECRET_KEY must be set when DEBUG is off.")
+    SECRET_KEY = _kept_secret("secret_key")
+
+
+def _field_keys() -> list[tuple[str, bytes]]:
+    """FIELD_KEYS=`id:base64,id:base64`, newest first; 32 bytes each. Left out: from SECRET_KEY."""
+    given = env.list("FIELD_KEYS", default=[])
+    if not given:
+        return [("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest())]
+    pairs = [entry.split(":", 1) for entry in given]
+    return [(key_id, base64.b64decode(key)) for key_id, key in pairs]
+
+
+FIELD_KEYS = _field_keys()
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["*"] if DEBUG else [])
+PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{env.int('PORT', default=8000)}")
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "chatplatform",
+    "identity",
+    "webhooks",
+    "bots",
+    "chats",
+]
+MIDDLEWARE = [
+    "chatplatform.middleware.RequestId",
+    "chatplatform.middleware.TrailingSlash",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "chatplatform.middleware.AdminOnly",
+]
+# Sessions, CSRF and messages serve the admin site alone; the API authenticates by header.
+ADMIN_MIDDLEWARE = [
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "chatplatform.urls"
+APPEND_SLASH = False
+WSGI_APPLICATION = "chatplatform.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db("DATABASE_URL", default="postgres://chatplatform@127.0.0.1:5432/chatplatform")
+}
+DATABASES["default"].update(
+    CONN_MAX_AGE=None,
+    CONN_HEALTH_CHECKS=True,
+    OPTIONS={
+        "connect_timeout": 5,
+        "server_side_binding": True,
+        "prepare_threshold": 3,
+        # A statement that takes longer than this is a fault, not patience (milliseconds).
+        "options": "-c statement_timeout=30000 -c lock_timeout=10000"
+        " -c idle_in_transaction_session_timeout=60000",
+    },
+)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+
+AUTH_USER_MODEL = "identity.User"
+PASSWORD_HASHERS = ["identity.auth.Argon2"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+ACCESS_TOKEN_LIFETIME = timedelta(minutes=30)
+REFRESH_TOKEN_LIFETIME = timedelta(days=14)
+SIMPLE_JWT = {
+    "ACCESS_TOKEN_LIFETIME": ACCESS_TOKEN_LIFETIME,
+    "ALGORITHM": "HS256",
+    "ISSUER": "chatplatform",
+    "AUDIENCE": "chatplatform-api",
+}
+# On a real site cookies travel over TLS only.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+MEDIA_ROOT = DATA_DIR / "media"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = False
+SILENCED_SYSTEM_CHECKS: list[str] = [
+    # The admin's middleware is there, inside chatplatform.middleware.AdminOnly.
+    "admin.E408",
+    "admin.E409",
+    "admin.E410",
+]
+
+# Bodies in bytes: a JSON body, and a file of an upload.
+MAX_JSON_BYTES = 1_000_000
+MAX_UPLOAD_BYTES = 25_000_000
+MAX_UPLOAD_FILES = 20
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
+DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
+# The whole of a multipart body: the files, and a little for its frame.
+MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
+
+REST_FRAMEWORK = {
+    "EXCEPTION_HANDLER": "chatplatform.errors.exception_handler",
+    "DEFAULT_SCHEMA_CLASS": "chatplatform.openapi.OperationSchema",
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Chatbot Platform",
+    "DESCRIPTION": "Bots trained on a client's own documents answer its customers, with citations,"
+    " or hand over to its agents.",
+    "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "",
+    "SORT_OPERATIONS": False,
+    "PREPROCESSING_HOOKS": ["chatplatform.openapi.only_operations"],
+    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "bearer": {
+                "type": "http",
+                "scheme": "bearer",
+                "bearerFormat": "JWT",
+                "description": "A person's access token, from `POST /identity/token2`.",
+            },
+            "api_key": {
+                "type": "apiKey",
+                "in": "header",
+                "name": "API-KEY",
+                "description": "A server's or web page's key, from `POST /identity/api-keys`.",
+            },
+        }
+    },
+}
+
+# Rows in PostgreSQL are the truth; the broker carries hints (docs/decisions/0002).
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 300,
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    "socket_timeout": 2,
+    "socket_connect_timeout": 1,
+    "socket_keepalive": True,
+    "retry_on_timeout": False,
+}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 25
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
+CELERY_TASK_TIME_LIMIT = 630
+# How long a job may be without a sign of life before another worker takes it (seconds).
+JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
+
+LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
+LLM_API_KEY = env.str("LLM_API_KEY", default="")
+LLM_MODEL = env.str("LLM_MODEL", default="")
+# Seconds that a model has for one answer before the extractive answer takes its place.
+LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
+# host:port pairs that the outbound client may reach although they are private.
+EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
+# Seconds that a request with reply=wait stays open before it answers 202.
+REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "chatplatform.middleware.RequestIdFilter"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"}
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["request_id"],
+        }
+    },
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+}
+UNFOLD = {"SITE_TITLE": "Chatbot Platform", "SITE_HEADER": "Chatbot Platform"}

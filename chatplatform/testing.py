@@ -1,0 +1,171 @@
+"""What tests are written with: Ann, Ben and Cara, builders, and the jobs run in this process.
+
+Ann owns client A, Ben is her agent, Cara owns client B and must see nothing of A.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client as Browser
+from django.utils.module_loading import import_string
+
+from chatplatform import jobs
+from chatplatform.celery import app
+from chatplatform.models import Job, JobState
+from identity.models import ApiKey, Client, ClientConfig, Role, Subscription, User
+
+PASSWORD = "correct-horse-battery"
+JSON = "application/json"
+
+
+@dataclass
+class Person:
+    """A caller: `.get`, `.post`, `.put`, `.delete` with its credential in the header."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    user: User | None = None
+    key: ApiKey | None = None
+
+    def __post_init__(self) -> None:
+        self.browser = Browser(raise_request_exception=False)
+
+    @property
+    def client(self) -> Client:
+        holder = self.user or self.key
+        assert holder and holder.client
+        return holder.client
+
+    def get(self, path: str, query: dict[str, Any] | None = None, **headers: str) -> Any:
+        return self.browser.get(path, query, headers={**self.headers, **headers})
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self._send("post", path, body, headers)
+
+    def put(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self._send("put", path, body, headers)
+
+    def delete(self, path: str, **headers: str) -> Any:
+        return self.browser.delete(path, headers={**self.headers, **headers})
+
+    def upload(self, path: str, **fields: Any) -> Any:
+        """A multipart body: file objects, lists of them, and plain fields."""
+        return self.browser.post(path, fields, headers=self.headers)
+
+    def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+        send: Callable[..., Any] = getattr(self.browser, method)
+        data = body if isinstance(body, (bytes, str)) or body is None else body
+        return send(path, data, content_type=JSON, headers={**self.headers, **headers})
+
+
+def make_client(name: str = "Acme") -> Client:
+    client = Client.objects.create(name=name, code=f"{name.lower()}-{uuid.uuid4().hex[:6]}")
+    ClientConfig.objects.create(client=client)
+    Subscription.objects.create(client=client)
+    return client
+
+
+def make_person(client: Client, role: str = Role.OWNER, name: str = "Ann") -> Person:
+    """A signed-in person of `client`."""
+    user = User.objects.create_user(
+        f"{name.lower()}-{uuid.uuid4().hex[:6]}@example.com",
+        PASSWORD,
+        client=client,
+        full_name=name,
+        role=role,
+    )
+    issue = import_string("identity.services.tokens.issue")
+    return Person({"Authorization": f"Bearer {issue(user).access_token}"}, user=user)
+
+
+def make_key(client: Client, scope: str = "secret", bot_id: int | None = None) -> Person:
+    """A caller with an API key of `client`."""
+    create = import_string("identity.services.api_keys.create")
+    key, secret = create(client, name="test", scope=scope, bot_id=bot_id)
+    return Person({"API-KEY": secret}, key=key)
+
+
+def run_jobs(limit: int = 200) -> int:
+    """Run due jobs here and now, as the relay and a worker would; how many ran."""
+    app.loader.import_default_modules()
+    ran = 0
+    while ran < limit:
+        Job.objects.filter(state=JobState.QUEUED).update(hinted_at=None)
+        due = jobs.take_due(20)
+        if not due:
+            break
+        ran += sum(jobs.run(job_id) for job_id, _ in due)
+    return ran
+
+
+@contextmanager
+def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
+    """Run `callback` once, just before the function named `dotted` is called."""
+    real, called = import_string(dotted), []
+
+    def first_callback(*args: Any, **kwargs: Any) -> Any:
+        if not called:
+            called.append(True)
+            callback()
+        return real(*args, **kwargs)
+
+    with mock.patch(dotted, first_callback):
+        yield
+    assert called, f"{dotted} was not called"
+
+
+@pytest.fixture(autouse=True)
+def _no_cache_between_tests() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def client_a(db: None) -> Client:
+    return make_client("Acme")
+
+
+@pytest.fixture
+def client_b(db: None) -> Client:
+    return make_client("Bravo")
+
+
+@pytest.fixture
+def ann(client_a: Client) -> Person:
+    return make_person(client_a, Role.OWNER, "Ann")
+
+
+@pytest.fixture
+def ben(client_a: Client) -> Person:
+    return make_person(client_a, Role.AGENT, "Ben")
+
+
+@pytest.fixture
+def cara(client_b: Client) -> Person:
+    return make_person(client_b, Role.OWNER, "Cara")
+
+
+@pytest.fixture
+def nobody() -> Person:
+    """A caller without a credential."""
+    return Person()
+
+
+def make_bot(client: Client, **fields: Any) -> Any:
+    bot_model = import_string("bots.models.Bot")
+    return bot_model.objects.create(client=client, bot_name=fields.pop("bot_name", "Helper"), **fields)
+
+
+@pytest.fixture
+def bot(client_a: Client) -> Any:
+    return make_bot(client_a)
+
+
+def queries() -> int:
+    """How many statements this connection ran so far (with `force_debug_cursor`)."""
+    return len(connection.queries_log)

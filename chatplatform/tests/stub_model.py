@@ -1,0 +1,200 @@
+"""A model server that behaves as told, for tests and drills; standard library only.
+
+    python -m chatplatform.tests.stub_model --port 9100 --script ok
+
+Modes: ok, slow, cut, 500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain
+(answers JSON although a stream was asked for), flood (never ends). Several with commas are played
+one a request, the latest for ever. POST /script {"mode": "500,ok"} switches, GET /count counts
+completions, GET /last is the latest request's body.
+"""
+
+import argparse
+import json
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+SLOW_SECONDS = 30.0
+DRIP_SECONDS = 0.2
+UNGROUNDED = "It costs 987654 euros, see https://invented.example/offer [1]."
+_MODEL = "stub"
+_SNIPPET = re.compile(
+    r"<<<SNIPPET \[1\][^>]*>>>\n(?:Title: [^\n]*\n)?(?:Source: [^\n]*\n)?(.*?)\n<<<END", re.DOTALL
+)
+
+
+class StubModel(ThreadingHTTPServer):
+    """The server and its script; `requests` keeps each completion's body."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int = 0, script: str = "ok") -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self._lock = threading.Lock()
+        self._modes: list[str] = []
+        self.requests: list[dict[str, Any]] = []
+        self.play(script)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def play(self, script: str) -> None:
+        """Behave so from the next request on; modes are separated by commas."""
+        with self._lock:
+            self._modes = [mode.strip() for mode in script.split(",")]
+
+    def take(self, body: dict[str, Any]) -> str:
+        """Note a request and say how to answer it."""
+        with self._lock:
+            self.requests.append(body)
+            return self._modes.pop(0) if len(self._modes) > 1 else self._modes[0]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # Callers hang up in the middle on purpose; anything else is worth seeing.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextmanager
+def running(script: str = "ok", port: int = 0) -> Iterator[StubModel]:
+    """A stub on a free port of the loopback, for the length of a `with`."""
+    server = StubModel(port, script)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: StubModel
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if self.path == "/count":
+            self._json({"count": len(self.server.requests)})
+        elif self.path == "/last":
+            self._json(self.server.requests[-1] if self.server.requests else {})
+        elif self.path.endswith("/models"):
+            self._json({"object": "list", "data": [{"id": _MODEL, "object": "model"}]})
+        else:
+            self._json({"error": {"message": "not found"}}, 404)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        if self.path == "/script":
+            self.server.play(str(body["mode"]))
+            self._json({"mode": body["mode"]})
+        elif self.path.endswith("/chat/completions"):
+            self._complete(self.server.take(body), body)
+        else:
+            self._json({"error": {"message": "not found"}}, 404)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: a test's output is the test's own."""
+
+    def _complete(self, mode: str, body: dict[str, Any]) -> None:
+        if mode.isdigit():
+            self._json({"error": {"message": f"scripted {mode}"}}, int(mode))
+        elif mode == "slow":
+            time.sleep(SLOW_SECONDS)
+            self._json(_whole(_quote(body)))
+        elif mode == "plain" or not body.get("stream"):
+            self._json(_whole(_text(mode, body)))
+        else:
+            self._stream(mode, body)
+
+    def _stream(self, mode: str, body: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        if mode == "nonsense":
+            self._write(b"data: {this is no json\n\ndata: 7\n\n")
+        elif mode == "garbled":
+            self._write(b'data: {"choices": [{"delta": {"content": "\xff\xfe\xc3"}}]}\n\n')
+        elif mode in {"drip", "flood"}:
+            self._without_end(DRIP_SECONDS if mode == "drip" else 0)
+        else:
+            self._words(_text(mode, body), is_cut=mode == "cut")
+
+    def _words(self, text: str, *, is_cut: bool) -> None:
+        words = re.findall(r"\S+\s*", text)
+        for word in words[: len(words) // 2] if is_cut else words:
+            self._event(_delta(word))
+        if is_cut:
+            return
+        self._event(_delta("", "stop"))
+        usage = {"prompt_tokens": 100, "completion_tokens": len(words), "total_tokens": 0}
+        self._event({**_delta(""), "choices": [], "usage": usage})
+        self._write(b"data: [DONE]\n\n")
+
+    def _without_end(self, pause_seconds: float) -> None:
+        # For ever in a caller's eyes; bounded, so that a forgotten one does not heat the room.
+        for _ in range(100_000):
+            self._event(_delta("word. "))
+            time.sleep(pause_seconds)
+
+    def _event(self, chunk: dict[str, Any]) -> None:
+        self._write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+
+    def _write(self, data: bytes) -> None:
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    def _json(self, body: dict[str, Any], status: int = 200) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self._write(data)
+
+
+def _text(mode: str, body: dict[str, Any]) -> str:
+    fixed = {"empty": "", "no_answer": "NO_ANSWER", "ungrounded": UNGROUNDED}
+    return fixed[mode] if mode in fixed else _quote(body)
+
+
+def _quote(body: dict[str, Any]) -> str:
+    """The first sentence of snippet 1 with its citation, which is what an honest model does."""
+    prompt = "\n".join(str(message.get("content", "")) for message in body.get("messages", []))
+    found = _SNIPPET.search(prompt)
+    if found is None:
+        return "Hello."
+    sentence = re.split(r"(?<=[.!?。])\s", found[1].strip(), maxsplit=1)[0]
+    return f"{sentence} [1]"
+
+
+def _delta(content: str, finish_reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish_reason}
+    head = {"id": "stub-1", "object": "chat.completion.chunk", "created": 0, "model": _MODEL}
+    return {**head, "choices": [choice]}
+
+
+def _whole(content: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 100, "completion_tokens": len(content.split()), "total_tokens": 0}
+    head = {"id": "stub-1", "object": "chat.completion", "created": 0, "model": _MODEL}
+    return {**head, "choices": [choice], "usage": usage}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A scriptable OpenAI-compatible server.")
+    parser.add_argument("--port", type=int, default=9100)
+    parser.add_argument("--script", default="ok")
+    options = parser.parse_args()
+    StubModel(options.port, options.script).serve_forever()
+
+
+if __name__ == "__main__":
+    main()

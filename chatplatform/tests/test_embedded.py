@@ -1,0 +1,131 @@
+"""The embedded servers, for real: started, killed, started again, stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from chatplatform import embedded
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_exec(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    outside = {key: value for key, value in os.environ.items() if not key.endswith("_URL")}
+    return subprocess.run(
+        [sys.executable, "-m", "chatplatform.embedded", "exec", "--", *command],
+        cwd=ROOT,
+        env=outside | environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    # pytest's folder is closed to other accounts: the hardest case for a run as root.
+    return embedded.make_data_dir(tmp_path / "a folder" / "data")
+
+
+@pytest.fixture
+def postgres(data_dir: Path) -> Iterator[embedded.Postgres]:
+    server = embedded.Postgres(data_dir)
+    server.start()
+    yield server
+    server.stop()
+
+
+def pid_of(server: embedded.Server) -> int:
+    assert server.process is not None
+    return server.process.pid
+
+
+def test_rows_survive_kill_and_port_stays(postgres: embedded.Postgres) -> None:
+    with psycopg.connect(postgres.url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    url = postgres.url
+    os.kill(pid_of(postgres), signal.SIGKILL)
+    postgres.start()
+    assert postgres.url == url
+    with psycopg.connect(postgres.url) as connection:
+        assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
+
+
+def test_another_run_takes_over_from_an_orphan(postgres: embedded.Postgres) -> None:
+    second = embedded.Postgres(postgres.data_dir)
+    second.start()
+    assert postgres.is_dead()
+    assert not second.is_dead()
+    second.stop()
+
+
+def test_stop_leaves_no_process(postgres: embedded.Postgres) -> None:
+    marker = postgres.marker
+    assert embedded.processes_marked(marker, "postgres")
+    postgres.stop()
+    assert not embedded.processes_marked(marker, "postgres")
+
+
+def test_password_is_asked_for_and_private(postgres: embedded.Postgres) -> None:
+    password_file = postgres.data_dir / "postgres.password"
+    assert password_file.stat().st_mode & 0o777 == 0o600
+    wrong = postgres.url.replace(password_file.read_text(), "wrong")
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(wrong)
+
+
+def test_lost_password_is_made_anew(data_dir: Path) -> None:
+    server = embedded.Postgres(data_dir, throwaway=True)
+    server.start()
+    server.stop()
+    (data_dir / "postgres.password").unlink()
+    server.start()
+    psycopg.connect(server.url).close()
+    server.stop()
+
+
+def test_valkey_keeps_what_it_was_told(data_dir: Path) -> None:
+    server = embedded.Valkey(data_dir)
+    server.start()
+    with redis.Redis.from_url(server.url) as client:
+        client.set("word", "kept")
+    time.sleep(1.2)  # everysec: what is older than a second is on disk
+    os.kill(pid_of(server), signal.SIGKILL)
+    server.start()
+    with redis.Redis.from_url(server.url) as client:
+        assert client.get("word") == b"kept"
+        assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+    server.stop()
+
+
+def test_exec_gives_servers_and_the_exit_code_and_cleans_up() -> None:
+    show = (
+        "import os; print(os.environ['DATABASE_URL'], os.environ['REDIS_URL']); raise SystemExit(7)"
+    )
+    done = run_exec(sys.executable, "-c", show)
+    assert done.returncode == 7, done.stderr
+    database_url, redis_url = done.stdout.split()
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(database_url, connect_timeout=2)
+    assert redis_url.startswith("redis://:")
+
+
+def test_exec_takes_the_servers_it_is_given() -> None:
+    given = {"DATABASE_URL": "postgresql://one", "REDIS_URL": "redis://two"}
+    done = run_exec("sh", "-c", 'echo "$DATABASE_URL $REDIS_URL"', **given)
+    assert done.stdout == "postgresql://one redis://two\n"
+
+
+def test_unknown_command_is_one_sentence() -> None:
+    done = run_exec("no-such-command", DATABASE_URL="a", REDIS_URL="b")
+    assert done.returncode == 1
+    assert done.stderr == "Cannot run no-such-command: No such file or directory.\n"

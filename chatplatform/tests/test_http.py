@@ -1,0 +1,478 @@
+import datetime
+import gzip
+import ipaddress
+import json
+import logging
+import socket
+import ssl
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from chatplatform import http
+
+BOMB = gzip.compress(bytes(50_000_000))
+
+BLOCKED_URLS = [
+    "http://127.0.0.1/",
+    "http://127.8.8.8/",
+    "http://10.0.0.1/",
+    "http://172.16.0.1/",
+    "http://192.168.1.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://100.64.0.1/",
+    "http://100.100.100.200/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://192.0.0.9/",
+    "http://192.88.99.1/",
+    "http://198.18.0.1/",
+    "http://203.0.113.1/",
+    "http://224.0.0.1/",
+    "http://255.255.255.255/",
+    "http://[::]/",
+    "http://[::1]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[::127.0.0.1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[64:ff9b:1::1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[2001:0:7f00:1::]/",
+    "http://[fec0::1]/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25lo]/",
+    "http://[fc00::1]/",
+    "http://[ff02::1]/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0x7f.1/",
+    "http://0177.0.0.1/",
+    "http://①②⑦.⓪.⓪.①/",
+    "http://127。0。0。1/",
+    "http://%31%32%37.0.0.1/",
+    "http://localhost/",
+    "http://LOCALHOST./",
+    "http://user:word@93.184.215.14/",
+    "http://user@93.184.215.14/",
+    "http:93.184.215.14",
+    "http:/93.184.215.14/",
+    "http:\\\\93.184.215.14\\",
+    "http://93.184.215.14\\@127.0.0.1/",
+    "http://93.184.215.14 /",
+    "http://93.184.215.14\n/",
+    "//93.184.215.14/",
+    "http://93.184.215.14:22/",
+    "http://93.184.215.14:6379/",
+    "http://93.184.215.14:5432/",
+    "http://93.184.215.14:99999/",
+    "file:///etc/passwd",
+    "gopher://93.184.215.14/",
+    "ftp://93.184.215.14/",
+    "ws://93.184.215.14/",
+    "javascript:alert(1)",
+    "",
+    "http://",
+    "http://" + "a" * 70_000,
+]
+
+
+class Receiver(ThreadingHTTPServer):
+    """A server on the loopback that misbehaves by path and notes every connection."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.connections = 0
+        self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def get_request(self):
+        self.connections += 1
+        return super().get_request()
+
+    def handle_error(self, request, client_address):
+        """Callers hang up on purpose here."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def log_message(self, format, *args):
+        pass
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.seen.append((self.command, self.path, headers, body))
+        answer = getattr(self, f"at_{self.path.strip('/').partition('/')[0]}", self.at_echo)
+        answer()
+
+    do_GET = do_POST
+
+    def head(self, status=200, **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+
+    def at_echo(self):
+        self.head(201, X_Test="yes")
+        self.wfile.write(b"fine")
+
+    def at_redirect(self):
+        self.head(302, Location=f"{self.server.url}/landed")
+
+    def at_drip(self):
+        self.head()
+        while True:
+            self.wfile.write(b".")
+            time.sleep(0.1)
+
+    def at_dripping_headers(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        for number in range(1_000):
+            self.wfile.write(f"X-{number}: 1\r\n".encode())
+            time.sleep(0.1)
+
+    def at_silent(self):
+        time.sleep(10)
+
+    def at_endless(self):
+        self.head()
+        while True:
+            self.wfile.write(b"x" * 65_536)
+
+    def at_bomb(self):
+        self.head(Content_Encoding="gzip", Content_Length=str(len(BOMB)))
+        self.wfile.write(BOMB)
+
+    def at_gzip(self):
+        self.head(Content_Encoding="gzip")
+        self.wfile.write(gzip.compress(b"text " * 1_000))
+
+    def at_torn_gzip(self):
+        self.head(Content_Encoding="gzip")
+        self.wfile.write(gzip.compress(b"text " * 1_000)[:-12])
+
+    def at_false_gzip(self):
+        self.head(Content_Encoding="gzip")
+        self.wfile.write(b"no gzip at all")
+
+    def at_brotli(self):
+        self.head(Content_Encoding="br")
+        self.wfile.write(b"x")
+
+    def at_headers(self):
+        self.head(X_Long="x" * 40_000)
+
+    def at_torn(self):
+        self.head(Content_Length="1000")
+        self.wfile.write(b"half")
+
+    def at_nonsense(self):
+        self.wfile.write(b"\x00\xffthis is no HTTP\r\n\r\n")
+
+
+@contextmanager
+def serving(server):
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def receiver(settings):
+    settings.EGRESS_ALLOW = []
+    with serving(Receiver()) as server:
+        yield server
+
+
+@pytest.fixture
+def allowed(receiver, settings):
+    settings.EGRESS_ALLOW = [f"127.0.0.1:{receiver.server_port}"]
+    return receiver
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """A resolver of our own: name -> answers, one list of addresses a lookup."""
+    known: dict[str, list[list[str]]] = {}
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def resolve(host, port, *args, **kwargs):
+        if host not in known:
+            return real(host, port, *args, **kwargs)
+        asked.append(host)
+        answers = known[host]
+        addresses = answers.pop(0) if len(answers) > 1 else answers[0]
+        family = {True: socket.AF_INET6, False: socket.AF_INET}
+        return [(family[":" in one], socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    known["asked"] = asked  # type: ignore[assignment]
+    return known
+
+
+def get(url, **options):
+    return http.request("GET", url, purpose="test", **options)
+
+
+@pytest.mark.parametrize("url", BLOCKED_URLS, ids=lambda url: url[:40] or "empty")
+def test_a_forbidden_target_is_blocked_at_save_and_at_send(url, settings, monkeypatch):
+    settings.EGRESS_ALLOW = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("connected"))
+    with pytest.raises(http.Blocked) as at_save:
+        http.check_url(url)
+    with pytest.raises(http.EgressError) as at_send:
+        get(url, timeout_seconds=3)
+    # A text that is no host name is "not found" for the resolver: nothing is told by that.
+    assert isinstance(at_send.value, http.Blocked | http.ConnectionFailed)
+    assert str(at_save.value) == http.REFUSAL
+
+
+@pytest.mark.parametrize(
+    "address", ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+)
+def test_public_addresses_are_public(address):
+    assert http.is_public(address)
+
+
+def test_a_public_url_passes_the_check(names):
+    names["shop.example"] = [["93.184.215.14", "2606:4700::1111"]]
+    http.check_url("https://shop.example/hook?x=1")
+    http.check_url("http://shop.example:443/")
+
+
+def test_one_private_address_among_public_ones_is_enough(names):
+    names["shop.example"] = [["93.184.215.14", "10.0.0.1"]]
+    with pytest.raises(http.Blocked):
+        http.check_url("https://shop.example/")
+
+
+def test_an_unknown_name_is_refused_in_the_same_words(monkeypatch):
+    def unknown(*_args, **_options):
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(http.Blocked, match=http.REFUSAL):
+        http.check_url("https://nobody.example/")
+    with pytest.raises(http.ConnectionFailed):
+        get("https://nobody.example/")
+
+
+def test_a_name_that_turns_to_the_loopback_after_saving(receiver, names, monkeypatch, caplog):
+    monkeypatch.setattr(http, "_PORTS", frozenset({80, 443, receiver.server_port}))
+    names["turning.example"] = [["93.184.215.14"], ["127.0.0.1"]]
+    url = f"http://turning.example:{receiver.server_port}/"
+    http.check_url(url)
+    with caplog.at_level(logging.WARNING), pytest.raises(http.Blocked):
+        get(url)
+    assert receiver.connections == 0
+    assert "purpose=test host=turning.example reason=address" in caplog.text
+
+
+def test_a_name_is_resolved_once_and_the_checked_address_is_used(receiver, names):
+    # A second lookup would lead to an address where nobody listens.
+    names["inside.example"] = [["127.0.0.1"], ["127.0.0.9"]]
+    pair = f"inside.example:{receiver.server_port}"
+    reply = get(f"http://{pair}/", allow={pair})
+    assert reply.status == 201
+    assert names["asked"] == ["inside.example"]
+    assert receiver.seen[0][2]["host"] == pair
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer(receiver, names):
+    names["inside.example"] = [["127.0.0.9", "127.0.0.1"]]
+    pair = f"inside.example:{receiver.server_port}"
+    assert get(f"http://{pair}/", allow={pair}).status == 201
+
+
+def test_a_reply(allowed):
+    reply = http.request(
+        "POST", f"{allowed.url}/", headers={"X-Key": "k"}, json={"a": "é"}, purpose="test"
+    )
+    assert (reply.status, reply.body, reply.headers["x-test"]) == (201, b"fine", "yes")
+    assert reply.duration_ms >= 0
+    method, _, headers, body = allowed.seen[0]
+    assert method == "POST"
+    assert headers["x-key"] == "k"
+    assert json.loads(body) == {"a": "é"}
+
+
+def test_raw_content_is_sent_as_it_is(allowed):
+    http.request("POST", f"{allowed.url}/", content=b'{"a" :1}', purpose="test")
+    assert allowed.seen[0][3] == b'{"a" :1}'
+
+
+def test_the_allow_list_is_exact(allowed, settings):
+    assert get(f"{allowed.url}/").status == 201
+    settings.EGRESS_ALLOW = [f"127.0.0.1:{allowed.server_port + 1}"]
+    with pytest.raises(http.Blocked):
+        get(f"{allowed.url}/")
+    assert allowed.connections == 1
+    assert http.host_port("http://[::1]/x") == "::1:80"
+    assert http.host_port("https://Model.example/v1") == "model.example:443"
+
+
+def test_credentials_go_to_pinned_hosts_only(allowed):
+    assert get(f"{allowed.url}/", only_hosts={"127.0.0.1"}).status == 201
+    with pytest.raises(http.Blocked):
+        get(f"{allowed.url}/", headers={"Authorization": "x"}, only_hosts={"api.example"})
+    assert allowed.connections == 1
+    assert http._is_pinned("a.media.example", {".media.example"})
+    assert not http._is_pinned("evilmedia.example", {".media.example"})
+
+
+def test_a_redirect_is_returned_and_not_followed(allowed):
+    reply = get(f"{allowed.url}/redirect")
+    assert reply.status == 302
+    assert reply.headers["location"].endswith("/landed")
+    assert [seen[1] for seen in allowed.seen] == ["/redirect"]
+
+
+def test_each_hop_of_a_following_client_is_guarded(allowed, settings):
+    with http.client(purpose="test", allow=settings.EGRESS_ALLOW) as client:
+        client.follow_redirects = True
+        assert client.get(f"{allowed.url}/redirect").status_code == 201
+        allowed.server_address = ("127.0.0.2", allowed.server_port)
+        with pytest.raises(http.Blocked):
+            client.get("http://127.0.0.2/")
+
+
+def test_the_environments_proxy_is_not_used(allowed, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    assert get(f"{allowed.url}/").status == 201
+
+
+@pytest.mark.parametrize("path", ["drip", "dripping_headers", "silent"])
+def test_the_deadline_is_for_the_whole_exchange(allowed, path):
+    started = time.monotonic()
+    with pytest.raises(http.Timeout):
+        get(f"{allowed.url}/{path}", timeout_seconds=0.7)
+    assert time.monotonic() - started < 2
+
+
+def test_a_slow_resolver_is_part_of_the_deadline(monkeypatch):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: time.sleep(5))
+    started = time.monotonic()
+    with pytest.raises(http.Timeout):
+        get("http://slow.example/", timeout_seconds=0.3)
+    assert time.monotonic() - started < 2
+
+
+def test_a_receiver_that_takes_nothing_is_part_of_the_deadline(settings):
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        pair = f"127.0.0.1:{deaf.getsockname()[1]}"
+        with pytest.raises(http.Timeout):
+            http.request(
+                "POST",
+                f"http://{pair}/",
+                content=bytes(20_000_000),
+                purpose="test",
+                timeout_seconds=0.5,
+                allow={pair},
+            )
+
+
+@pytest.mark.parametrize("path", ["endless", "bomb", "headers"])
+def test_too_much_is_cut(allowed, path):
+    with pytest.raises(http.TooLarge):
+        get(f"{allowed.url}/{path}")
+
+
+def test_the_limit_is_counted_in_decoded_bytes(allowed):
+    assert get(f"{allowed.url}/gzip", max_bytes=5_000).body == b"text " * 1_000
+    with pytest.raises(http.TooLarge):
+        get(f"{allowed.url}/gzip", max_bytes=4_999)
+
+
+@pytest.mark.parametrize("path", ["torn", "nonsense", "torn_gzip", "false_gzip", "brotli"])
+def test_a_broken_answer_is_a_failed_connection(allowed, path):
+    with pytest.raises(http.ConnectionFailed):
+        get(f"{allowed.url}/{path}")
+
+
+def test_a_closed_port_is_a_failed_connection(settings):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        pair = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(http.ConnectionFailed):
+            get(f"http://{pair}/", allow={pair})
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A key and a certificate for shop.example alone, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "shop.example")])
+    now = datetime.datetime.now(datetime.UTC)
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("shop.example")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path = tmp_path / "server.pem"
+    path.write_bytes(secret + built.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+def test_tls_is_checked_against_the_name_and_not_the_address(
+    receiver, names, certificate, monkeypatch
+):
+    indicated: list[str | None] = []
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(certificate)
+    server_side.sni_callback = lambda _socket, name, _context: indicated.append(name)
+    receiver.socket = server_side.wrap_socket(receiver.socket, server_side=True)
+    trusting = ssl.create_default_context(cafile=certificate)
+    monkeypatch.setattr(http, "_tls", lambda: trusting)
+    names["shop.example"] = names["other.example"] = [["127.0.0.1"]]
+    port = receiver.server_port
+    reply = get(f"https://shop.example:{port}/", allow={f"shop.example:{port}"})
+    assert reply.status == 201
+    assert indicated == ["shop.example"]
+    with pytest.raises(http.ConnectionFailed):
+        get(f"https://other.example:{port}/", allow={f"other.example:{port}"})
+    assert len(receiver.seen) == 1
+
+
+def test_every_private_ipv4_network_hides_behind_no_form():
+    for network in ("127.0.0.0/30", "10.0.0.0/30", "169.254.169.252/30", "100.64.0.0/30"):
+        for address in ipaddress.ip_network(network):
+            packed = int(address)
+            for form in (
+                str(address),
+                f"::ffff:{address}",
+                f"::{address}",
+                f"64:ff9b::{address}",
+                f"2002:{packed >> 16:x}:{packed & 0xFFFF:x}::",
+            ):
+                assert not http.is_public(form), form

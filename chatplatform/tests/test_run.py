@@ -1,0 +1,102 @@
+"""The supervisor: what it refuses, and what it keeps alive."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chatplatform import embedded, run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(data_dir: Path, port: int | str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chatplatform.run"],
+        cwd=ROOT,
+        env=os.environ | {"DATA_DIR": str(data_dir), "PORT": str(port)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    return embedded.wait_until(condition, secs=5)
+
+
+def test_taken_port_is_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = start(tmp_path, port)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Cannot listen on 127.0.0.1:{port} (Address already in use)")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "postgres").exists()
+
+
+def test_second_run_on_one_folder_is_refused(tmp_path: Path) -> None:
+    lock = embedded.Lock(tmp_path)
+    done = start(tmp_path, embedded.free_port())
+    assert done.returncode == 1
+    assert f"is in use by another run (process {os.getpid()})" in done.stderr
+    assert done.stderr.count("\n") == 1
+    lock.release()
+    embedded.Lock(tmp_path).release()
+
+
+@pytest.mark.parametrize("port", ["none", "0", "70000"])
+def test_bad_port_is_one_sentence(tmp_path: Path, port: str) -> None:
+    with pytest.raises(embedded.ServerError, match="PORT must be a number"):
+        run.read_config({"PORT": port, "DATA_DIR": str(tmp_path)})
+
+
+def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    # The leader notes itself and a child, as a server with workers would have.
+    script = f"sleep 60 & echo $$ $! >> '{pids}'; wait"
+    part = run.Part("web", ["sh", "-c", script], patience=1)
+    process = run.Process(part, os.environ, run.Output())
+    process.start()
+    assert eventually(lambda: pids.exists() and pids.read_text().count("\n") == 1)
+    leader, child = map(int, pids.read_text().split())
+    os.kill(leader, signal.SIGKILL)
+    assert eventually(process.has_ended)
+    process.watch()
+    assert eventually(lambda: not is_alive(child))
+    time.sleep(run.FIRST_DELAY_SECS)
+    process.watch()
+    assert eventually(lambda: pids.read_text().count("\n") == 2)
+    process.signal(signal.SIGKILL)
+    assert eventually(process.has_ended)
+
+
+def is_alive(pid: int) -> bool:
+    """A zombie that nobody has collected yet counts as dead."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_leftovers_of_a_killed_run_are_found_by_their_mark(tmp_path: Path) -> None:
+    mark = {run.RUN_MARK: str(tmp_path)}
+    with (
+        subprocess.Popen(["sleep", "60"], env=os.environ | mark) as ours,
+        subprocess.Popen(["sleep", "60"]) as other,
+    ):
+        run.kill_leftovers(tmp_path)
+        assert ours.wait(5) == -signal.SIGKILL
+        assert other.poll() is None
+        other.kill()
+
+
+def test_delay_grows_to_its_limit() -> None:
+    delay = run.Delay()
+    delays = [delay.died() for _ in range(8)]
+    assert delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]

@@ -1,0 +1,26 @@
+"""Every path: one include an app, and what belongs to the whole platform."""
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
+
+from chatplatform import errors
+from chatplatform.health import HealthViewSet, openapi_json
+
+urlpatterns = [
+    # Check Health
+    path("health", HealthViewSet.as_view({"get": "health"})),
+    path("health/live", HealthViewSet.as_view({"get": "live"})),
+    path("", include("identity.urls")),
+    path("", include("bots.urls")),
+    path("", include("chats.urls")),
+    path("openapi.json", openapi_json, name="schema"),
+    path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("redoc", SpectacularRedocView.as_view(url_name="schema")),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = errors.bad_request
+handler403 = errors.permission_denied
+handler404 = errors.page_not_found
+handler500 = errors.server_error

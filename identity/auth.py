@@ -1,0 +1,154 @@
+"""Who calls: what the `access=` of an operation names, and how passwords are hashed."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.http import HttpRequest
+from django.utils.module_loading import import_string
+
+from chatplatform.api import Access, Principal
+from chatplatform.errors import Forbidden, NotAuthenticated
+from identity.models import ApiKey, KeyScope, Role, User
+from identity.services import api_keys, tokens
+
+MAX_PASSWORD_CHARACTERS = 128
+_READING = {"GET", "HEAD"}
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+# Bots lie in a higher app, so the function is found by its name.
+_ALLOWED_HOSTS = "bots.services.bots.allowed_hosts"
+
+
+class Argon2(Argon2PasswordHasher):
+    """Argon2id, 2 passes over 64 MiB in one lane: about 80 ms on one core.
+
+    Django's own 8 lanes of 100 MiB would let a few sign-ins take a small machine's cores and
+    memory. Text beyond 128 characters is never hashed: its length would be the caller's lever.
+    """
+
+    time_cost = 2
+    memory_cost = 65_536  # KiB
+    parallelism = 1
+
+    def encode(self, password: str, salt: str) -> str:
+        if len(password) > MAX_PASSWORD_CHARACTERS:
+            raise ValueError(f"A password has at most {MAX_PASSWORD_CHARACTERS} characters.")
+        return str(super().encode(password, salt))
+
+    def verify(self, password: str, encoded: str) -> bool:
+        return len(password) <= MAX_PASSWORD_CHARACTERS and bool(super().verify(password, encoded))
+
+
+class InvalidApiKey(NotAuthenticated):
+    """No key, or one that is unknown, wrong, expired, revoked, or of a disabled client."""
+
+    detail = "Invalid API key"
+    headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
+
+
+def _user(request: HttpRequest) -> User | None:
+    """The user behind `Authorization: Bearer`; None without one, 401 for one that is no good."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        return None
+    user = tokens.user_of(token.strip())
+    if user is None:
+        raise NotAuthenticated("Could not validate credentials")
+    return user
+
+
+def _principal(user: User) -> Principal:
+    assert user.client, "only people of a client have access tokens"
+    return Principal(user.client, user=user)
+
+
+def _any_role(request: HttpRequest) -> Principal | None:
+    user = _user(request)
+    return _principal(user) if user else None
+
+
+def _person(request: HttpRequest) -> Principal | None:
+    user = _user(request)
+    if user and user.role == Role.VIEWER and request.method not in _READING:
+        raise Forbidden("A viewer may read, and change nothing.")
+    return _principal(user) if user else None
+
+
+def _admin(request: HttpRequest) -> Principal | None:
+    user = _user(request)
+    if user and not user.is_admin:
+        raise Forbidden("Only an owner or admin may do this.")
+    return _principal(user) if user else None
+
+
+def _api_key(request: HttpRequest) -> Principal | None:
+    """The key in the `API-KEY` header, never one from the query or the body.
+
+    A public key is admitted from the pages that its bot allows, and without an `Origin` too
+    (native apps, curl): only browsers send it, and anyone else could write what he likes there.
+    It therefore keeps other sites from using a key, and is no proof of who calls.
+    """
+    presented = request.headers.get("API-KEY")
+    key = api_keys.get_valid(presented) if presented else None
+    if key is None:
+        return None
+    origin = request.headers.get("Origin")
+    if key.scope == KeyScope.PUBLIC and origin is not None and not _is_allowed(origin, key):
+        raise Forbidden("This key may not be used from this page.")
+    return Principal(key.client, key=key)
+
+
+def _secret_key(request: HttpRequest) -> Principal | None:
+    principal = _api_key(request)
+    if principal and principal.key and principal.key.scope != KeyScope.SECRET:
+        raise Forbidden("A public key may not do this; use a secret one.")
+    return principal
+
+
+def _person_or_key(request: HttpRequest) -> Principal | None:
+    if "Authorization" in request.headers:
+        return _person(request)
+    if "API-KEY" in request.headers:
+        principal = _api_key(request)
+        if principal is None:
+            raise InvalidApiKey
+        return principal
+    return None
+
+
+def _is_allowed(origin: str, key: ApiKey) -> bool:
+    hosts: Any = import_string(_ALLOWED_HOSTS)
+    return origin_matches(origin, hosts(key.bot_id))
+
+
+def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
+    """Whether a page of `origin` is at one of the hosts; `*.` stands for any subdomain.
+
+    Ports do not count. Plain http counts on this machine alone, for those who build a page.
+    """
+    try:
+        parts = urlsplit(origin)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if not host or parts.username is not None or parts.path or parts.query or parts.fragment:
+        return False
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+        return False
+    return any(_host_matches(host, pattern.lower().strip()) for pattern in patterns)
+
+
+def _host_matches(host: str, pattern: str) -> bool:
+    if pattern.startswith("*."):
+        return host.endswith(pattern[1:]) and len(host) >= len(pattern)
+    return host == pattern
+
+
+BEARER = Access("bearer", ("bearer",), _person)
+# What also a viewer may write, because it is his own: signing out.
+BEARER_ANY_ROLE = Access("bearer", ("bearer",), _any_role)
+ADMIN = Access("bearer:admin", ("bearer",), _admin)
+API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey)
+SECRET_KEY = Access("api_key:secret", ("api_key",), _secret_key, InvalidApiKey)
+BEARER_OR_API_KEY = Access("bearer_or_api_key", ("bearer", "api_key"), _person_or_key)

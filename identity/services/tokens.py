@@ -1,0 +1,118 @@
+"""Access and refresh tokens: issued at sign-in, rotated, revoked."""
+
+import logging
+import secrets
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+from rest_framework_simplejwt.exceptions import TokenError
+from rest_framework_simplejwt.tokens import AccessToken
+
+from chatplatform.crypto import hash_secret
+from chatplatform.ids import uuid7
+from identity.models import RefreshToken, User
+from identity.serializers import TokenResponse
+from identity.services.errors import InvalidGrant
+
+log = logging.getLogger(__name__)
+
+
+def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
+    """An access token and a refresh token: of a new sign-in, or the next of a `family`."""
+    assert user.client_id, "platform staff use the admin site"
+    family = family or uuid7()
+    refresh_token = secrets.token_urlsafe(48)
+    RefreshToken.objects.create(
+        client_id=user.client_id,
+        user=user,
+        family=family,
+        token_hash=hash_secret(refresh_token),
+        expires_at=timezone.now() + settings.REFRESH_TOKEN_LIFETIME,
+    )
+    access_token: Any = AccessToken()
+    access_token["user_id"] = str(user.pk)
+    access_token["tv"] = user.token_version
+    access_token["sid"] = str(family)
+    return TokenResponse(
+        access_token=str(access_token),
+        token_type="bearer",
+        expires_in=int(settings.ACCESS_TOKEN_LIFETIME.total_seconds()),
+        refresh_token=refresh_token,
+        scope=user.role,
+    )
+
+
+def user_of(access_token: str) -> User | None:
+    """The user (and client) whom a valid access token names; None where it is not valid any more.
+
+    One query answers all of it: the person, the client, and whether the sign-in still stands.
+    """
+    claims = _claims(access_token)
+    if claims is None:
+        return None
+    user_id, token_version, family = claims
+    standing = RefreshToken.objects.filter(user=OuterRef("pk"), family=family, revoked_at=None)
+    return (
+        User.objects.select_related("client")
+        .filter(
+            Exists(standing),
+            pk=user_id,
+            token_version=token_version,
+            is_disabled=False,
+            client__is_disabled=False,
+        )
+        .first()
+    )
+
+
+def rotate(refresh_token: str) -> TokenResponse:
+    """The next pair for a refresh token. One that was used before ends its whole family."""
+    row = (
+        RefreshToken.objects.select_related("user__client")
+        .filter(token_hash=hash_secret(refresh_token))
+        .first()
+    )
+    if row is None or row.revoked_at or row.expires_at <= timezone.now():
+        raise InvalidGrant("The refresh token is not valid (any more); sign in again.")
+    if not row.user.is_active:
+        raise InvalidGrant("The refresh token is not valid (any more); sign in again.")
+    with transaction.atomic():
+        # Of two that come at once, one wins here; the other is a reuse.
+        won = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None).update(
+            rotated_at=timezone.now()
+        )
+        if won:
+            return issue(row.user, family=row.family)
+    log.warning("refresh token %s was used twice: its family is revoked", row.pk)
+    revoke_family(row.family)
+    raise InvalidGrant("The refresh token was used before; sign in again.")
+
+
+def revoke(access_token: str) -> None:
+    """End the sign-in that a valid access token belongs to, with all its tokens."""
+    claims = _claims(access_token)
+    if claims is not None:
+        revoke_family(claims[2])
+
+
+def revoke_family(family: uuid.UUID) -> None:
+    """End one sign-in: its refresh tokens, and its access tokens with them."""
+    RefreshToken.objects.filter(family=family, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def revoke_all(user: User) -> None:
+    """End every sign-in of a user."""
+    RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def _claims(access_token: str) -> tuple[int, int, uuid.UUID] | None:
+    """(user id, token version, family) of a token that is ours and has not expired."""
+    try:
+        token: Any = AccessToken(access_token)  # type: ignore[arg-type]
+        return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
+    except (TokenError, KeyError, ValueError, TypeError, AttributeError):
+        return None
