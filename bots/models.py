@@ -94,9 +94,7 @@ class Document(models.Model):
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
-    status = models.CharField(
-        max_length=10, choices=DocumentStatus, default=DocumentStatus.QUEUED
-    )
+    status = models.CharField(max_length=10, choices=DocumentStatus, default=DocumentStatus.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)
     error_code = models.CharField(max_length=60, default="", blank=True)
     error_message = models.CharField(max_length=500, default="", blank=True)

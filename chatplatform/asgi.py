@@ -174,4 +174,3 @@ async def _send(response: Any, send: Send) -> None:
 
 
 application = Application()
-

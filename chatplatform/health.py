@@ -52,9 +52,7 @@ class Unwell(Exception):
 
 
 class HealthViewSet(TenantViewSet):
-    @operation(
-        "Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health}
-    )
+    @operation("Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health})
     def health(self, request: Request) -> HttpResponse:
         """Asks the database, the broker, the processes, the job queue and the disk."""
         found = Health(status="ok", parts=[_ask(name, check) for name, check in CHECKS])

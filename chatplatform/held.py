@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 from typing import Any
 
 import orjson
+from django.db import close_old_connections
 from django.http import HttpResponse
 
 from chatplatform.live import Listener
@@ -20,7 +21,6 @@ class Held(HttpResponse):
 
     `follow(listener, in_thread)` yields (event, data). With `as_stream` each is sent as a
     server-sent event; else the last one is the JSON answer and `status_of` gives its status.
-    Without an event loop (Django's test client, WSGI) `resolve()` gives the JSON answer.
     """
 
     def __init__(
@@ -30,9 +30,7 @@ class Held(HttpResponse):
         as_stream: bool,
         status_of: Callable[[dict[str, Any]], int],
     ) -> None:
-        super().__init__(
-            content_type="text/event-stream" if as_stream else "application/json"
-        )
+        super().__init__(content_type="text/event-stream" if as_stream else "application/json")
         self.follow = follow
         self.as_stream = as_stream
         self.status_of = status_of
@@ -50,8 +48,8 @@ class Held(HttpResponse):
             await send({"type": "http.response.body", "body": b""})
             return
         last: dict[str, Any] = {}
-        async for _, data in events:
-            last = data
+        async for _, last in events:  # noqa: B007 - the last one is the answer
+            pass
         await send(self._start(self.status_of(last)))
         await send({"type": "http.response.body", "body": orjson.dumps(last)})
 
@@ -67,7 +65,13 @@ class InThread:
         self.threads = threads
 
     async def __call__(self, read: Callable[..., Any], *args: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self.threads, read, *args)
+        return await asyncio.get_running_loop().run_in_executor(self.threads, _fresh, read, *args)
+
+
+def _fresh(read: Callable[..., Any], *args: Any) -> Any:
+    """Read on a connection that works: outside a request nobody else checks it."""
+    close_old_connections()
+    return read(*args)
 
 
 async def with_pings(events: Events) -> AsyncIterator[bytes]:

@@ -112,6 +112,7 @@ class Listener:
         key, wake, position = _PREFIX + name, asyncio.Event(), "-"
         self._waiting[key].add(wake)
         try:
+            yield None  # from here on nothing is missed: now is the time to look
             while True:
                 wake.clear()
                 for entry_id, fields in await self._read(key, position):

@@ -91,7 +91,6 @@ ADMIN_MIDDLEWARE = [
 ]
 ROOT_URLCONF = "chatplatform.urls"
 APPEND_SLASH = False
-WSGI_APPLICATION = "chatplatform.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -158,7 +158,9 @@ def nobody() -> Person:
 
 def make_bot(client: Client, **fields: Any) -> Any:
     bot_model = import_string("bots.models.Bot")
-    return bot_model.objects.create(client=client, bot_name=fields.pop("bot_name", "Helper"), **fields)
+    return bot_model.objects.create(
+        client=client, bot_name=fields.pop("bot_name", "Helper"), **fields
+    )
 
 
 @pytest.fixture

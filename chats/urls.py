@@ -1,5 +1,12 @@
-"""Paths of this app."""
+"""Paths of conversations."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from chats.views.client import ClientChatViewSet
+
+urlpatterns = [
+    # AI / client
+    path("ai/client/chat", ClientChatViewSet.as_view({"post": "create"})),
+    path("ai/client/chat/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send"})),
+    path("ai/client/chat/history/<uuid:chat_id>", ClientChatViewSet.as_view({"get": "history"})),
+]

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
-from django.db.models.functions import Lower, Now
+from django.db.models.functions import Now
 
 
 class Client(models.Model):
@@ -36,9 +36,6 @@ class ClientConfig(models.Model):
     # Probability (0..1) from which the bot answers by itself; below it hands over.
     answer_threshold = models.FloatField(default=0.77)
     handoff_message = models.JSONField(default=dict)
-    # Customer messages that come this close together get one reply.
-    burst_wait_ms = models.PositiveIntegerField(default=0)
-    reopen_window_minutes = models.PositiveIntegerField(default=1440)
     # What follows when the model fails: the extractive answer, or a person.
     fallback_to_extractive = models.BooleanField(default=True)
     version = models.PositiveIntegerField(default=1)
@@ -75,7 +72,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person: one of a client's people, or platform staff (superuser, no client)."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, null=True, related_name="users")
-    email = models.EmailField(max_length=254)
+    # Kept in lower case, so that one address is one account.
+    email = models.EmailField(max_length=254, unique=True)
     full_name = models.CharField(max_length=200)
     role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
     language = models.CharField(max_length=20, default="en")
@@ -90,7 +88,6 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(Lower("email"), name="user_email"),
             models.CheckConstraint(
                 condition=models.Q(client__isnull=False) | models.Q(is_superuser=True),
                 name="user_has_client",
@@ -135,6 +132,25 @@ class RefreshToken(models.Model):
 
     def __str__(self) -> str:
         return f"refresh token {self.pk} of {self.user_id}"
+
+
+class LoginFailure(models.Model):
+    """One try to sign in that failed, or that is being checked; gone when its user gets in."""
+
+    # A keyed hash: people type passwords where the e-mail address belongs.
+    account_hash = models.CharField(max_length=64)
+    address = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        # How many of late: from one address, and from there for one account.
+        indexes = [
+            models.Index(fields=["address", "created_at"], name="login_failure_address"),
+            models.Index(fields=["account_hash", "address"], name="login_failure_account"),
+        ]
+
+    def __str__(self) -> str:
+        return f"from {self.address} at {self.created_at}"
 
 
 class KeyScope(models.TextChoices):

@@ -141,9 +141,7 @@ class BotDto(Shape):
         False, description="People answer, not the bot: new chats go to the queue."
     )
     delete_available: bool = Field(True, description="The bot may be deleted.")
-    chatbot_setup: bool | None = read_only(
-        "There is a welcome message in the default language."
-    )
+    chatbot_setup: bool | None = read_only("There is a welcome message in the default language.")
     prompt_setup: bool | None = read_only("There is a prompt.")
     file_setup: bool | None = read_only("At least one file is trained.")
     url_setup: bool | None = read_only("At least one web page is trained.")

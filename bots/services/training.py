@@ -175,9 +175,7 @@ def delete(bot: Bot, *, document_id: int) -> None:
     with transaction.atomic():
         # First the bot, then the document: the order in which training locks them too.
         Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
-        document = (
-            Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
-        )
+        document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
         name = document.file.name
@@ -245,9 +243,7 @@ def fail(document_id: int, *, code: str, message: str) -> None:
         failed = (
             Document.objects.filter(pk=document_id)
             .exclude(status=DocumentStatus.TRAINED)
-            .update(
-                status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
-            )
+            .update(status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500])
         )
         if failed:
             _announce("document.failed", document_id)

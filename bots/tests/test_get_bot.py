@@ -22,6 +22,7 @@ def test_the_key_is_masked(ann, bot):
     make_key(ann.client, bot_id=bot.pk)
     newest = make_key(ann.client, bot_id=bot.pk)
     found = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert newest.key
     assert found["api_key"] == f"{newest.key.prefix}.****"
     assert newest.headers["API-KEY"] not in str(found)
 

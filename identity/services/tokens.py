@@ -13,12 +13,21 @@ from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.tokens import AccessToken
 
 from chatplatform.crypto import hash_secret
+from chatplatform.errors import NotAuthenticated
 from chatplatform.ids import uuid7
 from identity.models import RefreshToken, User
 from identity.serializers import TokenResponse
-from identity.services.errors import InvalidGrant
 
 log = logging.getLogger(__name__)
+
+
+class InvalidGrant(NotAuthenticated):
+    """A refused sign-in or refresh, in the words of RFC 6749 and of this API."""
+
+    code = "invalid_grant"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, error="invalid_grant", error_description=detail)
 
 
 def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:

@@ -1,0 +1,50 @@
+"""Bots and their training in the staff's site."""
+
+import pytest
+from django.apps import apps
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Chunk, Document, Prompt
+from chatplatform.models import Job
+from identity.models import User
+
+
+@pytest.fixture
+def staff(db):
+    browser = Browser()
+    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    return browser
+
+
+@pytest.fixture
+def document(bot):
+    made = Document.objects.create(
+        client=bot.client, bot=bot, file_name="<b>hours</b>.txt", mime_type="text/plain",
+        size_bytes=1, sha256="0" * 64, status="failed", error_code="timeout", error_message="Slow",
+    )  # fmt: skip
+    Prompt.objects.create(client=bot.client, bot=bot, version=1, content="Be kind")
+    Chunk.objects.create(
+        client=bot.client, bot=bot, document=made, position=0, text="Open at nine",
+        sentences=["Open at nine"], language="en", vector=b"\x00" * 1536,
+    )  # fmt: skip
+    return made
+
+
+@pytest.mark.parametrize("name", ["bot", "prompt", "document", "chunk"])
+def test_lists_and_rows_open(staff, document, name):
+    row = apps.get_model("bots", name)._default_manager.get()
+    listed = staff.get(reverse(f"admin:bots_{name}_changelist"), {"q": "e"})
+    assert listed.status_code == 200
+    assert b"<b>hours" not in listed.content
+    assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
+
+
+def test_train_again(staff, document):
+    chosen = {"action": "train_again", "_selected_action": [document.pk]}
+    path = reverse("admin:bots_document_changelist")
+    for _ in range(2):
+        assert staff.post(path, chosen).status_code == 302
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("queued", "")
+    assert Job.objects.filter(name="bots.train_document").count() == 1

@@ -1,0 +1,29 @@
+"""Jobs in the admin site: what waits, what runs, what died and why, with a way back."""
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+from chatplatform import jobs
+from chatplatform.models import Job
+
+
+@admin.register(Job)
+class JobAdmin(ModelAdmin):
+    list_display = ["id", "name", "state", "attempts", "progress", "due_at", "last_error"]
+    list_filter = ["state", "name"]
+    search_fields = ["name", "last_error", "trace_id"]
+    ordering = ["-id"]
+    actions = ["requeue"]
+
+    @admin.action(description="Try dead jobs again")
+    def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
+        count = sum(jobs.requeue_dead(row) for row in rows)
+        self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False

@@ -1,0 +1,58 @@
+"""Conversations in the admin site: read here, changed by services alone."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin, TabularInline
+
+from chats.models import Conversation, Customer, Message
+
+
+class ReadOnly(ModelAdmin):
+    """Rows that services write: looked at, never edited by hand."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+class Transcript(TabularInline):
+    model = Message
+    fields = ["seq", "sender_type", "said", "created_at", "status"]
+    readonly_fields = fields
+    ordering = ["seq"]
+    extra = 0
+    can_delete = False
+    per_page = 100
+
+    @admin.display(description="Text")
+    def said(self, message: Message) -> str:
+        return " ".join(piece.get("text") or "" for piece in message.content)
+
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnly):
+    list_display = [
+        "chat_code", "client", "bot", "customer", "status", "assign_type", "handoff_reason",
+        "message_count", "last_message_at",
+    ]  # fmt: skip
+    list_filter = ["status", "assign_type", "channel", "handoff_reason", "bot"]
+    list_select_related = ["client", "bot", "customer"]
+    search_fields = ["chat_code", "customer__name", "customer__email", "customer__external_id"]
+    ordering = ["-last_message_at", "-id"]
+    inlines = [Transcript]
+
+
+@admin.register(Customer)
+class CustomerAdmin(ReadOnly):
+    list_display = ["id", "name", "email", "external_id", "client", "created_at"]
+    list_select_related = ["client"]
+    search_fields = ["name", "email", "external_id"]
+    ordering = ["-id"]

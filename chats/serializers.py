@@ -1,0 +1,288 @@
+"""The shapes of conversations and messages: what the API, events and streams say."""
+
+import uuid
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, iso
+from chats import models
+
+
+class Identity(Shape):
+    """A person, by the id that its own system uses."""
+
+    external_id: Text = Field(description="The id in the system it comes from.", max_length=200)
+    name: Text = Field("", description="What to call the person.", max_length=200)
+
+
+class Location(Shape):
+    """Where someone is, as far as it is known."""
+
+    country: Text | None = Field(None, description="ISO 3166-1 alpha-2.", pattern="^[A-Z]{2}$")
+    region: Text | None = Field(None, description="Region or state.", max_length=100)
+    city: Text | None = Field(None, description="City.", max_length=100)
+
+
+class CustomerInfo(Shape):
+    """Who writes, as far as the caller knows."""
+
+    external_id: Text | None = Field(
+        None,
+        description="The customer's id in your own system. A returning one joins the same"
+        " customer. Only with a secret key: a web page cannot prove who its visitor is.",
+        min_length=1,
+        max_length=200,
+    )
+    name: Text | None = Field(None, description="Name.", max_length=200)
+    email: Text | None = Field(
+        None, description="E-mail address.", max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+    )
+    phone: Text | None = Field(None, description="Phone number as given.", max_length=40)
+    avatar_url: Text | None = Field(
+        None, description="Picture, an http(s) URL.", max_length=500, pattern="^https?://"
+    )
+    attributes: FreeObject = Field(
+        default_factory=dict, description="Anything else you know: free keys and values."
+    )
+
+    @classmethod
+    def of(cls, row: models.Customer) -> "CustomerInfo":
+        return cls.model_construct(
+            external_id=row.external_id,
+            name=row.name or None,
+            email=row.email or None,
+            phone=row.phone or None,
+            avatar_url=row.avatar_url or None,
+            attributes=row.attributes,
+        )
+
+
+class Sender(Shape):
+    """Who said it."""
+
+    type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
+    id: str | None = Field(None, description="The sender's id; null for the system.")
+    name: str = Field("", description="Name as shown.")
+
+
+class Citation(Shape):
+    """The passage that an answer rests on."""
+
+    document_id: int = Field(description="The document it comes from.")
+    title: str = Field(description="The document's title.")
+    url: str | None = Field(None, description="Where it stands on the web, if it does.")
+    page: int | None = Field(None, description="Page of the document, from 1, where it has pages.")
+    quote: str = Field(description="The words that the answer rests on.")
+
+
+class MessageContent(Shape):
+    """One piece of a message."""
+
+    type: Literal["text"] = Field(description="What kind of piece.")
+    text: str | None = Field(None, description="The text, plain.")
+
+
+class Message(Shape):
+    """One message of a conversation."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
+    seq: int = Field(description="Place in the conversation: 1, 2, 3 … without gaps.")
+    sender: Sender = Field(description="Who said it.")
+    content: list[MessageContent] = Field(description="What was said.")
+    status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
+        description="How far it came on its way to the reader."
+    )
+    error: str | None = Field(None, description="Why it failed, where it did.")
+    in_reply_to: uuid.UUID | None = Field(None, description="The message that it answers.")
+    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+    client_message_id: str | None = Field(None, description="The id that the sender gave it.")
+    provider_message_id: str | None = Field(None, description="The id in a messaging channel.")
+    language: str | None = Field(None, description="Language of the text, BCP 47.")
+    citations: list[Citation] = Field(description="What a bot's answer rests on.")
+    created_at: Moment = Field(description="When it was stored.")
+    delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
+    read_at: Moment | None = Field(None, description="When it was read.")
+
+    @classmethod
+    def of(cls, row: models.Message) -> dict[str, Any]:
+        """The row as plain data: built by hand, since every list of messages passes here."""
+        return {
+            "id": str(row.pk),
+            "conversation_id": str(row.conversation_id),
+            "seq": row.seq,
+            "sender": {
+                "type": row.sender_type,
+                "id": row.sender_id,
+                "name": row.sender_name,
+            },
+            "content": row.content,
+            "status": row.status,
+            "error": row.error,
+            "in_reply_to": str(row.in_reply_to_id) if row.in_reply_to_id else None,
+            "is_note": row.is_note,
+            "client_message_id": row.client_message_id,
+            "provider_message_id": row.provider_message_id,
+            "language": row.language or None,
+            "citations": row.citations,
+            "created_at": iso(row.created_at),
+            "delivered_at": iso(row.delivered_at) if row.delivered_at else None,
+            "read_at": iso(row.read_at) if row.read_at else None,
+        }
+
+
+class MessagesResponse(Shape):
+    """A page of messages, oldest first."""
+
+    items: list[Message] = Field(description="The messages.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class Conversation(Shape):
+    """A chat between a customer and a bot or agent."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    chat_code: str = Field(description="Short and unguessable; for links and for the phone.")
+    bot_id: int = Field(description="The bot that serves it.")
+    channel: Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"] = Field(
+        description="The door it was opened through."
+    )
+    status: Literal["open", "snoozed", "ended"] = Field(description="Whether work is expected.")
+    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
+    assignee: Identity | None = Field(None, description="The agent, where one has it.")
+    version: int = Field(description="Grows with each change of owner or status.")
+    customer: CustomerInfo = Field(description="Who writes.")
+    waiting_since: Moment | None = Field(None, description="Since when it waits for an agent.")
+    handoff_reason: str | None = Field(
+        None,
+        description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
+        " `bot_disabled`, `agents_reply`.",
+    )
+    previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
+    language: str = Field(description="BCP 47.")
+    tags: list[str] = Field(description="Tags.")
+    sentiment: str | None = Field(
+        None, description="positive, neutral or negative; null if unknown."
+    )
+    summary: str | None = Field(None, description="Summary, where one was made.")
+    unread_count: int = Field(description="Customer messages that no agent has seen.")
+    message_count: int = Field(description="Messages in all.")
+    last_message_at: Moment | None = Field(None, description="When the newest message came.")
+    first_response_at: Moment | None = Field(None, description="When the customer was answered.")
+    ended_at: Moment | None = Field(None, description="When it ended.")
+    ended_by: str | None = Field(None, description="customer, agent, bot, inactivity or api.")
+    can_reply: bool = Field(description="Whether a message can be sent to the customer now.")
+    location: Location | None = Field(None, description="Where the customer is.")
+    metadata: FreeObject = Field(description="Free keys and values of the caller.")
+    created_at: Moment = Field(description="When it was opened.")
+
+    @classmethod
+    def of(cls, row: models.Conversation) -> "Conversation":
+        agent = row.assignee
+        return cls.model_construct(
+            id=row.pk,
+            chat_code=row.chat_code,
+            bot_id=row.bot_id,
+            channel=row.channel,
+            status=row.status,
+            assign_type=row.assign_type,
+            assignee=Identity.model_construct(external_id=str(agent.pk), name=agent.full_name)
+            if agent
+            else None,
+            version=row.version,
+            customer=CustomerInfo.of(row.customer),
+            waiting_since=row.waiting_since,
+            handoff_reason=row.handoff_reason,
+            previous_chat_id=row.previous_chat_id,
+            language=row.language,
+            tags=row.tags,
+            sentiment=row.sentiment,
+            summary=row.summary,
+            unread_count=row.unread_count,
+            message_count=row.message_count,
+            last_message_at=row.last_message_at,
+            first_response_at=row.first_response_at,
+            ended_at=row.ended_at,
+            ended_by=row.ended_by,
+            can_reply=row.status != models.Status.ENDED,
+            location=Location.model_construct(**row.location) if row.location else None,
+            metadata=row.metadata,
+            created_at=row.created_at,
+        )
+
+
+class ChatCreation(Shape):
+    """Opens a conversation."""
+
+    bot_id: int | None = Field(
+        None, ge=1, description="The bot; only where the key serves several."
+    )
+    customer: CustomerInfo = Field(
+        default_factory=CustomerInfo.model_construct, description="Who writes."
+    )
+    language: Language | None = Field(
+        None, description="The customer's language; the bot's default where left out."
+    )
+    message: Text | None = Field(
+        None,
+        description="The customer's first message, answered as with reply=async.",
+        min_length=1,
+        max_length=8000,
+    )
+    channel: Literal["web", "api"] = Field("api", description="The door: a web page, or a server.")
+    location: Location | None = Field(None, description="Where the customer is.")
+    tags: list[Text] = Field(
+        default_factory=list, description="Tags to begin with, at most 20.", max_length=20
+    )
+    metadata: FreeObject = Field(
+        default_factory=dict, description="Free keys and values, given back unchanged."
+    )
+
+    @model_validator(mode="after")
+    def _tags_are_short(self) -> "ChatCreation":
+        if any(not 1 <= len(tag) <= 60 for tag in self.tags):
+            raise ValueError("each tag has 1 to 60 characters")
+        return self
+
+
+class ConvMessage(Shape):
+    """A customer's message."""
+
+    text: Text = Field(
+        description="What the customer says; 1 to 8,000 characters.", min_length=1, max_length=8000,
+        examples=["How long do I have to return an order?"],
+    )  # fmt: skip
+    client_message_id: Text | None = Field(
+        None,
+        description="Your own id of this message: sent twice, it is stored and answered once.",
+        min_length=1,
+        max_length=200,
+    )
+    language: Language | None = Field(
+        None, description="Language of the text; recognised where left out."
+    )
+    reply: Literal["wait", "async", "stream", "none"] = Field(
+        "wait",
+        description="`wait`: the answer comes with this reply, or 202 `pending` after a minute."
+        " `async`: 202 at once. `stream`: server-sent events. `none`: nobody is to answer.",
+    )
+
+    @model_validator(mode="after")
+    def _not_blank(self) -> "ConvMessage":
+        if not self.text.strip():
+            raise ValueError("text must not be blank")
+        return self
+
+
+class ChatTurn(Shape):
+    """A customer's message and what became of it."""
+
+    message: Message = Field(description="The message as stored.")
+    reply: Message | None = Field(
+        None, description="The bot's answer, or what the customer was told at the handover."
+    )
+    status: Literal["answered", "pending", "handed_off", "not_expected"] = Field(
+        description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
+    )
+    handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")

@@ -1,0 +1,168 @@
+"""Conversations: opened, found, and handed from one owner to the next."""
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from bots.models import Bot
+from chatplatform.errors import ApiError, Invalid, NotFound
+from chats import serializers as s
+from chats.models import AssignType, Conversation, Customer
+from identity.models import ApiKey, KeyScope
+from webhooks.services import announce
+
+
+class ChatEnded(ApiError):
+    code, status = "chat_ended", 409
+    detail = "This conversation has ended."
+
+
+def visible_to(key: ApiKey) -> QuerySet[Conversation]:
+    """What a key may see: its client's chats, its bot's where it has one, a page's own."""
+    rows: QuerySet[Conversation] = Conversation.objects.of(key.client)
+    if key.bot_id:
+        rows = rows.filter(bot_id=key.bot_id)
+    if key.scope == KeyScope.PUBLIC:
+        rows = rows.filter(opened_by_key=key)
+    return rows
+
+
+def get(key: ApiKey, chat_id: Any) -> Conversation:
+    """One conversation that the key may see; 404 for any other."""
+    chat = visible_to(key).select_related("customer", "assignee").filter(pk=chat_id).first()
+    if chat is None:
+        raise NotFound
+    return chat
+
+
+def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
+    """Open a conversation; goes to the queue where the bot may not answer."""
+    bot = _bot_of(key, given.bot_id)
+    if key.scope == KeyScope.PUBLIC and given.customer.external_id:
+        raise Invalid.field(
+            "body", "customer", "external_id",
+            msg="A public key cannot say who the customer is; use a secret key.",
+        )  # fmt: skip
+    reason = _reason_for_queue(bot)
+    with transaction.atomic():
+        chat: Conversation = Conversation.objects.create(
+            client=key.client,
+            bot=bot,
+            customer=_customer_of(key, given.customer),
+            opened_by_key=key,
+            channel=given.channel,
+            assign_type=AssignType.QUEUE if reason else AssignType.BOT,
+            handoff_reason=reason,
+            waiting_since=Now() if reason else None,
+            language=given.language or bot.default_language,
+            tags=list(dict.fromkeys(given.tags)),
+            location=given.location.model_dump() if given.location else None,
+            metadata=given.metadata,
+        )
+        chat = lock(chat)
+        announce_change(chat, "conversation.created")
+    return chat
+
+
+def lock(chat: Conversation) -> Conversation:
+    """The row as it is now, locked until the transaction ends: numbers are taken under it."""
+    return (
+        Conversation.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("customer", "assignee", "bot")
+        .get(pk=chat.pk)
+    )
+
+
+def hand_over(chat: Conversation, *, reason: str) -> None:
+    """From the bot to the queue; `chat` is locked. The customer is told by the caller, once."""
+    chat.assign_type = AssignType.QUEUE
+    chat.handoff_reason = reason
+    chat.version += 1
+    Conversation.objects.filter(pk=chat.pk).update(
+        assign_type=AssignType.QUEUE,
+        handoff_reason=reason,
+        waiting_since=Now(),
+        version=F("version") + 1,
+    )
+    chat.refresh_from_db(fields=["waiting_since"])
+    announce_change(chat, "conversation.handed_off", reason=reason)
+
+
+def announce_change(chat: Conversation, type: str, **more: Any) -> None:
+    """Write an event about the conversation itself; `chat` is locked."""
+    announce(
+        chat.client_id,
+        type,
+        {"conversation": s.Conversation.of(chat).model_dump(mode="json"), **more},
+        conversation_id=chat.pk,
+        sequence=next_event(chat),
+    )
+
+
+def next_event(chat: Conversation) -> int:
+    """The next number of the conversation's events; `chat` is locked."""
+    chat.last_event_seq += 1
+    Conversation.objects.filter(pk=chat.pk).update(last_event_seq=chat.last_event_seq)
+    return chat.last_event_seq
+
+
+def _bot_of(key: ApiKey, asked: int | None) -> Bot:
+    rows: QuerySet[Bot] = Bot.objects.of(key.client)
+    if key.bot_id:
+        if asked not in {None, key.bot_id}:
+            raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
+        rows = rows.filter(pk=key.bot_id)
+    elif asked:
+        rows = rows.filter(pk=asked)
+    found = list(rows.order_by("id")[:2])
+    if not found:
+        raise NotFound("There is no such bot.")
+    if len(found) > 1:
+        raise Invalid.field(
+            "body", "bot_id", msg="This key serves several bots: say which.", type="missing"
+        )
+    return found[0]
+
+
+def _reason_for_queue(bot: Bot) -> str | None:
+    if bot.is_disabled:
+        return "bot_disabled"
+    return "agents_reply" if bot.agent_reply else None
+
+
+def _customer_of(key: ApiKey, given: s.CustomerInfo) -> Customer:
+    """A new customer, or the known one of that external id with what is now known added."""
+    known = {
+        name: getattr(given, name)
+        for name in ("name", "email", "phone", "avatar_url")
+        if getattr(given, name)
+    }
+    if not given.external_id:
+        return Customer.objects.create(client=key.client, attributes=given.attributes, **known)
+    try:
+        with transaction.atomic():
+            customer: Customer = Customer.objects.create(
+                client=key.client,
+                external_id=given.external_id,
+                attributes=given.attributes,
+                **known,
+            )
+            return customer
+    except IntegrityError:
+        # Known already: two first chats at once end in one customer, too.
+        return _add_to_known(key, given, known)
+
+
+def _add_to_known(key: ApiKey, given: s.CustomerInfo, known: dict[str, str]) -> Customer:
+    customer: Customer = (
+        Customer.objects.of(key.client)
+        .select_for_update(no_key=True)
+        .get(external_id=given.external_id)
+    )
+    for name, value in known.items():
+        setattr(customer, name, value)
+    customer.attributes = {**customer.attributes, **given.attributes}
+    customer.save(update_fields=[*known, "attributes"])
+    return customer

@@ -1,0 +1,55 @@
+"""A turn on an open request: the stored message at once, the reply when it comes."""
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from django.conf import settings
+from django.db import Error
+from django.http import HttpResponseBase
+
+from chatplatform.errors import json_response
+from chatplatform.held import Held, InThread
+from chatplatform.live import Listener
+from chats.models import Message, Turn
+from chats.services import messages
+
+
+def respond(message: Message, *, reply: str) -> HttpResponseBase:
+    """The answer to a stored message: `none`, `async`, `wait` or `stream`."""
+    turn = messages.turn_of(message, asked=reply != "none").model_dump(mode="json")
+    if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
+        return Held(
+            lambda listener, in_thread: _follow(message, turn, listener, in_thread),
+            as_stream=reply == "stream",
+            status_of=_http_status,
+        )
+    return json_response(turn, _http_status(turn))
+
+
+def _http_status(turn: dict[str, Any]) -> int:
+    return 202 if turn["status"] == Turn.PENDING else 200
+
+
+async def _follow(
+    message: Message, turn: dict[str, Any], listener: Listener, in_thread: InThread
+) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """The turn's events; ends with `done`, at the latest after the longest wait."""
+    ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
+    yield "message", turn["message"]
+    async for item in listener.follow(f"reply:{message.pk}"):
+        event, data = item or ("", {})
+        if event in {"delta", "reset"}:
+            yield event, data
+            continue
+        turn = await in_thread(_turn_now, message, turn)
+        if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
+            break
+    yield "done", turn
+
+
+def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return messages.turn_of(message, asked=True).model_dump(mode="json")
+    except Error:
+        return known  # the database is away for a moment: the next look will tell

@@ -1,0 +1,55 @@
+"""AI / client: what a customer's page or the client's own server does with a conversation."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+
+from chatplatform.api import TenantViewSet, operation
+from chatplatform.openapi import Error
+from chatplatform.pagination import Page, page
+from chats import serializers as s
+from chats.models import Conversation
+from chats.services import conversations, messages, turns
+from identity.auth import API_KEY
+
+
+class ClientChatViewSet(TenantViewSet):
+    @operation(
+        "AI / client", "Create new chat conversation", access=API_KEY, body=s.ChatCreation,
+        returns=s.Conversation, status=201,
+    )  # fmt: skip
+    def create(self, request: Request, body: s.ChatCreation) -> s.Conversation:
+        """Open a conversation, with the customer's first message where there is one."""
+        return s.Conversation.of(messages.open_with(self.key, body))
+
+    @operation(
+        "AI / client", "Send message in existing chat conversation", access=API_KEY,
+        body=s.ConvMessage, returns=s.ChatTurn, also={202: s.ChatTurn, 409: Error}, streams=True,
+    )  # fmt: skip
+    def send(self, request: Request, chat_id: uuid.UUID, body: s.ConvMessage) -> HttpResponseBase:
+        """Store a customer's message; the answer is waited for, streamed, or left to come.
+
+        As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
+        `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
+        """
+        chat = conversations.get(self.key, chat_id)
+        message = messages.receive(chat, body)
+        return turns.respond(message, reply=_asked(request, body))
+
+    @operation(
+        "AI / client", "Get chat conversation history", access=API_KEY, query=Page,
+        returns=s.MessagesResponse,
+    )  # fmt: skip
+    def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
+        """The messages of a conversation, oldest first; internal notes are not among them."""
+        chat: Conversation = conversations.get(self.key, chat_id)
+        return page(messages.history(chat), query, by="seq", shape=s.Message.of)
+
+
+def _asked(request: Request, body: s.ConvMessage) -> str:
+    """How the caller wants the reply; `Accept: text/event-stream` asks for a stream too."""
+    if body.reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
+        return "stream"
+    return body.reply

@@ -1,0 +1,299 @@
+"""Shapes of clients, people, tokens and keys."""
+
+import zoneinfo
+from typing import Annotated, Literal, Self
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from pydantic import AfterValidator, Field, field_validator
+
+from chatplatform.shapes import Language, Moment, Shape, Text, read_only
+from identity import models
+
+
+def _email(text: str) -> str:
+    try:
+        validate_email(text)
+    except ValidationError as exc:
+        raise ValueError("must be an e-mail address") from exc
+    return text.lower()
+
+
+def _timezone(name: str) -> str:
+    if name not in zoneinfo.available_timezones():
+        raise ValueError("must be a time zone of the IANA database")
+    return name
+
+
+def _not_blank(text: str) -> str:
+    text = text.strip()
+    if not text:
+        raise ValueError("must not be blank")
+    return text
+
+
+Email = Annotated[Text, Field(max_length=254), AfterValidator(_email)]
+TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_timezone)]
+Name = Annotated[Text, AfterValidator(_not_blank)]
+RoleName = Literal["owner", "admin", "agent", "viewer"]
+ScopeName = Literal["secret", "public"]
+
+
+class SubscriptionDto(Shape):
+    """What a client's plan includes and what is left of it."""
+
+    plan: Literal["trial", "standard", "unlimited"] = Field(description="The plan's kind.")
+    credits_included: int = Field(description="Credits in this period.")
+    credits_left: int = Field(description="Credits not used yet, 0 or more.")
+    credits_used: int = Field(description="Credits used in this period, 0 or more.")
+    period_start: Moment = Field(description="When the period began.")
+    period_end: Moment | None = Field(description="When the period ends; null where it does not.")
+    is_active: bool = Field(description="Whether credits may be used.")
+
+    @classmethod
+    def of(cls, row: models.Subscription) -> Self:
+        return cls(
+            plan=models.Plan(row.plan).value,
+            credits_included=row.credits_included,
+            credits_left=row.credits_left,
+            credits_used=max(0, row.credits_included - row.credits_left),
+            period_start=row.period_start,
+            period_end=row.period_end,
+            is_active=row.is_active,
+        )
+
+
+class ClientDto(Shape):
+    """A company on the platform."""
+
+    id: int = Field(description="The client's id.")
+    name: str = Field(description="The company's name, 1..200 characters.")
+    code: str = Field(description="The name as a slug, unique on the platform.")
+    default_language: Language = Field(description="BCP 47 language of what names no other.")
+    timezone: str = Field(description="IANA time zone of its days and business hours.")
+    is_disabled: bool = Field(description="Whether its people and keys are locked out.")
+    subscription: SubscriptionDto = Field(description="Its plan and credits.")
+    created_at: Moment = Field(description="When it was registered.")
+
+    @classmethod
+    def of(cls, row: models.Client) -> Self:
+        return cls(
+            id=row.pk,
+            name=row.name,
+            code=row.code,
+            default_language=row.default_language,
+            timezone=row.timezone,
+            is_disabled=row.is_disabled,
+            subscription=SubscriptionDto.of(row.subscription),
+            created_at=row.created_at,
+        )
+
+
+class UserDto(Shape):
+    """One of a client's people."""
+
+    id: int | None = read_only("The user's id.")
+    client_id: int | None = read_only("The client he belongs to.")
+    email: Email = Field(
+        description="Signs in with it; unique on the platform, stored in lower case, at most 254"
+        " characters.",
+        examples=["ben@acme.example"],
+    )
+    full_name: Name = Field(
+        description="Shown to colleagues and customers, 1..200 characters.",
+        min_length=1,
+        max_length=200,
+        examples=["Ben Reed"],
+    )
+    role: RoleName = Field(
+        "agent",
+        description="What he may: `owner` and `admin` everything, `agent` chats, `viewer` read.",
+        examples=["agent"],
+    )
+    is_disabled: bool | None = read_only("Whether he is locked out.")
+    language: Language = Field("en", description="BCP 47 language of his screens and mails.")
+    last_login_at: Moment | None = read_only("When he last signed in; null for never.")
+    created_at: Moment | None = read_only("When he was added.")
+    password: Text | None = Field(
+        None,
+        description="10..128 characters, not a common one. In a request only, never in a reply.",
+        min_length=10,
+        max_length=128,
+        exclude=True,
+        json_schema_extra={"writeOnly": True},
+        examples=["correct-horse-battery"],
+    )
+
+    @classmethod
+    def of(cls, row: models.User) -> Self:
+        return cls(
+            id=row.pk,
+            client_id=row.client_id,
+            email=row.email,
+            full_name=row.full_name,
+            role=models.Role(row.role).value,
+            is_disabled=row.is_disabled,
+            language=row.language,
+            last_login_at=row.last_login,
+            created_at=row.created_at,
+        )
+
+
+class RegisterTrialDto(Shape):
+    """A company that wants to try the platform, and its first person."""
+
+    company_name: Name = Field(
+        description="The company's name, 1..200 characters.",
+        min_length=1,
+        max_length=200,
+        examples=["Acme"],
+    )
+    full_name: Name = Field(
+        description="Name of the owner, 1..200 characters.",
+        min_length=1,
+        max_length=200,
+        examples=["Ann Lee"],
+    )
+    email: Email = Field(
+        description="The owner signs in with it; at most 254 characters.",
+        examples=["ann@acme.example"],
+    )
+    password: Text = Field(
+        description="10..128 characters, not a common one and not only digits.",
+        min_length=10,
+        max_length=128,
+        examples=["correct-horse-battery"],
+    )
+    language: Language = Field("en", description="BCP 47 language of the client and its owner.")
+    timezone: TimeZone = Field(
+        "UTC", description="IANA time zone of the client.", examples=["Europe/Berlin"]
+    )
+
+
+class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - the document's name
+    """A sign-in, or the exchange of a refresh token."""
+
+    grant_type: Text = Field(
+        "password",
+        description="`password` or `refresh_token`; any other is a 400 `unsupported_grant_type`.",
+        max_length=60,
+        examples=["password"],
+    )
+    username: Text | None = Field(
+        None,
+        description="The person's e-mail address; needed for `password`.",
+        max_length=254,
+        examples=["ann@acme.example"],
+    )
+    password: Text | None = Field(
+        None,
+        description="Needed for `password`; at most 128 characters.",
+        max_length=128,
+        examples=["correct-horse-battery"],
+    )
+    refresh_token: Text | None = Field(
+        None, description="From the last reply; needed for `refresh_token`.", max_length=200
+    )
+    scope: Text | None = Field(
+        None, description="Accepted and not used: the role decides.", max_length=200
+    )
+    client_id: Text | None = Field(
+        None, description="Accepted and not used: there is one kind of client.", max_length=200
+    )
+    client_secret: Text | None = Field(None, description="Accepted and not used.", max_length=200)
+
+    @field_validator("grant_type")
+    @classmethod
+    def _left_empty(cls, value: str) -> str:
+        return value or "password"
+
+
+class TokenResponse(Shape):
+    """Access for a while, and the means to go on."""
+
+    access_token: str = Field(description="Send it as `Authorization: Bearer …`.")
+    token_type: Literal["bearer"] = Field(description="How to send it.")
+    expires_in: int = Field(description="Seconds until the access token expires.")
+    refresh_token: str = Field(
+        description="Buys the next pair, once; a second use ends the whole sign-in."
+    )
+    scope: str = Field(description="The person's role.")
+
+
+class OAuthError(Shape):
+    """A sign-in that was refused, in the words of RFC 6749 and of this API."""
+
+    error: str = Field(description="`invalid_grant` or `unsupported_grant_type`.")
+    error_description: str = Field(description="The same sentence as `detail`.")
+    detail: str = Field(description="A sentence that says what to do.")
+    code: str = Field(description="Stable, machine-readable kind; the same as `error`.")
+    request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
+
+
+class ApiKeyRequest(Shape):
+    """A key to be made."""
+
+    name: Name = Field(
+        description="Says what the key is for, 1..100 characters.",
+        min_length=1,
+        max_length=100,
+        examples=["Shop backend"],
+    )
+    scope: ScopeName = Field(
+        "secret",
+        description="`secret`: a server's key, all API-KEY operations. `public`: for a web page,"
+        " one bot's widget operations, only from the bot's allowed_domain.",
+        examples=["secret"],
+    )
+    bot_id: int | None = Field(
+        None,
+        description="The bot that the key speaks for. Needed for `public`; a `secret` key without"
+        " one serves every bot.",
+        ge=1,
+        le=2**63 - 1,
+        examples=[None],
+    )
+    expires_at: Moment | None = Field(
+        None,
+        description="When the key ends; in the future. Null: only when revoked.",
+        examples=["2030-01-01T00:00:00Z"],
+    )
+
+
+class ApiKeyDto(Shape):
+    """A key; what it opens with is shown once, when it is made."""
+
+    id: int = Field(description="The key's id.")
+    name: str = Field(description="What the key is for.")
+    scope: ScopeName = Field(description="`secret`: a server's key. `public`: a web page's.")
+    bot_id: int | None = Field(description="The bot that it speaks for; null for every bot.")
+    prefix: str = Field(description="The key's first 12 characters, by which it is known.")
+    created_at: Moment = Field(description="When it was made.")
+    last_used_at: Moment | None = Field(
+        description="When it was last used, to a minute; null for never."
+    )
+    expires_at: Moment | None = Field(description="When it ends; null: only when revoked.")
+    revoked_at: Moment | None = Field(description="When it was revoked; null while it works.")
+    key: str | None = Field(description="`prefix.secret` in full when just made, else null.")
+
+    @classmethod
+    def of(cls, row: models.ApiKey, key: str | None = None) -> Self:
+        return cls(
+            id=row.pk,
+            name=row.name,
+            scope=models.KeyScope(row.scope).value,
+            bot_id=row.bot_id,
+            prefix=row.prefix,
+            created_at=row.created_at,
+            last_used_at=row.last_used_at,
+            expires_at=row.expires_at,
+            revoked_at=row.revoked_at,
+            key=key,
+        )
+
+
+class ApiKeysResponse(Shape):
+    """A page of keys, newest first, revoked ones too."""
+
+    items: list[ApiKeyDto] = Field(description="The keys.")
+    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")

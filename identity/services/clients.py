@@ -1,0 +1,59 @@
+"""Clients: registered."""
+
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from chatplatform import ids
+from identity.models import Client, ClientConfig, Role, Subscription
+from identity.serializers import RegisterTrialDto
+from identity.services import users
+
+TRIAL_PERIOD = timedelta(days=30)
+TRIAL_CREDITS = 1000
+
+
+def register_trial(given: RegisterTrialDto) -> Client:
+    """A client with its owner, config and trial plan: all of them, or none."""
+    with transaction.atomic():
+        client = _create_client(given)
+        users.create(
+            client,
+            email=given.email,
+            full_name=given.full_name,
+            role=Role.OWNER,
+            language=given.language,
+            password=given.password,
+        )
+        ClientConfig.objects.create(client=client)
+        client.subscription = Subscription.objects.create(
+            client=client,
+            credits_included=TRIAL_CREDITS,
+            credits_left=TRIAL_CREDITS,
+            period_start=timezone.now(),
+            period_end=timezone.now() + TRIAL_PERIOD,
+        )
+    client.refresh_from_db(fields=["created_at"])
+    return client
+
+
+def _create_client(given: RegisterTrialDto) -> Client:
+    """The client under a code of its own: the name's slug, with a tail where that is taken."""
+    slug = slugify(given.company_name)[:50].strip("-") or "client"
+    for code in (slug, f"{slug}-{ids.short_code(6).lower()}"):
+        try:
+            # Its own savepoint: a namesake that registers at this moment costs one more try.
+            with transaction.atomic():
+                return Client.objects.create(
+                    name=given.company_name,
+                    code=code,
+                    default_language=given.language,
+                    timezone=given.timezone,
+                )
+        except IntegrityError as exc:
+            if code != slug:
+                raise
+            taken = exc
+    raise taken

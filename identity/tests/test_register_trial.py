@@ -1,0 +1,59 @@
+"""Register Trial."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from identity.models import Client, ClientConfig, Subscription, User
+
+PATH = "/identity/register-trial"
+GIVEN = {
+    "company_name": "Delta & Sons",
+    "full_name": "Dora",
+    "email": "Dora@delta.example",
+    "password": "correct-horse-battery",
+}
+
+
+def test_a_company_registers_and_its_owner_signs_in(db, nobody):
+    reply = nobody.post(PATH, GIVEN)
+    assert reply.status_code == 201
+    assert reply.json()["code"] == "delta-sons"
+    assert reply.json()["subscription"]["plan"] == "trial"
+    owner = User.objects.get()
+    assert (owner.email, owner.role) == ("dora@delta.example", "owner")
+    assert ClientConfig.objects.count() == Subscription.objects.count() == 1
+    form = urlencode({"username": GIVEN["email"], "password": GIVEN["password"]})
+    kind = "application/x-www-form-urlencoded"
+    assert nobody.browser.post("/identity/token2", form, content_type=kind).status_code == 200
+
+
+def test_a_namesake_gets_another_code(db, nobody):
+    nobody.post(PATH, GIVEN)
+    reply = nobody.post(PATH, GIVEN | {"email": "other@delta.example"})
+    assert reply.status_code == 201
+    assert reply.json()["code"].startswith("delta-sons-")
+
+
+def test_a_known_address_leaves_nothing_behind(ann, nobody):
+    reply = nobody.post(PATH, GIVEN | {"email": ann.user.email.upper()})
+    assert (reply.status_code, reply.json()["code"]) == (409, "email_taken")
+    assert Client.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"email": "no"},
+        {"password": "short"},
+        {"password": "1234567890"},
+        {"password": "x" * 129},
+        {"timezone": "Mars/Base"},
+        {"company_name": "  "},
+        {"role": "owner"},
+        {"full_name": "a\0b"},
+    ],
+)
+def test_wrong_body(db, nobody, change):
+    assert nobody.post(PATH, GIVEN | change).status_code == 422
+    assert not Client.objects.exists()

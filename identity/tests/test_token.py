@@ -1,0 +1,159 @@
+"""Login For Access Token2, Revoke Token, Read Users Me, Get Client Info."""
+
+from urllib.parse import urlencode
+
+import jwt
+import pytest
+from django.conf import settings
+
+from chatplatform.testing import PASSWORD, Person, make_person
+from identity.models import Client, LoginFailure, RefreshToken, Role, User
+
+FORM = "application/x-www-form-urlencoded"
+ME = "/identity/users/me"
+
+
+def login(caller, **form):
+    return caller.browser.post("/identity/token2", urlencode(form), content_type=FORM)
+
+
+def bearer(token):
+    return Person({"Authorization": f"Bearer {token}"})
+
+
+def test_password_opens(ann, nobody):
+    reply = login(nobody, username=ann.user.email.upper(), password=PASSWORD)
+    assert reply.status_code == 200
+    assert reply["Cache-Control"] == "no-store"
+    assert reply["Pragma"] == "no-cache"
+    given = reply.json()
+    assert (given["token_type"], given["expires_in"], given["scope"]) == ("bearer", 1800, "owner")
+    me = bearer(given["access_token"]).get(ME).json()
+    assert (me["id"], me["client_id"]) == (ann.user.pk, ann.client.pk)
+    assert me["last_login_at"].endswith("Z")
+    assert "password" not in me
+    assert not LoginFailure.objects.exists()
+    assert not RefreshToken.objects.filter(token_hash=given["refresh_token"]).exists()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_wrong_password_or_user(ann, nobody, known):
+    rows = RefreshToken.objects.count()
+    username = ann.user.email if known else "nobody@example.com"
+    reply = login(nobody, username=username, password="wrong-horse-battery")
+    assert reply.status_code == 401
+    assert reply.json()["error"] == reply.json()["code"] == "invalid_grant"
+    assert reply.json()["error_description"] == reply.json()["detail"]
+    assert RefreshToken.objects.count() == rows
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"username": "a@example.com"}, 422),
+        ({"username": "a\0@example.com", "password": "x"}, 422),
+        ({"username": "a@example.com", "password": "x" * 129}, 422),
+        ({"username[]": "a@example.com", "password": "x"}, 422),
+        ({"grant_type": "refresh_token"}, 422),
+        ({"grant_type": "magic"}, 400),
+    ],
+)
+def test_wrong_form(db, nobody, form, status):
+    assert login(nobody, **form).status_code == status
+    assert not LoginFailure.objects.exists()
+
+
+def test_json_is_refused(db, nobody):
+    assert nobody.post("/identity/token2", {"username": "a", "password": "b"}).status_code == 415
+
+
+def test_eleventh_failure_locks_also_the_right_password(ann, ben, nobody):
+    for _ in range(10):
+        assert login(nobody, username=ann.user.email, password="wrong").status_code == 401
+    reply = login(nobody, username=ann.user.email, password=PASSWORD)
+    assert reply.status_code == 429
+    assert 0 < int(reply["Retry-After"]) <= 900
+    assert LoginFailure.objects.count() == 10
+    assert login(nobody, username=ben.user.email, password=PASSWORD).status_code == 200
+
+
+def test_hundred_failures_lock_the_address(ann, nobody):
+    for number in range(100):
+        assert login(nobody, username=f"x{number}@example.com", password="no").status_code == 401
+    assert login(nobody, username=ann.user.email, password=PASSWORD).status_code == 429
+
+
+def test_refresh_rotates_and_reuse_ends_the_family(ann, nobody):
+    first = login(nobody, username=ann.user.email, password=PASSWORD).json()
+    refresh = {"grant_type": "refresh_token", "refresh_token": first["refresh_token"]}
+    second = login(nobody, **refresh)
+    assert second.status_code == 200
+    reused = login(nobody, **refresh)
+    assert (reused.status_code, reused.json()["error"]) == (401, "invalid_grant")
+    assert bearer(second.json()["access_token"]).get(ME).status_code == 401
+    refresh["refresh_token"] = second.json()["refresh_token"]
+    assert login(nobody, **refresh).status_code == 401
+    assert ann.get(ME).status_code == 200, "another sign-in goes on"
+
+
+def test_revoke_ends_this_sign_in(ann, nobody):
+    other = login(nobody, username=ann.user.email, password=PASSWORD).json()
+    assert ann.post("/identity/revoke").status_code == 204
+    assert ann.get(ME).status_code == 401
+    assert bearer(other["access_token"]).get(ME).status_code == 200
+
+
+def test_a_viewer_may_sign_out(client_a):
+    viewer = make_person(client_a, Role.VIEWER, "Vic")
+    assert viewer.get("/identity/client").status_code == 200
+    assert viewer.post("/identity/revoke").status_code == 204
+
+
+@pytest.mark.parametrize("what", ["user", "client", "version"])
+def test_access_ends_at_once(ann, nobody, what):
+    if what == "client":
+        Client.objects.filter(pk=ann.client.pk).update(is_disabled=True)
+    elif what == "user":
+        User.objects.filter(pk=ann.user.pk).update(is_disabled=True)
+    else:
+        User.objects.filter(pk=ann.user.pk).update(token_version=2)
+    reply = ann.get(ME)
+    assert reply.status_code == 401
+    assert reply["WWW-Authenticate"] == "Bearer"
+    assert reply.json()["detail"] == "Could not validate credentials"
+    if what != "version":
+        assert login(nobody, username=ann.user.email, password=PASSWORD).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "algorithm"),
+    [
+        ({}, "k" * 40, "HS256"),
+        ({}, None, "none"),
+        ({"aud": "other"}, settings.SECRET_KEY, "HS256"),
+        ({"iss": "other"}, settings.SECRET_KEY, "HS256"),
+        ({"exp": 1}, settings.SECRET_KEY, "HS256"),
+        ({"tv": "x"}, settings.SECRET_KEY, "HS256"),
+    ],
+)
+def test_a_forged_token_opens_nothing(ann, change, key, algorithm):
+    token = ann.headers["Authorization"].removeprefix("Bearer ")
+    claims = jwt.decode(token, options={"verify_signature": False})
+    forged = jwt.encode(claims | change, key, algorithm=algorithm)
+    assert bearer(forged).get(ME).status_code == 401
+
+
+def test_no_credential(db, nobody):
+    reply = nobody.get(ME)
+    assert (reply.status_code, reply.json()["detail"]) == (401, "Not authenticated")
+
+
+def test_one_query_finds_the_caller(ann, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        ann.get(ME)
+
+
+def test_client_info(cara):
+    reply = cara.get("/identity/client").json()
+    assert (reply["id"], reply["name"]) == (cara.client.pk, "Bravo")
+    assert reply["subscription"]["credits_used"] == 0
