@@ -34,7 +34,9 @@ class ReadOnlyAdmin(ModelAdmin):
 
 
 @admin.register(Bot)
-class BotAdmin(ModelAdmin):
+class BotAdmin(ReadOnlyAdmin):
+    """Looked at here and changed by the API, which checks hosts, languages and limits."""
+
     list_display = (
         "bot_name", "client", "default_language", "is_disabled", "agent_reply", "created_at",
     )  # fmt: skip
@@ -42,11 +44,13 @@ class BotAdmin(ModelAdmin):
     search_fields = ("bot_name", "description", "client__name")
     list_select_related = ("client",)
     ordering = ("-id",)
-    readonly_fields = ("client", "knowledge_version", "created_at", "updated_at")
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The API makes bots: it counts them."""
-        return False
+    fields = (
+        "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
+        "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
+        "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
+        "agent_reply", "delete_available", "is_disabled", "knowledge_version", "created_at",
+        "updated_at",
+    )  # fmt: skip
 
 
 @admin.register(Prompt)

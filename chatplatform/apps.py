@@ -1,5 +1,12 @@
 from django.apps import AppConfig
+from django.core.checks import Tags, register
 
 
 class Config(AppConfig):
     name = "chatplatform"
+
+    def ready(self) -> None:
+        from chatplatform import checks  # noqa: PLC0415 - it reads settings
+
+        register(checks.limits_in_order, "chatplatform")
+        register(checks.deployment, Tags.security)

@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from celery import shared_task
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import Error, IntegrityError, connection, transaction
 
 from chatplatform.middleware import current_request_id
 from chatplatform.models import Job, JobState
@@ -154,8 +154,8 @@ def run(job_id: int) -> bool:
 _CLAIM = """
 UPDATE chatplatform_job AS j
 SET state = 'running', attempts = attempts + 1, lease_token = %(token)s,
-    lease_until = now() + make_interval(secs => %(lease)s)
-WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= now()
+    lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
+WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
   AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.lane = j.lane AND o.id < j.id AND o.state IN ('queued', 'running'))
 RETURNING j.name, j.args, j.attempts, j.lane
@@ -215,7 +215,7 @@ def report_progress(percent: int) -> None:
 def _finish(lease: Lease) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE chatplatform_job SET state = 'done', progress = 100, finished_at = now(),"
+            "UPDATE chatplatform_job SET state = 'done', progress = 100, finished_at = statement_timestamp(),"
             " lease_until = NULL, last_error = '' WHERE id = %s AND lease_token = %s"
             " AND state = 'running'",
             [lease.job_id, lease.token],
@@ -238,7 +238,7 @@ def _retry(lease: Lease, error: str) -> None:
 
 _REQUEUE = """
 UPDATE chatplatform_job SET state = 'queued', lease_token = NULL, lease_until = NULL,
-    hinted_at = NULL, hints = 0, due_at = now() + make_interval(secs => %s), last_error = %s
+    hinted_at = NULL, hints = 0, due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
 WHERE id = %s AND lease_token = %s AND state = 'running'
 """
 
@@ -306,16 +306,17 @@ class _Keeper(threading.Thread):
                 continue
             try:
                 _renew(tokens)
-            except Exception:
+            except Error as exc:
                 # A database away for a moment: the next round renews, or the leases end.
-                log.exception("leases could not be renewed")
-                connection.close()
+                log.warning("leases could not be renewed: %s", exc)
+            finally:
+                connection.close()  # one every few seconds; none is left behind when all is done
 
 
 def _renew(tokens: list[uuid.UUID]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE chatplatform_job SET lease_until = now() + make_interval(secs => %s)"
+            "UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)"
             " WHERE lease_token = ANY(%s) AND state = 'running'",
             [settings.JOB_LEASE_SECONDS, tokens],
         )
@@ -326,11 +327,11 @@ _keeper = _Keeper()
 # The oldest unfinished job of each lane, or any job without one; hinted again when a hint seems
 # lost: after 10 s, 20 s, 40 s, …
 _DUE = """
-UPDATE chatplatform_job SET hinted_at = now(), hints = LEAST(hints + 1, 8)
+UPDATE chatplatform_job SET hinted_at = statement_timestamp(), hints = LEAST(hints + 1, 8)
 WHERE id IN (
     SELECT j.id FROM chatplatform_job j
-    WHERE j.state = 'queued' AND j.due_at <= now()
-      AND (j.hinted_at IS NULL OR j.hinted_at < now() - interval '5 seconds' * (2 ^ j.hints))
+    WHERE j.state = 'queued' AND j.due_at <= statement_timestamp()
+      AND (j.hinted_at IS NULL OR j.hinted_at < statement_timestamp() - interval '5 seconds' * (2 ^ j.hints))
       AND (j.lane IS NULL OR NOT EXISTS (
            SELECT FROM chatplatform_job o WHERE o.lane = j.lane AND o.id < j.id
              AND o.state IN ('queued', 'running')))
@@ -357,12 +358,16 @@ def sweep() -> int:
     """Take back jobs whose worker is gone; bury those that have killed too many workers."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id FROM chatplatform_job WHERE state = 'running' AND lease_until < now()"
+            "SELECT id FROM chatplatform_job WHERE state = 'running' AND lease_until < statement_timestamp()"
             " ORDER BY lease_until LIMIT 500"
         )
         expired = [row[0] for row in cursor.fetchall()]
     for job_row in Job.objects.filter(pk__in=expired, state=JobState.RUNNING):
-        _take_back(job_row)
+        try:
+            _take_back(job_row)
+        except Exception:
+            # One that cannot be buried must not keep the others from their workers.
+            log.exception("%s #%s could not be taken back", job_row.name, job_row.pk)
     return len(expired)
 
 

@@ -218,7 +218,9 @@ SPECTACULAR_SETTINGS = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": 300,
+    # Twice the hard limit of a job: a hint may lie behind a whole job in its worker, and must not
+    # be handed out again while it is in good hands. A dead worker's row is found by its lease.
+    "visibility_timeout": 1260,
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
     "socket_timeout": 2,

@@ -150,8 +150,8 @@ def history(chat: Conversation) -> QuerySet[Message]:
     return rows.filter(conversation=chat, is_note=False)
 
 
-def turn_of(message: Message, *, asked: bool) -> s.ChatTurn:
-    """A customer's message and what became of it; `asked`: a reply was asked for."""
+def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
+    """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
     reply = (
         Message.objects.filter(
             in_reply_to=message, sender_type__in=[SenderType.BOT, SenderType.SYSTEM]
@@ -160,12 +160,12 @@ def turn_of(message: Message, *, asked: bool) -> s.ChatTurn:
         .first()
     )
     status, reason = _status(message, reply, asked)
-    return s.ChatTurn.model_construct(
-        message=s.Message.of(message),
-        reply=s.Message.of(reply) if reply else None,
-        status=status,
-        handoff_reason=reason,
-    )
+    return {
+        "message": s.Message.of(message),
+        "reply": s.Message.of(reply) if reply else None,
+        "status": status,
+        "handoff_reason": reason,
+    }
 
 
 def _status(message: Message, reply: Message | None, asked: bool) -> tuple[Turn, str | None]:  # noqa: FBT001

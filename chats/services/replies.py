@@ -9,11 +9,11 @@ from django.db import IntegrityError, transaction
 
 from bots.engine import embedded, types
 from bots.engine.openai_compatible import OpenAICompatible
+from bots.knowledge import chunking
 from bots.knowledge.search import Found
 from bots.models import Prompt
 from bots.services import retrieval
 from chatplatform import jobs, live
-
 from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
 from chats.services import conversations, courtesies, messages
 
@@ -44,6 +44,8 @@ Decision = Said | HandOver
 def answer(message_id: str) -> None:
     """Answer a customer's message, or hand the conversation over; may be called twice."""
     message = _load(message_id)
+    if message is None:
+        return  # deleted meanwhile: nobody waits
     chat = message.conversation
     if _answered(message) or not _is_bots_turn(chat):
         _tell_listeners(message)
@@ -63,15 +65,18 @@ def answer(message_id: str) -> None:
 def give_up(message_id: str) -> None:
     """No attempt is left: a person must answer."""
     message = _load(message_id)
+    if message is None:
+        return
     if not _answered(message):
         _say(message.conversation, message, HandOver("engine_failed"), leased=False)
     _tell_listeners(message)
 
 
-def _load(message_id: str) -> Message:
-    return Message.objects.select_related(
+def _load(message_id: str) -> Message | None:
+    rows = Message.objects.select_related(
         "conversation__bot", "conversation__client__config", "conversation__customer"
-    ).get(pk=message_id)
+    )
+    return rows.filter(pk=message_id).first()
 
 
 def _answered(message: Message) -> bool:
@@ -94,6 +99,8 @@ def _tell_listeners(message: Message) -> None:
 
 def _decide(chat: Conversation, message: Message) -> Decision:
     """What to say to a message; reads and computes, writes nothing."""
+    if chat.bot.is_disabled:
+        return HandOver("bot_disabled")
     text = message.content[0]["text"]
     if embedded.asks_for_person(text):
         return HandOver("customer_asked")
@@ -108,7 +115,7 @@ def _decide(chat: Conversation, message: Message) -> Decision:
         return HandOver("no_answer", receipt | {"decision": "below_gate"})
     if settings.LLM_BASE_URL:
         return _ask_model(chat, message, text, found, receipt)
-    return _quote(text, message.language, found, threshold, receipt)
+    return _quote(message, text, found, threshold, receipt)
 
 
 def _receipt(chat: Conversation, found: Found, threshold: float) -> dict[str, Any]:
@@ -123,12 +130,14 @@ def _receipt(chat: Conversation, found: Found, threshold: float) -> dict[str, An
 
 
 def _quote(
-    text: str, language: str, found: Found, threshold: float, receipt: dict[str, Any]
+    message: Message, text: str, found: Found, threshold: float, receipt: dict[str, Any]
 ) -> Decision:
     """The extractive answer: words of the documents, and where they stand."""
-    extract = embedded.answer(text, language=language, found=found, threshold=threshold)
+    extract = embedded.answer(text, language=message.language, found=found, threshold=threshold)
     if extract is None:
         return HandOver("no_answer", receipt | {"decision": "nothing_to_quote"})
+    for sentence in chunking.split_sentences(extract.text):
+        live.push(_stream(message), "delta", {"text": f"{sentence} "})
     citations = [
         {
             "document_id": cited.document_id,
@@ -198,7 +207,7 @@ def _fall_back(
     config = chat.client.config
     if not config.fallback_to_extractive:
         return HandOver("engine_failed", receipt | {"decision": "engine_failed"})
-    return _quote(text, message.language, found, config.answer_threshold, receipt)
+    return _quote(message, text, found, config.answer_threshold, receipt)
 
 
 def _citation(snippet: types.Snippet) -> dict[str, Any]:

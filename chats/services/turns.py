@@ -17,7 +17,7 @@ from chats.services import messages
 
 def respond(message: Message, *, reply: str) -> HttpResponseBase:
     """The answer to a stored message: `none`, `async`, `wait` or `stream`."""
-    turn = messages.turn_of(message, asked=reply != "none").model_dump(mode="json")
+    turn = messages.turn_of(message, asked=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
         return Held(
             lambda listener, in_thread: _follow(message, turn, listener, in_thread),
@@ -50,6 +50,6 @@ async def _follow(
 
 def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:
     try:
-        return messages.turn_of(message, asked=True).model_dump(mode="json")
+        return messages.turn_of(message, asked=True)
     except Error:
         return known  # the database is away for a moment: the next look will tell

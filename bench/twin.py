@@ -1,0 +1,114 @@
+"""The raw twin: the same durable operations on Starlette, asyncpg and orjson, and nothing else.
+
+What somebody would write who wants speed alone: one statement an operation, with the key looked up
+in it. No validation beyond JSON, no tenancy beyond the key, no language, no request id.
+"""
+
+import hashlib
+import hmac
+import os
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+PEPPER = hmac.digest(os.environ["SECRET_KEY"].encode(), b"chatplatform.hash_secret", "sha256")
+POOL = 16
+
+KEY = """WITH k AS (SELECT client_id FROM identity_apikey
+    WHERE prefix = $1 AND secret_hash = $2 AND revoked_at IS NULL)"""
+MESSAGE = """, c AS (UPDATE chats_conversation SET last_seq = last_seq + 1,
+    message_count = message_count + 1, last_event_seq = last_event_seq + 1,
+    unread_count = unread_count + 1, last_message_at = now()
+    WHERE id = $3 AND client_id = (SELECT client_id FROM k) AND status = 'open'
+    RETURNING client_id, id, last_seq, last_event_seq, customer_id),
+m AS (INSERT INTO chats_message (id, client_id, conversation_id, seq, sender_type, sender_id,
+    sender_name, content, citations, status, is_note, language, created_at)
+    SELECT $4, client_id, id, last_seq, 'customer', customer_id::text, '', $5, '[]', 'sent', false,
+    'en', now() FROM c RETURNING seq, created_at)"""
+EVENT = """, e AS (INSERT INTO webhooks_event (id, client_id, type, conversation_id, sequence, data)
+    SELECT $6, client_id, 'message.created', id, last_event_seq, $5 FROM c)"""
+JOB = """, j AS (INSERT INTO chatplatform_job (client_id, name, args, lane, state, progress,
+    last_error, trace_id)
+    SELECT client_id, 'chats.generate_reply', jsonb_build_object('message_id', $4::uuid),
+    'chat:' || id, 'queued', 0, '', '' FROM c)"""
+STORED = " SELECT seq, created_at FROM m"
+LEAN = KEY + MESSAGE + STORED
+NONE = KEY + MESSAGE + EVENT + STORED
+ASYNC = KEY + MESSAGE + EVENT + JOB + STORED
+LIST = (
+    KEY
+    + """ SELECT m.id, m.conversation_id, m.seq, m.sender_type, m.sender_id, m.sender_name,
+    m.content, m.citations, m.status, m.error, m.in_reply_to_id, m.is_note, m.client_message_id,
+    m.provider_message_id, m.language, m.created_at, m.delivered_at, m.read_at
+    FROM chats_message m JOIN k ON k.client_id = m.client_id
+    WHERE m.conversation_id = $3 AND NOT m.is_note AND m.seq > $4 ORDER BY m.seq LIMIT 51"""
+)
+
+
+def credentials(request: Request) -> tuple[str, str]:
+    prefix, _, secret = request.headers["api-key"].partition(".")
+    return prefix, hmac.new(PEPPER, secret.encode(), hashlib.sha256).hexdigest()
+
+
+async def post(request: Request) -> Response:
+    body = orjson.loads(await request.body())
+    statement = request.path_params["kind"]
+    content = orjson.dumps([{"type": "text", "text": body["text"]}]).decode()
+    chat, message = uuid.UUID(request.path_params["chat"]), uuid.uuid4()
+    arguments: list[Any] = [*credentials(request), chat, message, content]
+    if statement != "lean":
+        arguments.append(uuid.uuid4())
+    sql = {"lean": LEAN, "none": NONE, "async": ASYNC}[statement]
+    row = await request.app.state.pool.fetchrow(sql, *arguments)
+    if row is None:
+        return Response(status_code=404)
+    stored = {"id": message, "conversation_id": chat, "seq": row[0], "created_at": row[1]}
+    return Response(orjson.dumps(stored), media_type="application/json")
+
+
+async def history(request: Request) -> Response:
+    chat = uuid.UUID(request.path_params["chat"])
+    rows = await request.app.state.pool.fetch(LIST, *credentials(request), chat, 0)
+    return Response(
+        orjson.dumps(
+            {"items": [shape(row) for row in rows[:50]], "more": len(rows) > 50},
+            default=str,  # asyncpg's own UUIDs
+        ),
+        media_type="application/json",
+    )
+
+
+def shape(row: asyncpg.Record) -> dict[str, Any]:
+    found = dict(row)
+    found["content"] = orjson.Fragment(found["content"])
+    found["citations"] = orjson.Fragment(found["citations"])
+    found["sender"] = {
+        "type": found.pop("sender_type"),
+        "id": found.pop("sender_id"),
+        "name": found.pop("sender_name"),
+    }
+    return found
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    url = os.environ["DATABASE_URL"]
+    app.state.pool = await asyncpg.create_pool(url, min_size=POOL, max_size=POOL)
+    yield
+    await app.state.pool.close()
+
+
+routes = [
+    Route("/post/{kind}/{chat}", post, methods=["POST"]),
+    Route("/list/{chat}", history),
+    Route("/health/live", lambda request: Response("ok")),
+]
+app = Starlette(routes=routes, lifespan=lifespan)

@@ -1,0 +1,132 @@
+"""Whatever goes wrong is answered as JSON in the documented shape, and says which request it was."""
+
+import re
+
+import pytest
+from django.db import connection
+
+UNHANDLED = "chatplatform.errors"
+
+
+def is_error(reply, status, code):
+    body = reply.json()
+    assert reply.status_code == status
+    assert reply["Content-Type"] == "application/json"
+    assert set(body) >= {"detail", "code", "request_id"}
+    assert isinstance(body["detail"], str)
+    assert body["detail"]
+    assert body["code"] == code
+    assert body["request_id"] == reply["X-Request-ID"]
+    return True
+
+
+def is_invalid(reply):
+    assert reply.status_code == 422
+    assert reply["Content-Type"] == "application/json"
+    assert reply["X-Request-ID"]
+    (error,) = reply.json()["detail"]
+    assert set(error) == {"loc", "msg", "type"}
+    return error
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("path", ["/no/such/path", "/", "/ai/bot/x", "/ai/bot/-1", "/%00", "/é"])
+def test_404_of_an_unknown_path(nobody, settings, debug, path):
+    settings.DEBUG = debug
+    assert is_error(nobody.get(path), 404, "not_found")
+    assert is_error(nobody.post(path, {}), 404, "not_found")
+
+
+def test_405_names_what_is_allowed(ann):
+    reply = ann.put("/ai/bot", {})
+    assert is_error(reply, 405, "method_not_allowed")
+    assert {"GET", "POST"} <= set(reply["Allow"].split(", "))
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PATCH", "NONSENSE"])
+def test_methods_that_nobody_serves_are_no_fault_of_ours(ann, method):
+    reply = ann.browser.generic(method, "/ai/bot", headers=ann.headers)
+    assert reply.status_code < 500
+    assert reply["X-Request-ID"]
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("host", ["evil.example", "a b", "good.example:x", "\u00e9", "["])
+@pytest.mark.parametrize("path", ["/health/live", "/no/such/path", "/admin/login/"])
+def test_400_of_a_host_that_is_not_ours(nobody, settings, debug, host, path):
+    settings.ALLOWED_HOSTS, settings.DEBUG = ["good.example"], debug
+    assert is_error(nobody.get(path, Host=host), 400, "bad_request")
+
+
+def test_our_own_host_is_served(nobody, settings):
+    settings.ALLOWED_HOSTS = ["good.example"]
+    assert nobody.get("/health/live", Host="good.example:8000").status_code == 200
+
+
+def test_413_of_a_large_body(ann):
+    reply = ann.post("/ai/bot", '{"bot_name": "' + "x" * 2_000_000 + '"}')
+    assert is_error(reply, 413, "too_large")
+
+
+def test_415_of_another_media_type(ann):
+    reply = ann.browser.post(
+        "/ai/bot", "bot_name: Helper", content_type="application/yaml", headers=ann.headers
+    )
+    assert is_error(reply, 415, "unsupported_media_type")
+
+
+def test_422_of_bad_json_says_where(ann):
+    error = is_invalid(ann.post("/ai/bot", '{"bot_name": oops}'))
+    assert error["loc"] == ["body", 13]
+    assert error["type"] == "json_invalid"
+
+
+def test_422_of_a_wrong_field_says_which(ann):
+    error = is_invalid(ann.post("/ai/bot", {"bot_name": ["Helper"]}))
+    assert error["loc"] == ["body", "bot_name"]
+    assert error["type"] == "string_type"
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_500_tells_nothing_of_the_inside(ann, settings, monkeypatch, caplog, debug):
+    def broken(*args, **kwargs):
+        raise RuntimeError("secret of the inside")
+
+    settings.DEBUG = debug
+    monkeypatch.setattr("bots.services.bots.list_", broken)
+    reply = ann.get("/ai/bot")
+    assert is_error(reply, 500, "internal_error")
+    assert b"inside" not in reply.content
+    (record,) = [record for record in caplog.records if record.name == UNHANDLED]
+    assert record.exc_info
+    assert "secret of the inside" in str(record.exc_info[1])
+
+
+def test_503_while_the_database_is_away(transactional_db, ann, monkeypatch):
+    connection.close()
+    with monkeypatch.context() as away:
+        away.setitem(connection.settings_dict, "HOST", "127.0.0.1")
+        away.setitem(connection.settings_dict, "PORT", "1")
+        reply = ann.get("/ai/bot")
+    connection.close()
+    assert is_error(reply, 503, "unavailable")
+    assert int(reply["Retry-After"]) > 0
+    assert ann.get("/ai/bot").status_code == 200
+
+
+@pytest.mark.parametrize("given", ["abc-123", "a" * 128, "trace:1/2+3=_."])
+def test_request_id_of_the_caller_is_kept(nobody, given):
+    reply = nobody.get("/no/such/path", **{"X-Request-ID": given})
+    assert reply["X-Request-ID"] == given
+    assert reply.json()["request_id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "a" * 129, "a b", "a\nb: c", "<b>", "\u00e9", '"', "a\n"])
+def test_hostile_request_id_is_replaced(nobody, given):
+    reply = nobody.get("/no/such/path", **{"X-Request-ID": given})
+    assert re.fullmatch(r"[0-9a-f-]{36}", reply["X-Request-ID"])
+    assert reply.json()["request_id"] == reply["X-Request-ID"]
+
+
+def test_request_ids_differ(nobody):
+    assert nobody.get("/health/live")["X-Request-ID"] != nobody.get("/health/live")["X-Request-ID"]

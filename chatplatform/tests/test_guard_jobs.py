@@ -1,0 +1,130 @@
+"""Guards over jobs: their names, their arguments, and the order of all time limits."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core import checks as django_checks
+
+from chatplatform import checks
+from chatplatform.celery import app
+from chatplatform.jobs import Queue, declared_jobs
+
+APPS = sorted(
+    path.parent for path in settings.BASE_DIR.glob("*/apps.py") if path.parent.name[0] != "."
+)
+
+
+@pytest.fixture(scope="module")
+def declared():
+    app.loader.import_default_modules()
+    return declared_jobs()
+
+
+def sources() -> list[Path]:
+    return [path for folder in APPS for path in folder.rglob("*.py") if "tests" not in path.parts]
+
+
+def names_enqueued() -> dict[str, ast.expr | None]:
+    """Where `enqueue(` is called, and the first argument there."""
+    found: dict[str, ast.expr | None] = {}
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and called_name(node) == "enqueue":
+                place = f"{path.relative_to(settings.BASE_DIR)}:{node.lineno}"
+                found[place] = node.args[0] if node.args else None
+    return found
+
+
+def called_name(node: ast.Call) -> str:
+    return getattr(node.func, "id", None) or getattr(node.func, "attr", "")
+
+
+def test_jobs_take_only_keywords(declared):
+    assert declared
+    for name, job in declared.items():
+        for called in filter(None, (job.run, job.on_dead)):
+            if called is job.on_dead and called.__name__ == "<lambda>":
+                continue  # called with the job's own keywords
+            kinds = {parameter.kind for parameter in inspect.signature(called).parameters.values()}
+            assert kinds <= {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}, name
+
+
+def test_jobs_name_a_queue_and_stand_in_their_apps_tasks(declared):
+    assert declared
+    for name, job in declared.items():
+        assert isinstance(job.queue, Queue), name
+        assert job.task.queue == str(job.queue), name
+        assert job.run.__module__ == f"{name.split('.')[0]}.tasks", name
+        assert job.max_attempts >= 1, name
+
+
+def test_what_is_enqueued_is_declared(declared):
+    found = names_enqueued()
+    assert found
+    for place, name in found.items():
+        assert isinstance(name, ast.Constant), f"{place}: write the job's name as it is"
+        assert name.value in declared, f"{place}: no job is called {name.value}"
+
+
+def test_jobs_are_declared_nowhere_else():
+    decorated = [
+        path
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Call) and called_name(decorator) in {"job", "shared_task"}
+    ]
+    assert decorated
+    assert {path.name for path in decorated} == {"tasks.py"}
+
+
+def test_time_limits_are_in_order():
+    limits = checks.limits()
+    assert len(limits) >= 5
+    assert checks.limits_in_order() == []
+
+
+def test_celery_has_the_limits_of_the_settings():
+    assert app.conf.task_soft_time_limit == settings.CELERY_TASK_SOFT_TIME_LIMIT
+    assert app.conf.task_time_limit == settings.CELERY_TASK_TIME_LIMIT
+    assert (
+        app.conf.broker_transport_options["visibility_timeout"]
+        >= 2 * settings.CELERY_TASK_TIME_LIMIT
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LLM_DEADLINE_SECONDS", 700),
+        ("CELERY_TASK_SOFT_TIME_LIMIT", 640),
+        ("CELERY_TASK_TIME_LIMIT", 1000),
+        ("CELERY_BROKER_TRANSPORT_OPTIONS", {"visibility_timeout": 300}),
+    ],
+)
+def test_check_finds_limits_out_of_order(settings, name, value):
+    setattr(settings, name, value)
+    found = [one.id for one in django_checks.run_checks()]
+    assert "chatplatform.E001" in found
+
+
+@pytest.mark.parametrize(
+    ("debug", "secret_key", "allowed_hosts", "expected"),
+    [
+        (True, "x" * 10, ["*"], []),
+        (True, "x" * 50, ["localhost", "127.0.0.1"], []),
+        (True, "x" * 50, ["chat.example"], ["chatplatform.W003"]),
+        (False, "x" * 50, ["chat.example"], []),
+        (False, "x" * 10, ["chat.example"], ["chatplatform.E002"]),
+        (False, "x" * 50, [], ["chatplatform.W001"]),
+        (False, "x" * 50, ["*"], ["chatplatform.W002"]),
+    ],
+)
+def test_check_of_what_a_deployment_sets(settings, debug, secret_key, allowed_hosts, expected):
+    settings.DEBUG, settings.SECRET_KEY = debug, secret_key
+    settings.ALLOWED_HOSTS = allowed_hosts
+    assert [one.id for one in checks.deployment()] == expected

@@ -1,0 +1,353 @@
+"""Guards over every served operation: who may call it, and what it answers to a wrong request."""
+
+import functools
+import io
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.utils.module_loading import import_string
+
+from chatplatform.api import PUBLIC, Access, Form, routes
+from chatplatform.pagination import cursor_of
+from chatplatform.testing import PASSWORD, Person, make_bot, make_key
+
+# Everything that is served: what the document promises, operation by operation.
+SERVED = """
+AI / client  | Create new chat conversation                   | POST   | /ai/client/chat
+AI / client  | Send message in existing chat conversation      | POST   | /ai/client/chat/{chat_id}
+AI / client  | Get chat conversation history                  | GET    | /ai/client/chat/history/{chat_id}
+AI / train   | Create Prompt                                  | POST   | /ai/{bot_id}/train/prompt
+AI / train   | Get Current Prompt                             | GET    | /ai/{bot_id}/train/prompt
+AI / train   | Upload Files                                   | POST   | /ai/{bot_id}/train/document
+AI / train   | Delete Document By Id                          | DELETE | /ai/{bot_id}/train/document/{document_id}
+AI / train   | Get Files                                      | GET    | /ai/{bot_id}/train/document
+bot          | Get All Bot                                    | GET    | /ai/bot
+bot          | Get Bot By Id                                  | GET    | /ai/bot/{bot_id}
+bot          | Create Bot                                     | POST   | /ai/bot
+bot          | Update Bot                                     | PUT    | /ai/bot/{bot_id}/update-bot
+identity     | Get Client Info                                | GET    | /identity/client
+identity     | Login For Access Token2                        | POST   | /identity/token2
+identity     | Read Users Me                                  | GET    | /identity/users/me
+identity     | Register Trial                                 | POST   | /identity/register-trial
+identity     | Revoke Token                                   | POST   | /identity/revoke
+identity     | List Api Keys                                  | GET    | /identity/api-keys
+identity     | Create Api Key                                 | POST   | /identity/api-keys
+identity     | Revoke Api Key                                 | DELETE | /identity/api-keys/{api_key_id}
+Check Health | Check Health                                   | GET    | /health
+Check Health | Live                                           | GET    | /health/live
+"""  # noqa: E501 - a table
+
+PUBLIC_BECAUSE = {
+    ("POST", "/identity/register-trial"): "a company that registers has no credential yet",
+    ("POST", "/identity/token2"): "signing in is how a credential is had; failures are counted",
+    ("GET", "/health"): "monitors ask it; it names no hosts and no clients",
+    ("GET", "/health/live"): "monitors ask it; it says nothing but that the process answers",
+}
+
+# A body that is accepted, for every operation that takes one.
+REGISTRATION = {
+    "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
+    "password": PASSWORD,
+}  # fmt: skip
+ACCEPTED: dict[tuple[str, str], Any] = {
+    ("POST", "/ai/bot"): {"bot_name": "Second"},
+    ("PUT", "/ai/bot/{bot_id}/update-bot"): {"bot_name": "Renamed"},
+    ("POST", "/ai/{bot_id}/train/prompt"): {"content": "Be kind."},
+    ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
+    ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
+    ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
+    ("POST", "/identity/register-trial"): REGISTRATION,
+    ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
+    ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
+                                   "password": PASSWORD},
+}  # fmt: skip
+
+DEEP = 100_000
+MALFORMED = {
+    "bad JSON": b'{"name": ',
+    "not UTF-8": b'{"name": "\xff\xfe"}',
+    "list instead of object": b"[]",
+    "string instead of object": b'"hello"',
+    "null": b"null",
+    "NUL": b'{"name": "a\\u0000b"}',
+    "NUL as a key": b'{"a\\u0000b": 1}',
+    "lone surrogate": b'{"name": "\\ud800"}',
+    "nested arrays": b"[" * DEEP + b"]" * DEEP,
+    "nested objects": b'{"a":' * DEEP + b"1" + b"}" * DEEP,
+    "empty": b"",
+    "huge integer": b'{"id": ' + b"9" * 5000 + b"}",
+    "infinite number": b'{"id": 1e999}',
+    "not a number": b'{"id": NaN}',
+    "2 MB": b'{"name": "' + b"x" * 2_000_000 + b'"}',
+}
+# What takes the place of each field of an accepted body in turn.
+WRONG_VALUES = ["a\x00b", 10**30, -(2**63) - 1, [[]] * 20, {"a": {"b": [None]}}, None, "x" * 9000]
+WRONG_CURSORS = ["", "\x00", "nonsense", cursor_of(), cursor_of("x"), cursor_of(10**30),
+                 cursor_of(1, 2), cursor_of(None), cursor_of({"a": 1}), cursor_of("\x00")]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Served:
+    """A served operation with its path as the document spells it."""
+
+    method: str
+    path: str
+    declared: Any
+
+    @property
+    def ids(self) -> list[str]:
+        return re.findall(r"\{(\w+)\}", self.path)
+
+    @property
+    def at(self) -> tuple[str, str]:
+        return self.method, self.path
+
+    def fill(self, ids: dict[str, Any]) -> str:
+        return self.path.format(**{name: ids[name] for name in self.ids})
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+ALL = [Served(m, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path), d) for m, path, d in routes()]
+CLOSED = [one for one in ALL if one.declared.access is not PUBLIC]
+WITH_ID = [one for one in ALL if one.ids]
+WITH_BODY = [one for one in ALL if one.declared.body]
+WITH_QUERY = [one for one in ALL if one.declared.query]
+each = functools.partial(pytest.mark.parametrize, "served", ids=str)
+
+
+def send(who: Person, served: Served, ids: dict[str, Any], body: Any = None) -> Any:
+    """An accepted request to the operation, or one with `body` in place of the accepted one."""
+    path, method = served.fill(ids), served.method.lower()
+    given = ACCEPTED.get(served.at) if body is None else body
+    if not isinstance(served.declared.body, Form):
+        raw = b"" if given is None else json.dumps(given).encode()
+        return raw_call(who, served, path, raw, "application/json")
+    if served.declared.body.media_type == "multipart/form-data":
+        return getattr(who.browser, method)(
+            path, {name: _part(value) for name, value in given.items()}, headers=who.headers
+        )
+    text = "&".join(f"{name}={value}" for name, value in given.items())
+    return raw_call(who, served, path, text.encode("utf-8", "replace"), _media_type(served))
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, tuple):
+        part = io.BytesIO(value[1])
+        part.name = value[0]
+        return part
+    return value if isinstance(value, (str, int)) else json.dumps(value)
+
+
+def _media_type(served: Served) -> str:
+    body = served.declared.body
+    return body.media_type if isinstance(body, Form) else "application/json"
+
+
+def raw_call(who: Person, served: Served, path: str, raw: bytes, media_type: str) -> Any:
+    return who.browser.generic(served.method, path, raw, content_type=media_type,
+                               headers=who.headers)  # fmt: skip
+
+
+def is_error(reply: Any, status: int) -> bool:
+    """In the documented shape of an error, about this request."""
+    body = reply.json()
+    return (
+        reply.status_code == status
+        and reply["Content-Type"] == "application/json"
+        and {"detail", "code", "request_id"} <= set(body)
+        and all(isinstance(body[name], str) for name in ("detail", "code", "request_id"))
+        and body["request_id"] == reply["X-Request-ID"]
+    )
+
+
+def rows_of(owner: Person, key: Person) -> dict[str, Any]:
+    """One of each thing that a path names, of the owner's client."""
+    client = owner.client
+    bot = make_bot(client)
+    import_string("bots.models.Prompt").objects.create(
+        client=client, bot=bot, version=1, content="Be kind."
+    )
+    document = import_string("bots.models.Document").objects.create(
+        client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
+        mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
+    )  # fmt: skip
+    customer = import_string("chats.models.Customer").objects.create(client=client, name="Zoe")
+    chat = import_string("chats.models.Conversation").objects.create(
+        client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
+    )
+    return {
+        "bot_id": bot.pk,
+        "document_id": document.pk,
+        "chat_id": chat.pk,
+        "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
+    }
+
+
+MISSING: dict[str, Any] = {
+    "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
+    "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+}  # fmt: skip
+
+
+def callers(access: Access, person: Person, key: Person) -> list[Person]:
+    """Whoever of the two the operation admits."""
+    found = {"bearer": person, "api_key": key}
+    return [found[scheme] for scheme in access.security]
+
+
+@pytest.fixture
+def ann_key(ann):
+    return make_key(ann.client)
+
+
+@pytest.fixture
+def ours(ann, ann_key):
+    return rows_of(ann, ann_key)
+
+
+@pytest.fixture
+def cara_key(cara):
+    return make_key(cara.client)
+
+
+@pytest.fixture
+def theirs(cara, cara_key):
+    return rows_of(cara, cara_key)
+
+
+def test_served_operations_equal_the_table():
+    promised = [
+        tuple(part.strip() for part in line.split("|")) for line in SERVED.strip().splitlines()
+    ]
+    assert len(promised) > 20
+    found = [(one.declared.tag, one.declared.name, *one.at) for one in ALL]
+    assert sorted(found) == sorted(promised)
+
+
+def test_access_is_declared_and_public_only_with_a_reason():
+    assert ALL
+    assert all(isinstance(one.declared.access, Access) for one in ALL)
+    assert {one.at for one in ALL if not one.declared.access.security} == set(PUBLIC_BECAUSE)
+    assert {one.at for one in ALL if one.declared.access is PUBLIC} == set(PUBLIC_BECAUSE)
+    assert all(PUBLIC_BECAUSE.values())
+
+
+def test_tables_name_what_is_served():
+    assert WITH_ID
+    assert WITH_BODY
+    assert WITH_QUERY
+    assert set(ACCEPTED) == {one.at for one in WITH_BODY}
+    assert set(MISSING) == {name for one in WITH_ID for name in one.ids}
+
+
+@each(ALL)
+def test_trailing_slash_makes_no_difference(served, ann, ann_key, ours):
+    for caller in callers(served.declared.access, ann, ann_key) or [Person()]:
+        # An unknown parameter and no body: answered by the operation, without effect.
+        paths = [served.fill(ours) + slash + "?no=1" for slash in ("", "/")]
+        bare = [served.fill(MISSING) + slash for slash in ("", "/")]
+        for with_and_without in (paths, bare) if served.method == "GET" else (bare,):
+            first, second = (raw_call(caller, served, path, b"", "application/json")
+                             for path in with_and_without)  # fmt: skip
+            assert first.status_code == second.status_code
+            assert first.status_code not in {301, 302, 307, 308, 405}
+            assert b"nothing at this path" not in first.content
+
+
+@each(CLOSED)
+def test_401_without_a_credential(served, nobody, ours):
+    reply = send(nobody, served, ours)
+    assert is_error(reply, 401)
+    assert reply["WWW-Authenticate"] in {"Bearer", "API-KEY"}
+
+
+@each(CLOSED)
+def test_401_with_a_worthless_credential(served, ours):
+    liar = Person({"Authorization": "Bearer a.b.c", "API-KEY": "cp_wrong.\u00e9"})
+    assert is_error(send(liar, served, ours), 401)
+
+
+@each(WITH_ID)
+def test_404_to_another_client(served, ann, ann_key, ours, cara, cara_key, theirs):
+    for stranger in callers(served.declared.access, cara, cara_key):
+        for name in served.ids:
+            # Only this id is foreign: one's own bot must not open another's document.
+            foreign = send(stranger, served, {**theirs, name: ours[name]})
+            missing = send(stranger, served, {**theirs, name: MISSING[name]})
+            assert is_error(foreign, 404), foreign.content
+            assert is_error(missing, 404)
+            assert without_request_id(foreign) == without_request_id(missing)
+    for owner in callers(served.declared.access, ann, ann_key):
+        assert send(owner, served, ours).status_code < 300, "the request was wrong in itself"
+
+
+def without_request_id(reply: Any) -> dict[str, Any]:
+    body: dict[str, Any] = reply.json()
+    body.pop("request_id")
+    return body
+
+
+@each([one for one in WITH_ID if "chat_id" not in one.ids])
+def test_404_for_an_id_beyond_every_row(served, ann, ann_key, ours):
+    for caller in callers(served.declared.access, ann, ann_key):
+        for name in served.ids:
+            for beyond in (2**63, 10**30):
+                assert is_error(send(caller, served, {**ours, name: beyond}), 404)
+
+
+@each(WITH_BODY)
+def test_4xx_json_to_malformed_bodies(served, ann, ann_key, ours):
+    caller = (callers(served.declared.access, ann, ann_key) or [Person()])[0]
+    path, media_type = served.fill(ours), _media_type(served)
+    cases = [(name, raw, media_type) for name, raw in MALFORMED.items()]
+    if media_type == "multipart/form-data":
+        cases += [
+            ("no such boundary", b"--x\r\n", "multipart/form-data; boundary=y"),
+            ("broken off", b"--x\r\nContent-Disp", "multipart/form-data; boundary=x"),
+            ("boundary too long", b"--x", "multipart/form-data; boundary=" + "x" * 300),
+        ]
+    cases += [
+        ("wrong content type", b"{}", "text/plain"),
+        ("wrong content type", b"{}", "application/xml"),
+        ("no content type", b"a=1", "application/octet-stream"),
+        ("unknown charset", b"\xff", f"{media_type}; charset=no-such"),
+    ]
+    for name, raw, sent_as in cases:
+        if name == "empty" and served.declared.body_is_optional:
+            continue
+        reply = raw_call(caller, served, path, raw, sent_as)
+        assert 400 <= reply.status_code < 500, f"{name}: {reply.status_code}"
+        assert reply["Content-Type"] == "application/json", name
+        assert reply.json(), name
+
+
+@each(WITH_BODY)
+def test_no_500_to_a_wrong_field(served, ann, ann_key, ours):
+    caller = (callers(served.declared.access, ann, ann_key) or [Person()])[0]
+    body = served.declared.body
+    shape = body.shape if isinstance(body, Form) else body
+    assert shape.model_fields
+    for name in shape.model_fields:
+        for wrong in WRONG_VALUES:
+            reply = send(caller, served, ours, {**ACCEPTED[served.at], name: wrong})
+            assert reply.status_code < 500, (name, wrong)
+            assert reply["Content-Type"] == "application/json"
+
+
+@each(WITH_QUERY)
+def test_422_to_a_wrong_query(served, ann, ann_key, ours):
+    for caller in callers(served.declared.access, ann, ann_key):
+        path = served.fill(ours)
+        for wrong in ({"no": "1"}, {"limit": "0"}, {"limit": "9" * 30}, {"limit": ["1", "2"]}):
+            assert caller.get(path, wrong).status_code == 422, wrong
+        for cursor in WRONG_CURSORS:
+            reply = caller.get(path, {"cursor": cursor})
+            assert reply.status_code < 500, cursor
+            assert reply["Content-Type"] == "application/json"

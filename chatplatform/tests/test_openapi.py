@@ -1,0 +1,147 @@
+"""The served OpenAPI document: valid, complete, and the one that is kept in docs/."""
+
+import json
+import re
+
+import pytest
+from django.conf import settings
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+
+from chatplatform.api import routes
+
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+@pytest.fixture(scope="module")
+def document():
+    from chatplatform.health import document  # noqa: PLC0415 - it builds on import of the URLs
+
+    return json.loads(json.dumps(document()))
+
+
+@pytest.fixture(scope="module")
+def operations(document):
+    return [
+        (f"{method.upper()} {path}", path, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    ]
+
+
+def plain(schema):
+    """A schema without what is said for people."""
+    if isinstance(schema, list):
+        return [plain(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: plain(part)
+        for key, part in schema.items()
+        if not (key in {"title", "description"} and isinstance(part, str))
+    }
+
+
+def test_served_document_is_valid_openapi_3_1(nobody, document):
+    reply = nobody.get("/openapi.json")
+    assert reply.status_code == 200
+    assert reply.json() == document
+    assert document["openapi"].startswith("3.1.")
+    validate(document, cls=OpenAPIV31SpecValidator)
+
+
+def test_document_in_docs_is_the_served_one(document):
+    kept = settings.BASE_DIR / "docs" / "openapi.json"
+    assert kept.exists(), "run make openapi"
+    assert json.loads(kept.read_text()) == document, "run make openapi"
+
+
+def test_every_served_operation_is_documented_and_no_other(operations):
+    assert operations
+    served = {
+        f"{method} " + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path) + declared.path_suffix
+        for method, path, declared in routes()
+    }
+    assert {name for name, _, _ in operations} == served
+
+
+def test_every_field_is_described(document):
+    components = document["components"]["schemas"]
+    fields = {
+        f"{name}.{field}": part
+        for name, schema in components.items()
+        for field, part in schema.get("properties", {}).items()
+    }
+    assert len(fields) > 50
+    assert not [name for name, part in fields.items() if not part.get("description")]
+    assert not [name for name, schema in components.items() if not schema.get("description")]
+
+
+def test_every_parameter_is_described(operations):
+    parameters = {
+        f"{name}: {parameter['name']}": parameter
+        for name, _, operation in operations
+        for parameter in operation.get("parameters", ())
+    }
+    assert any(parameter["in"] == "query" for parameter in parameters.values())
+    assert any(parameter["in"] == "path" for parameter in parameters.values())
+    assert not [name for name, parameter in parameters.items() if not parameter["description"]]
+
+
+def test_every_operation_says_what_it_is(operations):
+    assert operations
+    for name, _, operation in operations:
+        assert len(operation["tags"]) == 1, name
+        assert operation["summary"], name
+        assert operation["description"], name
+    ids = [operation["operationId"] for _, _, operation in operations]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_refusal_is_documented(operations):
+    assert any("requestBody" in operation for _, _, operation in operations)
+    for name, path, operation in operations:
+        answers = set(operation["responses"])
+        takes_input = "requestBody" in operation or any(
+            parameter["in"] == "query" for parameter in operation.get("parameters", ())
+        )
+        assert not operation.get("security") or "401" in answers, name
+        assert not takes_input or "422" in answers, name
+        assert "requestBody" not in operation or {"413", "415"} <= answers, name
+        assert "{" not in path or "404" in answers, name
+
+
+def test_422_is_what_fastapi_clients_know(document, operations):
+    components = document["components"]["schemas"]
+    assert plain(components["ValidationError"]["properties"]) == {
+        "loc": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
+        "msg": {"type": "string"},
+        "type": {"type": "string"},
+    }
+    assert sorted(components["ValidationError"]["required"]) == ["loc", "msg", "type"]
+    assert plain(components["HTTPValidationError"]["properties"]) == {
+        "detail": {"type": "array", "items": {"$ref": "#/components/schemas/ValidationError"}}
+    }
+    for name in ("ValidationError", "HTTPValidationError"):
+        assert components[name]["type"] == "object"
+        assert components[name]["title"] == name
+    shown = {
+        part["schema"]["$ref"].rsplit("/")[-1]
+        for _, _, operation in operations
+        for status, answer in operation["responses"].items()
+        if status == "422"
+        for part in answer["content"].values()
+    }
+    assert shown == {"HTTPValidationError"}
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_pages_of_the_document_load_nothing_from_elsewhere(nobody, path):
+    reply = nobody.get(path)
+    page = reply.content.decode()
+    assert reply.status_code == 200
+    assert reply["Content-Type"].startswith("text/html")
+    loaded = re.findall(r"""(?:src|href|url|spec-url)\s*[=:(]\s*["']?([^"'\s>)]+)""", page)
+    assert any("/static/" in address for address in loaded)
+    assert "/openapi.json" in page
+    assert not re.findall(r"(?:https?:)?//[\w-]+\.[\w.-]+", page)

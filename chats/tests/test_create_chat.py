@@ -1,0 +1,157 @@
+"""Create new chat conversation."""
+
+import pytest
+
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_key
+from chats.models import Conversation, Customer, Message
+from webhooks.models import Event
+
+PATH = "/ai/client/chat"
+
+
+def stored():
+    return Conversation.objects.count(), Customer.objects.count(), Message.objects.count()
+
+
+def test_it_works(server, bot):
+    reply = server.post(
+        PATH,
+        {
+            "customer": {"external_id": "c-1", "name": "Dan", "attributes": {"plan": "pro"}},
+            "language": "vi",
+            "tags": ["vip", "vip", "new"],
+            "location": {"country": "VN", "city": "Hanoi"},
+            "metadata": {"order": 7},
+        },
+    )
+    assert reply.status_code == 201
+    chat = reply.json()
+    assert chat["bot_id"] == bot.pk
+    assert (chat["status"], chat["assign_type"], chat["version"]) == ("open", "bot", 1)
+    assert (chat["channel"], chat["language"], chat["can_reply"]) == ("api", "vi", True)
+    assert chat["tags"] == ["vip", "new"]
+    assert chat["location"] == {"country": "VN", "region": None, "city": "Hanoi"}
+    assert chat["metadata"] == {"order": 7}
+    assert chat["customer"]["external_id"] == "c-1"
+    assert chat["customer"]["attributes"] == {"plan": "pro"}
+    assert (chat["message_count"], chat["handoff_reason"]) == (0, None)
+    event = Event.objects.get()
+    assert (event.type, event.sequence) == ("conversation.created", 1)
+    assert str(event.conversation_id) == chat["id"]
+    assert Job.objects.count() == 0
+
+
+def test_an_empty_body_is_enough(page):
+    reply = page.post(PATH, {})
+    assert reply.status_code == 201
+    assert reply.json()["language"] == "en"
+    assert reply.json()["customer"]["external_id"] is None
+
+
+def test_with_a_first_message(server):
+    chat = server.post(PATH, {"message": "When do you open?"}).json()
+    assert (chat["message_count"], chat["unread_count"]) == (1, 1)
+    message = Message.objects.get()
+    assert (message.seq, message.sender_type) == (1, "customer")
+    job = Job.objects.get()
+    assert (job.name, job.args) == ("chats.generate_reply", {"message_id": str(message.pk)})
+    types = list(Event.objects.order_by("sequence").values_list("type", flat=True))
+    assert types == ["conversation.created", "message.created"]
+
+
+def test_a_returning_customer_is_the_same_one(server):
+    first = {"external_id": "c-1", "name": "Dan", "attributes": {"a": 1, "b": 1}}
+    server.post(PATH, {"customer": first})
+    again = {"external_id": "c-1", "email": "dan@example.com", "attributes": {"b": 2}}
+    chat = server.post(PATH, {"customer": again}).json()
+    customer = Customer.objects.get()
+    assert (customer.name, customer.email) == ("Dan", "dan@example.com")
+    assert chat["customer"]["attributes"] == {"a": 1, "b": 2}
+
+
+def test_two_clients_may_use_one_external_id(server, client_b):
+    other = make_key(client_b, "secret", make_bot(client_b).pk)
+    for one in (server, other):
+        assert one.post(PATH, {"customer": {"external_id": "c-1"}}).status_code == 201
+    assert Customer.objects.count() == 2
+
+
+def test_a_page_cannot_say_who_its_visitor_is(page):
+    reply = page.post(PATH, {"customer": {"external_id": "c-1"}})
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "customer", "external_id"]
+    assert stored() == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "reason"), [("is_disabled", "bot_disabled"), ("agent_reply", "agents_reply")]
+)
+def test_a_bot_that_may_not_answer(server, bot, field, reason):
+    setattr(bot, field, True)
+    bot.save()
+    chat = server.post(PATH, {"message": "Hello?"}).json()
+    assert (chat["assign_type"], chat["handoff_reason"]) == ("queue", reason)
+    assert chat["waiting_since"].endswith("Z")
+    assert Job.objects.count() == 0
+
+
+def test_a_key_of_several_bots_must_say_which(client_a, bot):
+    key = make_key(client_a, "secret")
+    assert key.post(PATH, {}).status_code == 201
+    second = make_bot(client_a)
+    reply = key.post(PATH, {})
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "bot_id"]
+    assert key.post(PATH, {"bot_id": second.pk}).json()["bot_id"] == second.pk
+
+
+def test_another_bot_than_the_keys(server, client_a):
+    reply = server.post(PATH, {"bot_id": make_bot(client_a).pk})
+    assert reply.status_code == 422
+    assert stored() == (0, 0, 0)
+
+
+def test_another_clients_bot_is_not_there(client_a, client_b, bot):
+    reply = make_key(client_a, "secret").post(PATH, {"bot_id": make_bot(client_b).pk})
+    assert reply.status_code == 404
+    assert stored() == (0, 0, 0)
+
+
+@pytest.mark.parametrize("who", ["nobody", "ann"])
+def test_only_with_a_key(who, request):
+    assert request.getfixturevalue(who).post(PATH, {}).status_code == 401
+    assert stored() == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        "text",
+        b"{",
+        {"bot_id": "x"},
+        {"bot_id": 2**70},
+        {"message": ""},
+        {"message": "   "},
+        {"message": "x" * 8001},
+        {"message": "a\x00b"},
+        {"language": "English"},
+        {"channel": "chatapp"},
+        {"location": {"country": "Vietnam"}},
+        {"tags": [""]},
+        {"tags": ["x" * 61]},
+        {"tags": ["x"] * 21},
+        {"metadata": {"a": "\x00"}},
+        {"customer": {"email": "nobody"}},
+        {"customer": {"avatar_url": "javascript:alert(1)"}},
+        {"customer": {"attributes": {"a\x00": 1}}},
+        {"unknown": 1},
+    ],
+)
+def test_a_wrong_body(server, body):
+    reply = server.post(PATH, body)
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"][0] == "body"
+    assert stored() == (0, 0, 0)
+    assert Event.objects.count() == 0

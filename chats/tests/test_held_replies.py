@@ -1,0 +1,225 @@
+"""`reply=wait` and `reply=stream` on the real web server; jobs run in a thread of the test."""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing, contextmanager
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection
+
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs, trained
+from chatplatform.tests import stub_model
+from chats.models import Message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHOP = "RETURNS\n\nYou may return damaged goods within thirty days and get your money back.\n"
+KNOWN = "Within how many days may I return damaged goods?"
+
+
+def free_port():
+    with closing(socket.socket()) as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def database_url():
+    db = connection.settings_dict
+    host = quote(str(db["HOST"]), safe="")
+    password = f":{quote(db['PASSWORD'])}" if db["PASSWORD"] else ""
+    return f"postgres://{db['USER']}{password}@{host}:{db['PORT']}/{db['NAME']}"
+
+
+@contextmanager
+def web(**environment):
+    """A web process on this test's database and broker; its port."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
+        "--port", str(port), "--workers", "1", "--no-ws", "chatplatform.asgi:application",
+    ]  # fmt: skip
+    env = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "chatplatform.settings",
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": django_settings.REDIS_URL,
+        "SECRET_KEY": django_settings.SECRET_KEY,
+        **environment,
+    }
+    process = subprocess.Popen(command, env=env)
+    try:
+        _wait_for(port, process)
+        yield port
+    finally:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(5)
+
+
+def _wait_for(port, process):
+    ends_at = time.monotonic() + 20
+    while time.monotonic() < ends_at:
+        assert process.poll() is None, "the web process ended"
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the web process did not begin to listen")
+
+
+@pytest.fixture(scope="module")
+def site(django_db_setup):
+    with web(REPLY_WAIT_SECONDS="10") as port:
+        yield port
+
+
+@pytest.fixture
+def worker():
+    """Runs jobs as they come, until the test ends."""
+    stop = threading.Event()
+
+    def work():
+        try:
+            while not stop.wait(0.05):
+                run_jobs()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    stop.set()
+    thread.join(20)
+
+
+@pytest.fixture
+def chat(server, bot):
+    trained(bot, SHOP)
+    return server.post("/ai/client/chat", {}).json()["id"]
+
+
+def send(port, person, chat, **headers):
+    """The open response to a customer's message."""
+    reply = headers.pop("reply", "wait")
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+    headers = {**person.headers, "Content-Type": "application/json", **headers}
+    body = json.dumps({"text": KNOWN, "reply": reply})
+    line.request("POST", f"/ai/client/chat/{chat}", body, headers)
+    return line, line.getresponse()
+
+
+def ask(port, person, chat, **headers):
+    """Status, headers and whole body."""
+    line, response = send(port, person, chat, **headers)
+    with closing(line):
+        return response.status, response.headers, response.read().decode()
+
+
+def events_of(text):
+    found = []
+    for block in text.strip().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if line[0] != ":")
+        if lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+def test_wait_answers_with_the_reply(site, server, chat, worker):
+    status, headers, body = ask(site, server, chat)
+    assert status == 200
+    assert headers["Content-Type"] == "application/json"
+    turn = json.loads(body)
+    assert turn["status"] == "answered"
+    assert "thirty days" in turn["reply"]["content"][0]["text"]
+    assert turn["reply"]["in_reply_to"] == turn["message"]["id"]
+    assert turn["reply"]["citations"]
+
+
+def test_stream_says_message_and_done(site, server, chat, worker):
+    status, headers, body = ask(site, server, chat, reply="stream")
+    assert status == 200
+    assert headers["Content-Type"] == "text/event-stream"
+    (first, message), (last, turn) = events_of(body)
+    assert (first, last) == ("message", "done")
+    assert turn["message"] == message
+    assert turn["status"] == "answered"
+
+
+def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
+    _, headers, body = ask(site, server, chat, Accept="text/event-stream")
+    assert headers["Content-Type"] == "text/event-stream"
+    assert events_of(body)[-1][0] == "done"
+
+
+def test_a_models_words_are_streamed(site, server, chat, worker, settings):
+    with stub_model.running() as stub:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
+        _, _, body = ask(site, server, chat, reply="stream")
+    events = events_of(body)
+    names = [name for name, _ in events]
+    assert names == ["message", *["delta"] * (len(names) - 2), "done"]
+    assert len(names) > 3
+    text = "".join(data["text"] for name, data in events if name == "delta")
+    assert text == events[-1][1]["reply"]["content"][0]["text"]
+
+
+def test_words_that_do_not_count_are_taken_back(site, server, chat, worker, settings):
+    with stub_model.running("cut") as stub:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
+        _, _, body = ask(site, server, chat, reply="stream")
+    names = [name for name, _ in events_of(body)]
+    assert names.index("reset") > names.index("delta")
+    assert names[-1] == "done"
+    assert events_of(body)[-1][1]["reply"]["citations"]
+
+
+def test_the_answer_comes_with_the_broker_silent(site, server, chat, worker, monkeypatch):
+    monkeypatch.setattr("chatplatform.live.push", lambda *_: None)
+    status, _, body = ask(site, server, chat)
+    assert (status, json.loads(body)["status"]) == (200, "answered")
+
+
+def test_who_hangs_up_is_answered_all_the_same(site, server, chat):
+    line, response = send(site, server, chat, reply="stream")
+    response.fp.readline()
+    line.close()
+    run_jobs()
+    assert Message.objects.filter(sender_type="bot").count() == 1
+    with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=15)) as line:
+        line.request("GET", f"/ai/client/chat/history/{chat}", headers=server.headers)
+        assert line.getresponse().status == 200
+
+
+def test_a_wrong_body_is_refused_before_a_stream_begins(site, server, chat):
+    line = http.client.HTTPConnection("127.0.0.1", site, timeout=15)
+    headers = {**server.headers, "Content-Type": "application/json"}
+    line.request("POST", f"/ai/client/chat/{chat}", '{"reply": "stream"}', headers)
+    with closing(line):
+        assert line.getresponse().status == 422
+    assert Message.objects.count() == 0
+
+
+def test_nobody_working_is_pending_after_the_wait(server, chat):
+    with web(REPLY_WAIT_SECONDS="1") as port:
+        began = time.monotonic()
+        status, _, body = ask(port, server, chat)
+        took = time.monotonic() - began
+        events = events_of(ask(port, server, chat, reply="stream")[2])
+    assert (status, json.loads(body)["status"]) == (202, "pending")
+    assert json.loads(body)["reply"] is None
+    assert 0.9 < took < 5
+    assert [name for name, _ in events] == ["message", "done"]
+    assert events[-1][1]["status"] == "pending"
+    assert Job.objects.filter(state="queued").count() == 2

@@ -1,0 +1,110 @@
+"""Get chat conversation history."""
+
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chatplatform.testing import make_bot, make_key
+from chats.models import Message, text_content
+
+
+@pytest.fixture
+def chat(server):
+    return server.post("/ai/client/chat", {}).json()["id"]
+
+
+def path_of(chat):
+    return f"/ai/client/chat/history/{chat}"
+
+
+def say(server, chat, count):
+    for n in range(count):
+        body = {"text": f"Line {n}", "reply": "none"}
+        assert server.post(f"/ai/client/chat/{chat}", body).status_code == 200
+
+
+def test_it_works(server, chat):
+    say(server, chat, 2)
+    reply = server.get(path_of(chat))
+    assert reply.status_code == 200
+    assert reply.json()["next_cursor"] is None
+    first, second = reply.json()["items"]
+    assert (first["seq"], second["seq"]) == (1, 2)
+    assert first["content"] == [{"type": "text", "text": "Line 0"}]
+    assert first["sender"]["type"] == "customer"
+    assert first["created_at"].endswith("Z")
+
+
+def test_pages_neither_repeat_nor_skip(server, chat):
+    say(server, chat, 5)
+    seen, cursor = [], None
+    for size in (2, 2, 2):
+        query = {"limit": size} | ({"cursor": cursor} if cursor else {})
+        found = server.get(path_of(chat), query).json()
+        seen += [item["seq"] for item in found["items"]]
+        cursor = found["next_cursor"]
+        say(server, chat, 1 if len(seen) == 2 else 0)  # someone writes meanwhile
+    assert seen == [1, 2, 3, 4, 5, 6]
+    assert cursor is None
+
+
+@pytest.mark.parametrize(
+    "query", [{"cursor": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"offset": 1}]
+)
+def test_a_wrong_query(server, chat, query):
+    assert server.get(path_of(chat), query).status_code == 422
+
+
+def test_a_tampered_cursor(server, chat):
+    say(server, chat, 2)
+    cursor = server.get(path_of(chat), {"limit": 1}).json()["next_cursor"]
+    for bad in (cursor[:-1], "A" + cursor, cursor + "A", cursor[::-1], cursor + "\x00"):
+        reply = server.get(path_of(chat), {"cursor": bad})
+        assert reply.status_code == 422
+        assert reply.json()["detail"][0]["loc"] == ["query", "cursor"]
+
+
+def test_notes_are_not_shown(server, chat):
+    say(server, chat, 1)
+    Message.objects.create(
+        client=server.client, conversation_id=chat, seq=2, sender_type="agent",
+        content=text_content("Rude customer"), is_note=True,
+    )  # fmt: skip
+    assert [item["seq"] for item in server.get(path_of(chat)).json()["items"]] == [1]
+
+
+def test_other_keys_do_not_see_it(server, page, nobody, client_a, client_b, bot, chat):
+    say(server, chat, 1)
+    strangers = [
+        make_key(client_b, "secret", make_bot(client_b).pk),
+        make_key(client_b, "secret"),
+        make_key(client_a, "secret", make_bot(client_a).pk),
+        page,
+    ]
+    for stranger in strangers:
+        reply = stranger.get(path_of(chat))
+        assert reply.status_code == 404
+        assert "Line" not in reply.content.decode()
+    assert nobody.get(path_of(chat)).status_code == 401
+
+
+def test_the_clients_server_sees_what_a_page_opened(server, page):
+    chat = page.post("/ai/client/chat", {}).json()["id"]
+    assert server.get(path_of(chat)).status_code == 200
+
+
+def test_a_missing_chat(server):
+    assert server.get(path_of(uuid.uuid4())).status_code == 404
+
+
+def test_many_messages_cost_no_more_queries(server, chat):
+    counts = []
+    for more in (3, 27):
+        say(server, chat, more)
+        server.get(path_of(chat))
+        with CaptureQueriesContext(connection) as captured:
+            server.get(path_of(chat))
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 4

@@ -1,0 +1,480 @@
+"""Send message in existing chat conversation, and the reply that a worker makes."""
+
+import threading
+import uuid
+
+import pytest
+from django.db import connection
+from django.db.models import F
+
+from chatplatform import jobs
+from chatplatform.models import Job, JobState
+from chatplatform.testing import make_bot, make_key, run_before, run_jobs, trained
+from chatplatform.tests import stub_model
+from chats.models import Conversation, Message
+from chats.services import replies
+from webhooks.models import Event
+
+# Jobs compare with the database's clock, which stands still in one transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHOP = (
+    "OPENING HOURS\n\nOur shop opens at nine o'clock and closes at six o'clock every day.\n\n"
+    "RETURNS\n\nYou may return damaged goods within thirty days and get your money back.\n"
+)
+KNOWN = "Within how many days may I return damaged goods?"
+UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
+
+
+@pytest.fixture
+def chat(server):
+    return Conversation.objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
+
+
+@pytest.fixture
+def document(bot):
+    return trained(bot, SHOP)
+
+
+def path_of(chat):
+    return f"/ai/client/chat/{chat.pk}"
+
+
+def ask(person, chat, text=KNOWN, reply="async", **more):
+    return person.post(path_of(chat), {"text": text, "reply": reply, **more})
+
+
+def replied():
+    return list(Message.objects.exclude(sender_type="customer").order_by("seq"))
+
+
+def events(kind):
+    return Event.objects.filter(type=kind).count()
+
+
+def take_over(chat, ben):
+    """What an agent's taking the chat does to its row."""
+    Conversation.objects.filter(pk=chat.pk).update(
+        assign_type="agent", assignee=ben.user, version=F("version") + 1
+    )
+
+
+# --- the message --------------------------------------------------------------------------------
+
+
+def test_async_is_stored_and_left_to_a_worker(server, chat):
+    reply = ask(server, chat, client_message_id="m-1")
+    assert reply.status_code == 202
+    turn = reply.json()
+    assert (turn["status"], turn["reply"], turn["handoff_reason"]) == ("pending", None, None)
+    assert turn["message"]["content"] == [{"type": "text", "text": KNOWN}]
+    assert (turn["message"]["seq"], turn["message"]["client_message_id"]) == (1, "m-1")
+    assert turn["message"]["language"] == "en"
+    job = Job.objects.get()
+    assert job.args == {"message_id": turn["message"]["id"]}
+    assert job.lane == f"chat:{chat.pk}"
+    chat.refresh_from_db()
+    assert (chat.last_seq, chat.message_count, chat.unread_count) == (1, 1, 1)
+    assert chat.last_message_at is not None
+    assert events("message.created") == 1
+
+
+def test_none_asks_nobody(server, chat):
+    reply = ask(server, chat, reply="none")
+    assert reply.status_code == 200
+    assert reply.json()["status"] == "not_expected"
+    assert Job.objects.count() == 0
+    assert Message.objects.count() == 1
+
+
+def test_the_same_message_twice_is_one(server, chat, document):
+    first = ask(server, chat, client_message_id="m-1").json()
+    run_jobs()
+    again = ask(server, chat, client_message_id="m-1")
+    assert again.status_code == 200
+    assert again.json()["message"] == first["message"]
+    assert again.json()["status"] == "answered"
+    assert Message.objects.filter(sender_type="customer").count() == 1
+    assert Job.objects.count() == 1
+    assert len(replied()) == 1
+
+
+def test_the_same_message_by_many_threads_is_one(server, chat):
+    ready, answers = threading.Barrier(6), []
+
+    def send():
+        try:
+            ready.wait(5)
+            answers.append(ask(server, chat, client_message_id="m-1"))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert [answer.status_code for answer in answers] == [202] * 6
+    assert len({answer.json()["message"]["id"] for answer in answers}) == 1
+    assert (Message.objects.count(), Job.objects.count()) == (1, 1)
+    chat.refresh_from_db()
+    assert chat.last_seq == 1
+
+
+def test_many_threads_leave_no_gap(server, chat):
+    def send(n):
+        try:
+            ask(server, chat, text=f"Line {n}", client_message_id=f"m-{n}")
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    seqs = Message.objects.order_by("seq").values_list("seq", flat=True)
+    assert list(seqs) == list(range(1, 9))
+    numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)
+    assert list(numbers) == list(range(1, 10))
+    # The lane's order is the messages' order.
+    asked = [job.args["message_id"] for job in Job.objects.order_by("id")]
+    assert asked == [str(pk) for pk in Message.objects.order_by("seq").values_list("pk", flat=True)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        [],
+        b"{",
+        {},
+        {"text": None},
+        {"text": 5},
+        {"text": ["a"]},
+        {"text": ""},
+        {"text": " \n\t "},
+        {"text": "x" * 8001},
+        {"text": "a\x00b"},
+        b'{"text": "a\\ud800b"}',
+        {"text": "a", "unknown": 1},
+        {"text": "a", "reply": "later"},
+        {"text": "a", "language": "English please"},
+        {"text": "a", "client_message_id": ""},
+        {"text": "a", "client_message_id": "x" * 201},
+        {"text": "a", "client_message_id": "\x00"},
+    ],
+)
+def test_a_wrong_body(server, chat, body):
+    reply = server.post(path_of(chat), body)
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"][0] == "body"
+    assert (Message.objects.count(), Job.objects.count()) == (0, 0)
+
+
+def test_the_longest_text_is_taken(server, chat):
+    assert ask(server, chat, text="x" * 8000).status_code == 202
+
+
+def test_other_keys_do_not_see_it(page, nobody, client_a, client_b, chat):
+    strangers = [
+        make_key(client_b, "secret"),
+        make_key(client_a, "secret", make_bot(client_a).pk),
+        page,
+    ]
+    for stranger in strangers:
+        reply = ask(stranger, chat)
+        assert reply.status_code == 404
+        assert reply.json()["code"] == "not_found"
+    assert ask(nobody, chat).status_code == 401
+    assert (Message.objects.count(), Job.objects.count()) == (0, 0)
+
+
+def test_a_page_does_not_see_another_pages_chat(page, client_a, bot):
+    own = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
+    assert ask(make_key(client_a, "public", bot.pk), own).status_code == 404
+    assert Message.objects.count() == 0
+    assert ask(page, own).status_code == 202
+
+
+def test_a_missing_chat(server):
+    assert server.post(f"/ai/client/chat/{uuid.uuid4()}", {"text": "a"}).status_code == 404
+
+
+def test_an_ended_chat(server, chat):
+    Conversation.objects.update(status="ended", ended_by="agent")
+    reply = ask(server, chat)
+    assert reply.status_code == 409
+    assert reply.json()["code"] == "chat_ended"
+    assert (Message.objects.count(), Job.objects.count()) == (0, 0)
+
+
+def test_what_was_said_before_the_end_may_be_repeated(server, chat):
+    first = ask(server, chat, client_message_id="m-1", reply="none").json()
+    Conversation.objects.update(status="ended", ended_by="agent")
+    again = ask(server, chat, client_message_id="m-1", reply="none")
+    assert (again.status_code, again.json()["message"]) == (200, first["message"])
+
+
+def test_in_the_queue_a_person_answers(server, bot):
+    bot.is_disabled = True
+    bot.save()
+    chat = Conversation.objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
+    reply = ask(server, chat)
+    assert reply.status_code == 200
+    assert reply.json()["status"] == "handed_off"
+    assert reply.json()["handoff_reason"] == "bot_disabled"
+    assert Job.objects.count() == 0
+
+
+# --- the reply ----------------------------------------------------------------------------------
+
+
+def test_the_answer_is_cited(server, chat, document):
+    ask(server, chat)
+    assert run_jobs() == 1
+    (reply,) = replied()
+    assert reply.sender_type == "bot"
+    assert "thirty days" in reply.content[0]["text"]
+    assert reply.in_reply_to.seq == 1
+    (cited,) = reply.citations
+    assert (cited["document_id"], cited["title"]) == (document.pk, "Shop")
+    assert "thirty days" in cited["quote"]
+    assert reply.receipt["decision"] == "answered"
+    assert reply.receipt["gate"] >= reply.receipt["threshold"]
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.version, chat.last_seq) == ("bot", 1, 2)
+    assert chat.first_response_at is not None
+    assert events("message.created") == 2
+
+
+def handed_over(chat, reason):
+    """The chat waits for a person; the customer was told once, and so was the client."""
+    chat.refresh_from_db()
+    (told,) = replied()
+    assert told.sender_type == "system"
+    assert told.citations == []
+    assert (chat.assign_type, chat.handoff_reason, chat.version) == ("queue", reason, 2)
+    assert chat.waiting_since is not None
+    event = Event.objects.get(type="conversation.handed_off")
+    assert event.data["reason"] == reason
+    assert event.data["conversation"]["assign_type"] == "queue"
+    assert event.data["conversation"]["waiting_since"] is not None
+    assert event.client_id == chat.client_id
+    return told
+
+
+def test_what_it_does_not_know_goes_to_a_person(server, chat, document):
+    ask(server, chat, UNKNOWN, client_message_id="m-1")
+    run_jobs()
+    told = handed_over(chat, "no_answer")
+    turn = ask(server, chat, UNKNOWN, client_message_id="m-1").json()
+    assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
+    assert turn["reply"]["id"] == str(told.pk)
+
+
+def test_a_bot_without_documents_hands_over(server, chat):
+    ask(server, chat)
+    run_jobs()
+    handed_over(chat, "no_answer")
+
+
+def test_the_customer_is_told_once(server, chat, document):
+    for text in (UNKNOWN, UNKNOWN, KNOWN):
+        ask(server, chat, text)
+    run_jobs()
+    handed_over(chat, "no_answer")
+    reply = ask(server, chat, UNKNOWN)
+    assert (reply.status_code, reply.json()["status"]) == (200, "handed_off")
+    run_jobs()
+    handed_over(chat, "no_answer")
+
+
+def test_the_client_words_the_handover(server, chat, client_a):
+    client_a.config.handoff_message = {"en": "A colleague will write soon."}
+    client_a.config.save()
+    ask(server, chat, UNKNOWN)
+    run_jobs()
+    assert handed_over(chat, "no_answer").content[0]["text"] == "A colleague will write soon."
+
+
+def test_who_asks_for_a_person_gets_one(server, chat, document):
+    ask(server, chat, "I want to talk to a human agent")
+    run_jobs()
+    handed_over(chat, "customer_asked")
+
+
+def test_small_talk_is_no_handover(server, chat):
+    ask(server, chat, "Hello!")
+    run_jobs()
+    (reply,) = replied()
+    assert (reply.sender_type, reply.citations) == ("bot", [])
+    assert events("conversation.handed_off") == 0
+
+
+def test_a_bot_that_was_disabled_meanwhile_hands_over(server, chat, bot, document):
+    ask(server, chat)
+    bot.is_disabled = True
+    bot.save()
+    run_jobs()
+    handed_over(chat, "bot_disabled")
+
+
+def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document):
+    ask(server, chat)
+    with run_before("chats.services.conversations.lock", lambda: take_over(chat, ben)):
+        run_jobs()
+    assert replied() == []
+    assert Job.objects.get().state == JobState.DONE
+
+
+def test_a_handover_is_dropped_when_an_agent_took_over(server, chat, ben, document):
+    ask(server, chat, UNKNOWN)
+    with run_before("chats.services.conversations.lock", lambda: take_over(chat, ben)):
+        run_jobs()
+    assert replied() == []
+    assert events("conversation.handed_off") == 0
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee) == ("agent", ben.user)
+
+
+def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, document):
+    """An agent took it and gave it back: the version tells, though the owner is the bot again."""
+
+    def there_and_back():
+        Conversation.objects.update(version=F("version") + 2)
+
+    ask(server, chat)
+    with run_before("chats.services.conversations.lock", there_and_back):
+        run_jobs()
+    assert replied() == []
+
+
+def test_a_reply_is_dropped_when_the_chat_ended(server, chat, document):
+    ask(server, chat)
+    with run_before(
+        "chats.services.conversations.lock", lambda: Conversation.objects.update(status="ended")
+    ):
+        run_jobs()
+    assert replied() == []
+
+
+def test_a_job_run_twice_makes_one_reply(server, chat, document):
+    ask(server, chat)
+    run_jobs()
+    Job.objects.update(state=JobState.QUEUED)
+    assert run_jobs() == 1
+    assert len(replied()) == 1
+    assert events("message.created") == 2
+
+
+def test_two_workers_make_one_reply(server, chat, document):
+    message = ask(server, chat).json()["message"]["id"]
+    with run_before("chats.services.conversations.lock", lambda: replies.answer(message)):
+        run_jobs()
+    assert len(replied()) == 1
+    assert Job.objects.get().state == JobState.DONE
+    chat.refresh_from_db()
+    assert chat.last_seq == 2
+
+
+def test_a_lost_lease_drops_the_reply(server, chat, document):
+    ask(server, chat)
+    with run_before(
+        "chats.services.replies._say", lambda: Job.objects.update(lease_token=uuid.uuid4())
+    ):
+        jobs.run(Job.objects.get().pk)
+    assert replied() == []
+
+
+def test_replies_come_in_the_order_of_the_messages(server, chat, document):
+    asked = [ask(server, chat).json()["message"]["id"] for _ in range(3)]
+    newest = Job.objects.latest("id")
+    assert jobs.run(newest.pk) is False
+    assert run_jobs() == 3
+    assert [str(reply.in_reply_to_id) for reply in replied()] == asked
+
+
+def test_a_reply_that_always_fails_goes_to_a_person(server, chat, document, monkeypatch):
+    def fail(*args, **more):
+        raise RuntimeError("broken index")
+
+    monkeypatch.setattr("bots.services.retrieval.search", fail)
+    ask(server, chat)
+    job = Job.objects.get()
+    for _ in range(5):
+        Job.objects.update(due_at=chat.created_at)
+        jobs.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DEAD, 5)
+    handed_over(chat, "engine_failed")
+
+
+def test_a_chat_deleted_meanwhile_ends_its_job(server, chat):
+    ask(server, chat)
+    Conversation.objects.all().delete()
+    run_jobs()
+    assert Job.objects.get().state == JobState.DONE
+
+
+# --- with a model server ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stub(settings):
+    with stub_model.running() as server:
+        settings.LLM_BASE_URL = server.base_url
+        settings.LLM_MODEL = "stub"
+        settings.LLM_DEADLINE_SECONDS = 1.5
+        yield server
+
+
+def test_the_models_answer_is_cited(server, chat, document, stub):
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replied()
+    assert "[1]" in reply.content[0]["text"]
+    (cited,) = reply.citations
+    assert cited["document_id"] == document.pk
+    assert reply.receipt["engine"] == "openai_compatible"
+    assert reply.receipt["usage"]["prompt_tokens"] == 100
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("mode", ["slow", "cut", "500", "nonsense", "empty", "ungrounded"])
+def test_a_model_that_fails_is_replaced_by_quotes(server, chat, document, stub, mode):
+    stub.play(mode)
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replied()
+    assert reply.sender_type == "bot"
+    assert "thirty days" in reply.content[0]["text"]
+    assert [cited["document_id"] for cited in reply.citations] == [document.pk]
+    assert reply.receipt["model"] == "extractive"
+    assert reply.receipt["engine_error"]
+    assert Job.objects.get().attempts == 1
+    assert stub.requests
+    assert events("conversation.handed_off") == 0
+
+
+def test_a_model_that_does_not_know_hands_over(server, chat, document, stub):
+    stub.play("no_answer")
+    ask(server, chat)
+    run_jobs()
+    handed_over(chat, "no_answer")
+
+
+def test_without_the_fallback_a_failing_model_hands_over(server, chat, document, stub, client_a):
+    client_a.config.fallback_to_extractive = False
+    client_a.config.save()
+    stub.play("500")
+    ask(server, chat)
+    run_jobs()
+    handed_over(chat, "engine_failed")
+
+
+def test_below_the_gate_no_model_is_asked(server, chat, document, stub):
+    ask(server, chat, UNKNOWN)
+    run_jobs()
+    handed_over(chat, "no_answer")
+    assert stub.requests == []
