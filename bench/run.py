@@ -319,28 +319,30 @@ def find_pgbench() -> str | None:
     return next((str(path) for path in wheel), None)
 
 
-def script(name: str, sql: str, key: tuple[str, str], folder: Path) -> Path:
-    """The twin's statement for pgbench, with a random conversation each time."""
+def scripts_of(name: str, sql: str, key: tuple[str, str], folder: Path) -> list[Path]:
+    """The twin's statement for pgbench, a file for each conversation: it picks one each time."""
     first = 0 if name != "list" else OURS // 2
-    chat = f"('00000000-0000-7000-8000-' || lpad(to_hex({first} + :n), 12, '0'))::uuid"
     content = f"""'[{{"type": "text", "text": "{TEXT}"}}]'::jsonb"""
-    values = {"$1": f"'{key[0]}'", "$2": f"'{key[1]}'", "$3": chat}
+    values = {"$1": f"'{key[0]}'", "$2": f"'{key[1]}'"}
     message = {"$4": "gen_random_uuid()", "$5": content, "$6": "gen_random_uuid()"}
     values |= {"$4": "0"} if name == "list" else message
     for placeholder, value in values.items():
         sql = sql.replace(placeholder, value)
-    path = folder / f"{name}.sql"
-    path.write_text(f"\\set n random(0, {OURS // 2 - 1})\n{' '.join(sql.split())};\n")
-    return path
+    paths = []
+    for number in range(first, first + OURS // 2 - 1):
+        paths.append(folder / f"{name}-{number}.sql")
+        paths[-1].write_text(" ".join(sql.replace("$3", f"'{chat_id(number)}'").split()) + ";\n")
+    return paths
 
 
 def measure_pgbench(
-    program: str, path: Path, postgres: int, connections: int, folder: Path
+    program: str, scripts: list[Path], postgres: int, connections: int, folder: Path
 ) -> Result:
     log = folder / "log"
     command = [
         program, "-n", "-M", "prepared", "-c", str(connections), "-j", "1", "-T", "2",
-        "-f", str(path), "-l", "--log-prefix", str(log), os.environ["DATABASE_URL"],
+        "-l", "--log-prefix", str(log), *(f"--file={path}" for path in scripts),
+        os.environ["DATABASE_URL"],
     ]  # fmt: skip
     pg = cpu_seconds(postgres)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -413,7 +415,7 @@ def measure(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
         "post none": twin.NONE, "post async": twin.ASYNC, "post lean": twin.LEAN, "list": twin.LIST,
     }  # fmt: skip
     scripts = {
-        name: script(name.split()[-1], text, (prefix, hash_secret(secret)), folder)
+        name: scripts_of(name.split()[-1], text, (prefix, hash_secret(secret)), folder)
         for name, text in sql.items()
     }
     with (
@@ -430,8 +432,8 @@ def measure(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
                 for (what, who), requests in cases.items():
                     one = measure_http(*places[who], postgres, requests, connections, SECONDS)
                     found.setdefault((what, who, connections), []).append(one)
-                for what, path in scripts.items() if pgbench else ():
-                    one = measure_pgbench(str(pgbench), path, postgres, connections, folder)
+                for what, paths in scripts.items() if pgbench else ():
+                    one = measure_pgbench(str(pgbench), paths, postgres, connections, folder)
                     found.setdefault((what, "pgbench", connections), []).append(one)
             print(f"round {turn + 1} of {ROUNDS}", flush=True)
     if not pgbench:

@@ -257,7 +257,8 @@ def operations_of(viewset: type[TenantViewSet], actions: dict[str, str]) -> dict
     found = {}
     for http_method, action in actions.items():
         declared = getattr(getattr(viewset, action, None), "operation", None)
-        if isinstance(declared, Operation):
+        # HEAD, which DRF adds to every GET, is no operation of its own.
+        if isinstance(declared, Operation) and http_method != "head":
             found[http_method] = declared
     return found
 

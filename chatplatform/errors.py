@@ -7,6 +7,7 @@ import orjson
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException
 
 from chatplatform.middleware import current_request_id
@@ -127,7 +128,7 @@ def render(exc: BaseException) -> HttpResponse:
         return TooLarge().response()
     if isinstance(exc, PermissionDenied):
         return error_response(403, "You may not do this.")
-    if isinstance(exc, SuspiciousOperation):
+    if isinstance(exc, (SuspiciousOperation, MultiPartParserError)):
         return error_response(400, "The request is malformed.")
     if isinstance(exc, APIException):
         return error_response(exc.status_code, str(exc.detail), headers=_drf_headers(exc))
@@ -153,7 +154,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     return render(exception)
 
 
-def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return error_response(404, "There is nothing at this path.")
 
 

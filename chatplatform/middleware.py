@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 
@@ -45,6 +46,23 @@ class RequestId:
             return response
         finally:
             _request_id.reset(token)
+
+
+class KnownHost:
+    """Refuses a request for a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        # Errors name the request, whose id is kept here: they import this module.
+        self.refuse = import_string("chatplatform.errors.bad_request")
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            request.get_host()
+        except DisallowedHost as exc:
+            refusal: HttpResponseBase = self.refuse(request, exc)
+            return refusal
+        return self.get_response(request)
 
 
 class TrailingSlash:

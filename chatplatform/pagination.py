@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django.core import signing
+from django.core.exceptions import ValidationError
 from django.db import models
 from pydantic import Field
 
@@ -54,8 +55,7 @@ def page(
     """
     column, backwards = by.lstrip("-"), by.startswith("-")
     if asked.cursor:
-        (after,) = position_of(asked.cursor)
-        rows = rows.filter(**{f"{column}__{'lt' if backwards else 'gt'}": after})
+        rows = _beyond(rows, f"{column}__{'lt' if backwards else 'gt'}", asked.cursor)
     found = list(rows.order_by(by)[: asked.limit + 1])
     shown = found[: asked.limit]
     more = len(found) > asked.limit
@@ -64,3 +64,12 @@ def page(
         "items": [shape(row) for row in shown],
         "next_cursor": cursor_of(last if isinstance(last, int) else str(last)) if more else None,
     }
+
+
+def _beyond(rows: models.QuerySet[Row], lookup: str, cursor: str) -> models.QuerySet[Row]:
+    """Rows after a cursor's position; 422 where the cursor is of another kind of list."""
+    try:
+        (after,) = position_of(cursor)
+        return rows.filter(**{lookup: after})
+    except (ValueError, TypeError, ValidationError) as exc:
+        raise Invalid.field("query", "cursor", msg="This cursor is of another list.") from exc

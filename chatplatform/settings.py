@@ -74,6 +74,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "chatplatform.middleware.RequestId",
+    "chatplatform.middleware.KnownHost",
     "chatplatform.middleware.TrailingSlash",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -241,6 +242,11 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
+# Periodic work, in seconds; each task may be called twice without harm.
+CELERY_BEAT_SCHEDULE = {
+    "tidy jobs": {"task": "chatplatform.tidy_jobs", "schedule": 3600},
+    "tidy sign-ins": {"task": "identity.tidy", "schedule": 3600},
+}
 # How long a job may be without a sign of life before another worker takes it (seconds).
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 

@@ -1,7 +1,7 @@
 """Every path: one include an app, and what belongs to the whole platform."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
 
 from chatplatform import errors
@@ -18,6 +18,8 @@ urlpatterns = [
     path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("redoc", SpectacularRedocView.as_view(url_name="schema")),
     path("admin/", admin.site.urls),
+    # Last: with DEBUG, Django itself would answer in HTML.
+    re_path("", errors.page_not_found),
 ]
 
 handler400 = errors.bad_request

@@ -245,6 +245,12 @@ class ChatCreation(Shape):
             raise ValueError("each tag has 1 to 60 characters")
         return self
 
+    @model_validator(mode="after")
+    def _message_is_not_blank(self) -> "ChatCreation":
+        if self.message is not None and not self.message.strip():
+            raise ValueError("message must not be blank")
+        return self
+
 
 class ConvMessage(Shape):
     """A customer's message."""

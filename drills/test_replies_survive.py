@@ -107,6 +107,7 @@ class Platform:
         self.supervisor.wait(40)
         self.model.terminate()
         self.model.wait(10)
+        self.client.close()
         self.log.close()
 
 
@@ -151,7 +152,7 @@ def check(platform: Platform, chats: list[str]) -> None:
     ids=["worker", "broker", "worker, broker and database"],
 )
 def test_killed_while_fifty_replies_are_made(platform: Platform, victims: list[str]) -> None:
-    httpx2.post(f"http://127.0.0.1:{platform.model_port}/script", json={"mode": "slow"})
+    httpx2.post(f"http://127.0.0.1:{platform.model_port}/script", json={"mode": "slow:1.5"})
     # Ten conversations of five messages each: order within one, and many at once.
     chats = [platform.open() for _ in range(MESSAGES // 5)] * 5
     begun = time.monotonic()

@@ -2,7 +2,7 @@
 
     python -m chatplatform.tests.stub_model --port 9100 --script ok
 
-Modes: ok, slow, cut, 500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain
+Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain
 (answers JSON although a stream was asked for), flood (never ends). Several with commas are played
 one a request, the latest for ever. POST /script {"mode": "500,ok"} switches, GET /count counts
 completions, GET /last is the latest request's body.
@@ -103,8 +103,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _complete(self, mode: str, body: dict[str, Any]) -> None:
         if mode.isdigit():
             self._json({"error": {"message": f"scripted {mode}"}}, int(mode))
-        elif mode == "slow":
-            time.sleep(SLOW_SECONDS)
+        elif mode.startswith("slow"):
+            time.sleep(float(mode.partition(":")[2] or SLOW_SECONDS))
             self._json(_whole(_quote(body)))
         elif mode == "plain" or not body.get("stream"):
             self._json(_whole(_text(mode, body)))

@@ -56,7 +56,6 @@ def test_jobs_name_a_queue_and_stand_in_their_apps_tasks(declared):
     assert declared
     for name, job in declared.items():
         assert isinstance(job.queue, Queue), name
-        assert job.task.queue == str(job.queue), name
         assert job.run.__module__ == f"{name.split('.')[0]}.tasks", name
         assert job.max_attempts >= 1, name
 

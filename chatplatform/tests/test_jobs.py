@@ -115,9 +115,9 @@ def test_a_finished_job_does_not_run_again(work):
 
 
 def test_a_rolled_back_transaction_leaves_no_job(work):
-    with pytest.raises(RuntimeError), transaction.atomic():
+    with transaction.atomic():
         add()
-        raise RuntimeError
+        transaction.set_rollback(True)
     assert Job.objects.count() == 0
 
 
@@ -158,7 +158,7 @@ def test_a_job_of_later_is_not_claimed(work):
 def test_a_lane_runs_in_order(work):
     first, second = add(lane="a", n=1), add(lane="a", n=2)
     other = add(lane="b", n=3)
-    assert [pk for pk, _ in jobs.take_due()] == [first.pk, other.pk]
+    assert {pk for pk, _ in jobs.take_due()} == {first.pk, other.pk}
     assert jobs.run(second.pk) is False
     assert jobs.run(first.pk) is True
     assert jobs.run(second.pk) is True
@@ -338,9 +338,7 @@ def test_one_job_that_cannot_be_buried_does_not_stop_the_sweep(work):
     for job in (bad, good):
         assert jobs._claim(job.pk)
     expire(good)
-    Job.objects.filter(pk=bad.pk).update(
-        lease_until=Now() - timedelta(minutes=1), attempts=3
-    )
+    Job.objects.filter(pk=bad.pk).update(lease_until=Now() - timedelta(minutes=1), attempts=3)
     with mock.patch.object(work, "dead", None):  # on_dead raises
         jobs.sweep()
     good.refresh_from_db()

@@ -119,7 +119,7 @@ def test_another_clients_bot_is_not_there(client_a, client_b, bot):
 
 
 @pytest.mark.parametrize("who", ["nobody", "ann"])
-def test_only_with_a_key(who, request):
+def test_only_with_a_key(db, who, request):
     assert request.getfixturevalue(who).post(PATH, {}).status_code == 401
     assert stored() == (0, 0, 0)
 

@@ -151,8 +151,9 @@ def test_stream_says_message_and_done(site, server, chat, worker):
     status, headers, body = ask(site, server, chat, reply="stream")
     assert status == 200
     assert headers["Content-Type"] == "text/event-stream"
-    (first, message), (last, turn) = events_of(body)
+    (first, message), *deltas, (last, turn) = events_of(body)
     assert (first, last) == ("message", "done")
+    assert {name for name, _ in deltas} <= {"delta"}
     assert turn["message"] == message
     assert turn["status"] == "answered"
 

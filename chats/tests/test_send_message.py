@@ -370,7 +370,7 @@ def test_a_job_run_twice_makes_one_reply(server, chat, document):
 
 def test_two_workers_make_one_reply(server, chat, document):
     message = ask(server, chat).json()["message"]["id"]
-    with run_before("chats.services.conversations.lock", lambda: replies.answer(message)):
+    with run_before("chats.services.replies._say", lambda: replies.answer(message)):
         run_jobs()
     assert len(replied()) == 1
     assert Job.objects.get().state == JobState.DONE

@@ -126,3 +126,8 @@ def _network(address: str) -> str:
     if parsed.version == 4:
         return str(parsed)
     return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
+
+
+def forget_old_failures() -> None:
+    """Delete tries that no limit counts any more."""
+    LoginFailure.objects.filter(created_at__lt=timezone.now() - WINDOW).delete()

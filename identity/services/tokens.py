@@ -125,3 +125,13 @@ def _claims(access_token: str) -> tuple[int, int, uuid.UUID] | None:
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
     except (TokenError, KeyError, ValueError, TypeError, AttributeError):
         return None
+
+
+def forget_expired() -> None:
+    """Delete refresh tokens that ended on their own a while ago.
+
+    Only a while ago: an access token looks its family up for as long as it lives itself.
+    """
+    RefreshToken.objects.filter(
+        expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME
+    ).delete()

@@ -1,0 +1,13 @@
+"""Housekeeping by schedule; each may run twice and at any time."""
+
+from celery import shared_task
+
+from chatplatform.jobs import Queue
+from identity.services import logins, tokens
+
+
+@shared_task(name="identity.tidy", queue=str(Queue.INSIGHT))
+def tidy(**_: object) -> None:
+    """Forget sign-in failures and refresh tokens whose time is over."""
+    logins.forget_old_failures()
+    tokens.forget_expired()
