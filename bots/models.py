@@ -76,6 +76,8 @@ class Prompt(models.Model):
 
 
 class DocumentStatus(models.TextChoices):
+    """How far a document is on its way into what the bot knows."""
+
     QUEUED = "queued"
     TRAINING = "training"
     TRAINED = "trained"

@@ -229,12 +229,14 @@ class TenantViewSet(ViewSet):
 
     @property
     def user(self) -> "User":
-        assert self.principal and self.principal.user, "this operation admits keys too"
+        assert self.principal, "a public operation has no user"
+        assert self.principal.user, "this operation admits keys too"
         return self.principal.user
 
     @property
     def key(self) -> "ApiKey":
-        assert self.principal and self.principal.key, "this operation admits people too"
+        assert self.principal, "a public operation has no key"
+        assert self.principal.key, "this operation admits people too"
         return self.principal.key
 
     # What DRF would do here, `operation()` does, from the declaration: save the work.
@@ -247,7 +249,11 @@ class TenantViewSet(ViewSet):
     def check_throttles(self, request: Request) -> None:
         """Nothing: limits are counted in services, atomically."""
 
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
+    def perform_content_negotiation(
+        self,
+        request: Request,
+        force: bool = False,  # noqa: FBT001 - DRF's signature
+    ) -> tuple[Any, str]:
         """JSON always; an operation that streams looks at Accept itself."""
         return self.get_renderers()[0], "application/json"
 

@@ -81,7 +81,7 @@ class Application:
         """A file: read in a thread, piece by piece."""
         loop = asyncio.get_running_loop()
         await send(_start(response))
-        pieces = iter(response)  # type: ignore[call-overload]
+        pieces = iter(response)
         while piece := await loop.run_in_executor(self.threads, next, pieces, b""):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
@@ -91,7 +91,7 @@ class Application:
         if self.listener is None:
             self.listener = Listener()
         gone = asyncio.ensure_future(_wait_for_disconnect(receive))
-        work = asyncio.ensure_future(response.write(self.listener, self.threads, send))
+        work = asyncio.ensure_future(response.write_to(self.listener, self.threads, send))
         await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
         if not work.done():

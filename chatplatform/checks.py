@@ -45,7 +45,7 @@ def limits_in_order(**_: Any) -> list[CheckMessage]:
 def deployment(**_: Any) -> list[CheckMessage]:
     """Whether DEBUG, SECRET_KEY and ALLOWED_HOSTS fit together."""
     hosts = settings.ALLOWED_HOSTS
-    if settings.DEBUG:
+    if settings.DEVELOPMENT:
         if set(hosts) <= _LOCAL:
             return []
         return [

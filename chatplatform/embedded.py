@@ -207,6 +207,7 @@ class Server:
         deadline = time.monotonic() + RETRY_SECS
         while True:
             self.stop_leftovers()
+            self._reap()
             port = self.port or free_port()
             self.process = self.launch(port)
             if self._wait_ready(port):
@@ -217,6 +218,12 @@ class Server:
             if not passing or time.monotonic() > deadline:
                 raise ServerError(self._sentence(reason))
             time.sleep(0.3)
+
+    def _reap(self) -> None:
+        """A former process of ours that was killed: take its exit code, or it stays a zombie."""
+        if self.process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(5)
 
     def is_dead(self) -> bool:
         return self.process is None or self.process.poll() is not None

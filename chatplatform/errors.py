@@ -142,7 +142,8 @@ def render(exc: BaseException) -> HttpResponse:
 
 
 def _drf_headers(exc: APIException) -> dict[str, str]:
-    return {"Retry-After": str(int(exc.wait))} if getattr(exc, "wait", None) else {}
+    wait = getattr(exc, "wait", None)
+    return {"Retry-After": str(int(wait))} if wait else {}
 
 
 # Django's own handlers, for what fails before a view is reached.

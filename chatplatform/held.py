@@ -38,7 +38,7 @@ class Held(HttpResponse):
         if as_stream:
             self["X-Accel-Buffering"] = "no"
 
-    async def write(self, listener: Listener, threads: Executor, send: Send) -> None:
+    async def write_to(self, listener: Listener, threads: Executor, send: Send) -> None:
         """Send the whole response; ends when `follow` does."""
         events = self.follow(listener, InThread(threads))
         if self.as_stream:
@@ -78,7 +78,7 @@ async def with_pings(events: Events) -> AsyncIterator[bytes]:
     """Events as server-sent events (WHATWG HTML 9.2), with a comment in every quiet spell."""
     waiting: asyncio.Future[Any] | None = None
     while True:
-        waiting = waiting or asyncio.ensure_future(anext(events))  # type: ignore[arg-type]
+        waiting = waiting or asyncio.ensure_future(anext(events))
         done, _ = await asyncio.wait({waiting}, timeout=PING_SECONDS)
         if not done:
             yield b": ping\n\n"

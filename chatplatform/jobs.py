@@ -16,6 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ParamSpec, TypeVar
 
+import orjson
 from celery import shared_task
 from django.conf import settings
 from django.db import Error, IntegrityError, connection, transaction
@@ -88,7 +89,7 @@ def job(
     """
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
-        task = shared_task(name=name, queue=str(queue))(_hinted)
+        task = shared_task(name=name)(_hinted)
         _declared[name] = Declared(run, queue, max_attempts, task, on_dead)
         return run
 
@@ -179,9 +180,8 @@ def _claim(job_id: int) -> Lease | None:
 
 
 def _json(value: Any) -> dict[str, Any]:
-    found: dict[str, Any] = Job._meta.get_field("args").from_db_value(  # type: ignore[union-attr]
-        value, None, connection
-    )
+    """A jsonb column of a raw cursor: psycopg hands it to Django as text."""
+    found: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
     return found
 
 
@@ -215,8 +215,9 @@ def report_progress(percent: int) -> None:
 def _finish(lease: Lease) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE chatplatform_job SET state = 'done', progress = 100, finished_at = statement_timestamp(),"
-            " lease_until = NULL, last_error = '' WHERE id = %s AND lease_token = %s"
+            "UPDATE chatplatform_job SET state = 'done', progress = 100,"
+            " finished_at = statement_timestamp(), lease_until = NULL, last_error = ''"
+            " WHERE id = %s AND lease_token = %s"
             " AND state = 'running'",
             [lease.job_id, lease.token],
         )
@@ -238,7 +239,8 @@ def _retry(lease: Lease, error: str) -> None:
 
 _REQUEUE = """
 UPDATE chatplatform_job SET state = 'queued', lease_token = NULL, lease_until = NULL,
-    hinted_at = NULL, hints = 0, due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
+    hinted_at = NULL, hints = 0,
+    due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
 WHERE id = %s AND lease_token = %s AND state = 'running'
 """
 
@@ -316,7 +318,8 @@ class _Keeper(threading.Thread):
 def _renew(tokens: list[uuid.UUID]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)"
+            "UPDATE chatplatform_job"
+            " SET lease_until = statement_timestamp() + make_interval(secs => %s)"
             " WHERE lease_token = ANY(%s) AND state = 'running'",
             [settings.JOB_LEASE_SECONDS, tokens],
         )
@@ -331,7 +334,8 @@ UPDATE chatplatform_job SET hinted_at = statement_timestamp(), hints = LEAST(hin
 WHERE id IN (
     SELECT j.id FROM chatplatform_job j
     WHERE j.state = 'queued' AND j.due_at <= statement_timestamp()
-      AND (j.hinted_at IS NULL OR j.hinted_at < statement_timestamp() - interval '5 seconds' * (2 ^ j.hints))
+      AND (j.hinted_at IS NULL
+           OR j.hinted_at < statement_timestamp() - interval '5 seconds' * (2 ^ j.hints))
       AND (j.lane IS NULL OR NOT EXISTS (
            SELECT FROM chatplatform_job o WHERE o.lane = j.lane AND o.id < j.id
              AND o.state IN ('queued', 'running')))
@@ -358,7 +362,8 @@ def sweep() -> int:
     """Take back jobs whose worker is gone; bury those that have killed too many workers."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id FROM chatplatform_job WHERE state = 'running' AND lease_until < statement_timestamp()"
+            "SELECT id FROM chatplatform_job"
+            " WHERE state = 'running' AND lease_until < statement_timestamp()"
             " ORDER BY lease_until LIMIT 500"
         )
         expired = [row[0] for row in cursor.fetchall()]

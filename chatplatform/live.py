@@ -131,6 +131,7 @@ class Listener:
 
     async def _read(self, key: str, position: str) -> list[tuple[bytes, dict[bytes, bytes]]]:
         try:
-            return list(await self._client.xrange(key, min=position))
+            entries: Any = await self._client.xrange(key, min=position)
+            return list(entries)
         except (redis.RedisError, OSError):
             return []

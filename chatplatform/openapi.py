@@ -59,7 +59,7 @@ class OperationSchema(AutoSchema):
 
     @property
     def declared(self) -> Operation:
-        method: Any = getattr(self.view, self.view.action)
+        method: Any = getattr(self.view, self.view.action)  # type: ignore[attr-defined]
         operation: Operation = method.operation
         return operation
 
@@ -70,7 +70,7 @@ class OperationSchema(AutoSchema):
     def get_summary(self) -> str:
         return self.declared.name
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override] # drf-spectacular's own form
         return re.sub(r"\n\s+", "\n", self.declared.description)
 
     def get_tags(self) -> list[str]:
@@ -192,11 +192,11 @@ class OperationSchema(AutoSchema):
         return schema
 
     def _register(self, name: str, schema: dict[str, Any], *, replace: bool) -> None:
-        component = ResolvedComponent(
+        component = ResolvedComponent(  # type: ignore[no-untyped-call]
             name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
         )
         if replace and component in self.registry:
-            self.registry[component].schema = schema  # type: ignore[index]
+            self.registry[component].schema = schema
         self.registry.register_on_missing(component)
 
 

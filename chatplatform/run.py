@@ -170,8 +170,9 @@ class Process:
 
     def _pump(self, popen: subprocess.Popen[bytes]) -> None:
         assert popen.stdout is not None
-        for line in popen.stdout:
-            self._output.line(line.decode(errors="replace").rstrip(), name=self.part.name)
+        with popen.stdout as lines:
+            for line in lines:
+                self._output.line(line.decode(errors="replace").rstrip(), name=self.part.name)
 
     def watch(self) -> None:
         """Start it again when it died, and when its delay is over."""

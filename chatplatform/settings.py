@@ -11,10 +11,13 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-env = environ.Env()
+env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-DEBUG = env.bool("DEBUG", default=True)
+# A machine of a developer or of a first look: secrets are made, hosts are open, demo data is there.
+DEVELOPMENT = env.bool("DEBUG", default=True)
+# Django's own debug mode never: its pages are HTML with code, and it keeps every statement.
+DEBUG = False
 
 
 def _kept_secret(name: str) -> str:
@@ -36,7 +39,7 @@ def _kept_secret(name: str) -> str:
 
 SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
-    if not DEBUG:
+    if not DEVELOPMENT:
         raise ImproperlyConfigured("SECRET_KEY must be set when DEBUG is off.")
     SECRET_KEY = _kept_secret("secret_key")
 
@@ -51,7 +54,7 @@ def _field_keys() -> list[tuple[str, bytes]]:
 
 
 FIELD_KEYS = _field_keys()
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["*"] if DEBUG else [])
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["*"] if DEVELOPMENT else [])
 PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{env.int('PORT', default=8000)}")
 
 INSTALLED_APPS = [
@@ -144,7 +147,7 @@ SIMPLE_JWT = {
     "AUDIENCE": "chatplatform-api",
 }
 # On a real site cookies travel over TLS only.
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 
@@ -244,8 +247,16 @@ CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is 
 CELERY_TASK_TIME_LIMIT = 630
 # Periodic work, in seconds; each task may be called twice without harm.
 CELERY_BEAT_SCHEDULE = {
-    "tidy jobs": {"task": "chatplatform.tidy_jobs", "schedule": 3600},
-    "tidy sign-ins": {"task": "identity.tidy", "schedule": 3600},
+    "tidy jobs": {
+        "task": "chatplatform.tidy_jobs",
+        "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
+    "tidy sign-ins": {
+        "task": "identity.tidy",
+        "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
 }
 # How long a job may be without a sign of life before another worker takes it (seconds).
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)

@@ -1,4 +1,4 @@
-"""Settings of the test suite: the real PostgreSQL and Valkey, a cheap hasher, a folder of its own."""
+"""Settings of the test suite: real PostgreSQL and Valkey, a cheap hasher, its own folder."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""The base of every shape (a pydantic model): what a request may hold and how a reply is written."""
+"""The base of every shape (a pydantic model): what a request may hold, how a reply is written."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any

@@ -5,14 +5,13 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from chatplatform.jobs import Queue
 from chatplatform.models import Job, JobState
 
 # How long a finished job is kept, for whoever asks what happened; dead ones stay until requeued.
 KEPT = timedelta(days=7)
 
 
-@shared_task(name="chatplatform.tidy_jobs", queue=str(Queue.INSIGHT))
+@shared_task(name="chatplatform.tidy_jobs")
 def tidy_jobs(**_: object) -> None:
     """Forget jobs that ended well a week ago."""
     Job.objects.filter(state=JobState.DONE, finished_at__lt=timezone.now() - KEPT).delete()

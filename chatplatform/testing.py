@@ -44,7 +44,8 @@ class Person:
     @property
     def client(self) -> Client:
         holder = self.user or self.key
-        assert holder and holder.client
+        assert holder
+        assert holder.client
         return holder.client
 
     def get(self, path: str, query: dict[str, Any] | None = None, **headers: str) -> Any:
@@ -112,7 +113,8 @@ def run_jobs(limit: int = 200) -> int:
 @contextmanager
 def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
     """Run `callback` once, just before the function named `dotted` is called."""
-    real, called = import_string(dotted), []
+    real = import_string(dotted)
+    called: list[bool] = []
 
     def first_callback(*args: Any, **kwargs: Any) -> Any:
         if not called:

@@ -23,11 +23,10 @@ class ReadOnly(ModelAdmin):
 class Transcript(TabularInline):
     model = Message
     fields = ["seq", "sender_type", "said", "created_at", "status"]
-    readonly_fields = fields
+    readonly_fields = ("seq", "sender_type", "said", "created_at", "status")
     ordering = ["seq"]
     extra = 0
     can_delete = False
-    per_page = 100
 
     @admin.display(description="Text")
     def said(self, message: Message) -> str:

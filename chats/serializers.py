@@ -1,7 +1,7 @@
 """The shapes of conversations and messages: what the API, events and streams say."""
 
 import uuid
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field, model_validator
 
@@ -59,7 +59,7 @@ class CustomerInfo(Shape):
 
 
 class Sender(Shape):
-    """Who said it."""
+    """The side, and who of it, that a message comes from."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
     id: str | None = Field(None, description="The sender's id; null for the system.")
@@ -184,9 +184,9 @@ class Conversation(Shape):
             id=row.pk,
             chat_code=row.chat_code,
             bot_id=row.bot_id,
-            channel=row.channel,
-            status=row.status,
-            assign_type=row.assign_type,
+            channel=cast("Any", row.channel),
+            status=cast("Any", row.status),
+            assign_type=cast("Any", row.assign_type),
             assignee=Identity.model_construct(external_id=str(agent.pk), name=agent.full_name)
             if agent
             else None,

@@ -72,9 +72,7 @@ class Platform:
         return str(self.client.post("/ai/client/chat", json={}).json()["id"])
 
     def ask(self, chat: str, reply: str) -> dict[str, Any]:
-        sent = self.client.post(
-            f"/ai/client/chat/{chat}", json={"text": QUESTION, "reply": reply}
-        )
+        sent = self.client.post(f"/ai/client/chat/{chat}", json={"text": QUESTION, "reply": reply})
         assert sent.status_code in {200, 202}, sent.text
         return dict(sent.json())
 

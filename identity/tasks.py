@@ -2,11 +2,10 @@
 
 from celery import shared_task
 
-from chatplatform.jobs import Queue
 from identity.services import logins, tokens
 
 
-@shared_task(name="identity.tidy", queue=str(Queue.INSIGHT))
+@shared_task(name="identity.tidy")
 def tidy(**_: object) -> None:
     """Forget sign-in failures and refresh tokens whose time is over."""
     logins.forget_old_failures()

@@ -14,6 +14,8 @@ TOP_HITS = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
 _COSINE, _COVER, _RANK = 4.0, 0.5, 0.08
+# How far below the best sentence's score another passage's may be to be cited, and to be quoted.
+_NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
 
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|\s+[|•*#]+$")
 
@@ -30,7 +32,7 @@ class Cited:
 
 @dataclass(frozen=True)
 class Extractive:
-    """At most about 80 words of the sources, and where they stand."""
+    """Some 80 words of the best source, seldom of two, and where they stand, best first."""
 
     text: str
     citations: tuple[Cited, ...]
@@ -44,7 +46,11 @@ class _Candidate:
 
 
 def answer(question: str, *, language: str, found: Found, threshold: float) -> Extractive | None:
-    """The best sentence and its neighbours; None where the gate is below `threshold` (0..1)."""
+    """The best sentence and its neighbours; None where the gate is below `threshold` (0..1).
+
+    Where another passage says nearly as much, it is cited as well, so that the reader sees both;
+    where the two can hardly be told apart, both are quoted.
+    """
     if not question.strip() or found.gate < threshold:
         return None
     candidates = [
@@ -54,11 +60,29 @@ def answer(question: str, *, language: str, found: Found, threshold: float) -> E
     ]
     if not candidates:
         return None
-    best = max(candidates, key=lambda one: one.score)
-    quote = _quote(best.chunk, best.position)
-    chunk = best.chunk
-    cited = Cited(chunk.id, chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
-    return Extractive(text=quote, citations=(cited,))
+    ranked = _best_of_each(candidates)
+    best = ranked[0]
+    cited = [_cited(one) for one in ranked if best.score - one.score <= _NEARLY_AS_GOOD]
+    quoted = [
+        one.quote
+        for candidate, one in zip(ranked, cited, strict=False)
+        if best.score - candidate.score <= _HARDLY_WORSE
+    ]
+    return Extractive(text="\n\n".join(dict.fromkeys(quoted[:2])), citations=tuple(cited))
+
+
+def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The best sentence of each passage, best first."""
+    best: dict[int, _Candidate] = {}
+    for one in sorted(candidates, key=lambda one: -one.score):
+        best.setdefault(one.chunk.id, one)
+    return list(best.values())
+
+
+def _cited(one: _Candidate) -> Cited:
+    chunk = one.chunk
+    quote = _quote(chunk, one.position)
+    return Cited(chunk.id, chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 
 def _candidates(hit: Hit, rank: int, found: Found) -> list[_Candidate]:

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is answered as JSON in the documented shape, and says which request it was."""
+"""Whatever goes wrong is answered as JSON in the documented shape, and names its request."""
 
 import re
 

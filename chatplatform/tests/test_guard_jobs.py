@@ -39,7 +39,7 @@ def names_enqueued() -> dict[str, ast.expr | None]:
 
 
 def called_name(node: ast.Call) -> str:
-    return getattr(node.func, "id", None) or getattr(node.func, "attr", "")
+    return str(getattr(node.func, "id", None) or getattr(node.func, "attr", ""))
 
 
 def test_jobs_take_only_keywords(declared):
@@ -65,7 +65,7 @@ def test_what_is_enqueued_is_declared(declared):
     assert found
     for place, name in found.items():
         assert isinstance(name, ast.Constant), f"{place}: write the job's name as it is"
-        assert name.value in declared, f"{place}: no job is called {name.value}"
+        assert name.value in declared, f"{place}: no job is called {name.value!r}"
 
 
 def test_jobs_are_declared_nowhere_else():
@@ -124,6 +124,6 @@ def test_check_finds_limits_out_of_order(settings, name, value):
     ],
 )
 def test_check_of_what_a_deployment_sets(settings, debug, secret_key, allowed_hosts, expected):
-    settings.DEBUG, settings.SECRET_KEY = debug, secret_key
+    settings.DEVELOPMENT, settings.SECRET_KEY = debug, secret_key
     settings.ALLOWED_HOSTS = allowed_hosts
     assert [one.id for one in checks.deployment()] == expected

@@ -87,8 +87,10 @@ MALFORMED = {
 }
 # What takes the place of each field of an accepted body in turn.
 WRONG_VALUES = ["a\x00b", 10**30, -(2**63) - 1, [[]] * 20, {"a": {"b": [None]}}, None, "x" * 9000]
-WRONG_CURSORS = ["", "\x00", "nonsense", cursor_of(), cursor_of("x"), cursor_of(10**30),
-                 cursor_of(1, 2), cursor_of(None), cursor_of({"a": 1}), cursor_of("\x00")]  # fmt: skip
+WRONG_CURSORS = [
+    "", "\x00", "nonsense", cursor_of(), cursor_of("x"), cursor_of(10**30), cursor_of(1, 2),
+    cursor_of(None), cursor_of({"a": 1}), cursor_of("\x00"),
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,11 @@ each = functools.partial(pytest.mark.parametrize, "served", ids=str)
 def send(who: Person, served: Served, ids: dict[str, Any], body: Any = None) -> Any:
     """An accepted request to the operation, or one with `body` in place of the accepted one."""
     path, method = served.fill(ids), served.method.lower()
-    given = ACCEPTED.get(served.at) if body is None else body
+    given: Any = ACCEPTED.get(served.at) if body is None else body
     if not isinstance(served.declared.body, Form):
         raw = b"" if given is None else json.dumps(given).encode()
         return raw_call(who, served, path, raw, "application/json")
+    assert given is not None
     if served.declared.body.media_type == "multipart/form-data":
         return getattr(who.browser, method)(
             path, {name: _part(value) for name, value in given.items()}, headers=who.headers

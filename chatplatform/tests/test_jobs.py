@@ -167,7 +167,7 @@ def test_a_lane_runs_in_order(work):
 
 def test_a_lane_waits_for_its_running_job(work):
     first, second = add(lane="a"), add(lane="a")
-    tried = []
+    tried: list[jobs.Lease | None] = []
     work.act = lambda **_: tried.append(jobs._claim(second.pk)) if not tried else None
     jobs.run(first.pk)
     assert tried == [None]

@@ -68,11 +68,12 @@ def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
 
 def lock(chat: Conversation) -> Conversation:
     """The row as it is now, locked until the transaction ends: numbers are taken under it."""
-    return (
+    locked: Conversation = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
         .select_related("customer", "assignee", "bot")
         .get(pk=chat.pk)
     )
+    return locked
 
 
 def hand_over(chat: Conversation, *, reason: str) -> None:

@@ -16,7 +16,7 @@ def test_forgets_what_is_over_and_keeps_what_counts(ann):
         LoginFailure.objects.create(
             account_hash="a" * 64, address="127.0.0.1", created_at=timezone.now() - age
         )
-    tidy()
+    tidy.run()
     assert list(RefreshToken.objects.values_list("pk", flat=True)) == [live.pk]
     assert LoginFailure.objects.count() == 1
     assert ann.get("/identity/users/me").status_code == 200

@@ -80,7 +80,9 @@ class Relay:
             log.error("job %s has a name that no code serves: %s", job_id, name)
             return
         try:
-            declared.task.apply_async(kwargs={"job_id": job_id}, retry=False)
+            declared.task.apply_async(
+                kwargs={"job_id": job_id}, queue=str(declared.queue), retry=False
+            )
         except (OperationalError, redis.RedisError, OSError) as exc:
             # The row stays due; it is hinted again when the broker is back.
             log.warning("broker away, job %s waits: %s", job_id, exc)

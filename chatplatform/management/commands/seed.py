@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.files import File
+from django.core.files.uploadedfile import UploadedFile
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
     help = "Make the demo client once, and print how to log in."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not settings.DEBUG:
+        if not settings.DEVELOPMENT:
             self.stdout.write("No demo client: DEBUG is off.")
             return
         password = _kept("demo_password", secrets.token_urlsafe(12))
@@ -83,11 +83,17 @@ def _make(password: str) -> tuple[Bot, str]:
     assert made.id
     bot = bots.get(client, made.id)
     prompts.create(bot, given=PromptDto(content=PROMPT, language="en"), by=None)
-    opened = [path.open("rb") for path in sorted(SAMPLES.glob("*.md"))]
+    opened = [(path, path.open("rb")) for path in sorted(SAMPLES.glob("*.md"))]
     try:
-        training.upload(bot, files=[File(file, name=Path(file.name).name) for file in opened])
+        training.upload(
+            bot,
+            files=[
+                UploadedFile(file, name=path.name, size=path.stat().st_size)
+                for path, file in opened
+            ],
+        )
     finally:
-        for file in opened:
+        for _, file in opened:
             file.close()
     _, key = api_keys.create(client, name="Demo key", scope=KeyScope.SECRET, bot_id=bot.pk)
     return bot, key
