@@ -360,6 +360,8 @@ def _read_markdown(path: Path) -> Parsed:
 
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# `[name]: https://…` is where a link leads (CommonMark 4.7), and nothing that a reader sees.
+_LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
 _MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
 _INLINE = (
     (re.compile(r"!\[([^\]]*)\]\([^)\s]*[^)]*\)"), r"\1"),
@@ -388,7 +390,7 @@ def _markdown_sections(text: str) -> list[Section]:
         is_code ^= line.lstrip().startswith(("```", "~~~"))
         found = None if is_code else _MARKDOWN_HEADING.match(line)
         if not found:
-            if not line.lstrip().startswith(("```", "~~~")):
+            if not line.lstrip().startswith(("```", "~~~")) and not _LINK_TARGET.match(line):
                 lines.append(line)
             continue
         flush()

@@ -136,6 +136,11 @@ def test_markdown_sections(file: Path) -> None:
     ]
 
 
+def test_markdown_link_targets_are_no_text(file: Path) -> None:
+    found = read(file, b"# Shop\n\nAsk [us].\n\n[us]: https://example.com/ask\n", "a.md")
+    assert [s.text for s in found.sections] == ["Ask [us]."]
+
+
 def test_csv_rows_are_labelled(file: Path) -> None:
     found = read(file, b"name;price\nTea;2\nCoffee;3\n", "a.csv")
     assert [s.text for s in found.sections] == ["name: Tea\nprice: 2", "name: Coffee\nprice: 3"]
