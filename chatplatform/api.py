@@ -130,20 +130,7 @@ def answer(result: Any, status: int) -> HttpResponseBase:
         return result
     if result is None:
         return HttpResponse(status=status)
-    if isinstance(result, BaseModel):
-        return json_response(result.model_dump(mode="json", by_alias=True), status)
-    return json_response(plain(result), status)
-
-
-def plain(value: Any) -> Any:
-    """Shapes inside dicts and lists as plain data."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    return value
+    return json_response(result, status)
 
 
 def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
