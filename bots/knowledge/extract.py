@@ -355,14 +355,17 @@ def _visible_text(tree: Any) -> str:
 
 
 def _read_markdown(path: Path) -> Parsed:
-    sections = _markdown_sections(clean(_decode(path.read_bytes())))
-    return (sections[0].heading if sections else ""), sections
+    text = clean(_decode(path.read_bytes()))
+    # One level-1 heading is the page's title; where there are several, none names the whole.
+    titles = _MARKDOWN_TITLE.findall(text)
+    return (_without_marks(titles[0]) if len(titles) == 1 else ""), _markdown_sections(text)
 
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # `[name]: https://…` is where a link leads (CommonMark 4.7), and nothing that a reader sees.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
 _MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
+_MARKDOWN_TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _INLINE = (
     (re.compile(r"!\[([^\]]*)\]\([^)\s]*[^)]*\)"), r"\1"),
     (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),

@@ -136,6 +136,11 @@ def test_markdown_sections(file: Path) -> None:
     ]
 
 
+def test_markdown_title_is_the_only_top_heading(file: Path) -> None:
+    assert read(file, b"Intro.\n\n# Shop\n\nHi.\n\n## Fees\nFive.\n", "a.md").title == "Shop"
+    assert read(file, b"# Returns\n\nSoon.\n\n# Fees\n\nFive.\n", "help.md").title == "help"
+
+
 def test_markdown_link_targets_are_no_text(file: Path) -> None:
     found = read(file, b"# Shop\n\nAsk [us].\n\n[us]: https://example.com/ask\n", "a.md")
     assert [s.text for s in found.sections] == ["Ask [us]."]
