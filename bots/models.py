@@ -1,9 +1,11 @@
-"""What the bots are, and what they know."""
+"""What the bots are, what they know, and what they may call."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
 from identity.models import Client, OfClient, User
 
 
@@ -32,6 +34,16 @@ class Bot(models.Model):
     agent_reply = models.BooleanField(default=False)
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
+    # What a customer is asked for: a list of the API's customer-info fields.
+    customer_info_fields = models.JSONField(default=list)
+    # The picture above the chat, re-encoded; where it leads and what it says.
+    banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
+    banner_mime_type = models.CharField(max_length=60, default="", blank=True)
+    banner_width = models.PositiveIntegerField(null=True)
+    banner_height = models.PositiveIntegerField(null=True)
+    banner_size_bytes = models.PositiveIntegerField(null=True)
+    banner_link = models.CharField(max_length=500, default="", blank=True)
+    banner_alt = models.CharField(max_length=200, default="", blank=True)
     # Grows when what the bot knows changes: processes rebuild their index by it.
     knowledge_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
@@ -75,6 +87,67 @@ class Prompt(models.Model):
         return f"prompt {self.version} of bot {self.bot_id}"
 
 
+class SampleQuestion(models.Model):
+    """A question that the widget offers, as somebody of the client wrote it."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="sample_questions")
+    question = models.CharField(max_length=300)
+    language = models.CharField(max_length=20)
+    position = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["bot", "position", "id"], name="sample_questions")]
+
+    def __str__(self) -> str:
+        return self.question
+
+
+class WebUrlStatus(models.TextChoices):
+    """How far a crawl is."""
+
+    QUEUED = "queued"
+    TRAINING = "training"
+    TRAINED = "trained"
+    FAILED = "failed"
+
+
+class WebUrl(models.Model):
+    """An address that a bot learns from: one page, or what is linked from it, or a sitemap."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
+    url = models.CharField(max_length=2000)
+    # How many links away from `url` pages are read, 0..3.
+    crawl_depth = models.PositiveSmallIntegerField(default=0)
+    # Read again after so many hours; null: never by itself.
+    refresh_hours = models.PositiveIntegerField(null=True)
+    status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
+    progress = models.PositiveSmallIntegerField(default=0)
+    error_code = models.CharField(max_length=60, default="", blank=True)
+    error_message = models.CharField(max_length=500, default="", blank=True)
+    page_count = models.PositiveIntegerField(default=0)
+    last_fetched_at = models.DateTimeField(null=True)
+    next_fetch_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_once")]
+        indexes = [
+            models.Index(fields=["bot", "id"], name="web_url_list"),
+            # What the schedule reads again.
+            models.Index(fields=["next_fetch_at"], name="web_url_due"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
 class DocumentStatus(models.TextChoices):
     """How far a document is on its way into what the bot knows."""
 
@@ -89,6 +162,11 @@ class Document(models.Model):
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="documents")
+    # The page that a crawl stored, and where it stands; null for an uploaded file.
+    web_url = models.ForeignKey(
+        WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
+    )
+    url = models.CharField(max_length=2000, default="", blank=True)
     file = models.FileField(upload_to="documents/", max_length=200)
     file_name = models.CharField(max_length=255)
     # As the document names itself, else its file's name; known once trained.
@@ -113,7 +191,16 @@ class Document(models.Model):
     class Meta:
         constraints = [
             # The same bytes are trained once a bot.
-            models.UniqueConstraint(fields=["bot", "sha256"], name="document_once")
+            models.UniqueConstraint(
+                fields=["bot", "sha256"],
+                condition=models.Q(web_url__isnull=True),
+                name="document_once",
+            ),
+            models.UniqueConstraint(
+                fields=["web_url", "url"],
+                condition=models.Q(web_url__isnull=False),
+                name="document_page_once",
+            ),
         ]
         indexes = [models.Index(fields=["bot", "id"], name="document_list")]
 
@@ -149,3 +236,134 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return f"chunk {self.position} of document {self.document_id}"
+
+
+class PageStatus(models.TextChoices):
+    """What became of one page of a crawl."""
+
+    TRAINED = "trained"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"  # by robots.txt, by our guard, or by a limit: `reason` says which
+    FAILED = "failed"
+
+
+class WebPage(models.Model):
+    """What the latest crawl of a WebUrl found at one address."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    web_url = models.ForeignKey(WebUrl, on_delete=models.CASCADE, related_name="pages")
+    document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
+    url = models.CharField(max_length=2000)
+    depth = models.PositiveSmallIntegerField(default=0)
+    status = models.CharField(max_length=10, choices=PageStatus)
+    reason = models.CharField(max_length=60, default="", blank=True)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    # Validators of RFC 9110, sent back to ask whether the page changed.
+    etag = models.CharField(max_length=300, default="", blank=True)
+    last_modified = models.CharField(max_length=60, default="", blank=True)
+    fetched_at = models.DateTimeField()
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["web_url", "url"], name="web_page_once")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class FunctionCalling(models.Model):
+    """Whether and how often a bot may call functions; one row a bot."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
+    is_enabled = models.BooleanField(default=False)
+    max_calls_per_reply = models.PositiveSmallIntegerField(default=5)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = OfClient.as_manager()
+
+    def __str__(self) -> str:
+        return f"function calling of bot {self.bot_id}"
+
+
+class Approval(models.TextChoices):
+    """Who must agree before a function is called."""
+
+    NONE = "none"
+    AGENT = "agent"
+    CUSTOMER = "customer"
+
+
+class Function(models.Model):
+    """An HTTP action that a model may ask for."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
+    name = models.CharField(max_length=64)
+    description = models.CharField(max_length=1000)
+    # JSON Schema 2020-12 of the arguments.
+    parameters = models.JSONField()
+    method = models.CharField(max_length=6)
+    url = models.CharField(max_length=2000)
+    headers = models.JSONField(default=dict)
+    # JSON object of header names to values; bound to this row by its UUID.
+    secret_headers = EncryptedTextField(default="{}")
+    timeout_seconds = models.PositiveSmallIntegerField(default=10)
+    body_template = models.TextField(default="", blank=True)
+    requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["bot", "name"], name="function_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CallStatus(models.TextChoices):
+    """What became of a call that a model asked for."""
+
+    WAITING = "waiting"  # for an approval
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"  # the server's fault, or the network's
+    REFUSED = "refused"  # by our checks: unknown, wrong arguments, blocked target, limit
+    REJECTED = "rejected"  # by the person who was asked
+
+
+class FunctionCall(models.Model):
+    """One call that a model asked for, whatever became of it: the log."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="function_calls")
+    # Conversations lie above this app: their numbers alone are kept.
+    conversation_id = models.UUIDField(null=True)
+    message_id = models.UUIDField(null=True)
+    function_name = models.CharField(max_length=200)
+    arguments = models.JSONField(default=dict)
+    status = models.CharField(max_length=10, choices=CallStatus)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    result_excerpt = models.TextField(default="", blank=True)
+    duration_ms = models.PositiveIntegerField(null=True)
+    error = models.CharField(max_length=500, default="", blank=True)
+    requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
+    decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    decided_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["bot", "-id"], name="function_call_log"),
+            # The calls of one conversation that wait for a word of agent or customer.
+            models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.function_name} {self.status}"

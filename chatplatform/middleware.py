@@ -15,12 +15,18 @@ from chatplatform.ids import uuid7
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="-")
+_address: ContextVar[str] = ContextVar("address", default="")
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
 def current_request_id() -> str:
     """The id of the request being served in this context; `-` outside of one."""
     return _request_id.get()
+
+
+def current_address() -> str:
+    """The network address of the caller being served in this context; empty outside of one."""
+    return _address.get()
 
 
 class RequestIdFilter(logging.Filter):
@@ -40,11 +46,13 @@ class RequestId:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "")
         token = _request_id.set(given if _ACCEPTED_ID.fullmatch(given) else str(uuid7()))
+        address = _address.set(request.META.get("REMOTE_ADDR", ""))
         try:
             response = self.get_response(request)
             response["X-Request-ID"] = current_request_id()
             return response
         finally:
+            _address.reset(address)
             _request_id.reset(token)
 
 

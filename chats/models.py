@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
 from django.db.models.functions import Now
 
@@ -92,20 +94,63 @@ class Conversation(models.Model):
     ended_by = models.CharField(max_length=12, null=True)
     location = models.JSONField(null=True)
     metadata = models.JSONField(default=dict)
+    # Opens again by itself at this time; a customer's message opens it sooner.
+    snoozed_until = models.DateTimeField(null=True)
+    # Back to the queue at this time, where the agent has not replied by then.
+    return_at = models.DateTimeField(null=True)
+    assigned_at = models.DateTimeField(null=True)
+    # What the bot reads of the past begins after this seq: the last end before a reopening.
+    read_from_seq = models.PositiveIntegerField(default=0)
+    # Channels with a window: until when a free text may be sent.
+    reply_window_expires_at = models.DateTimeField(null=True)
+    sentiment_score = models.FloatField(null=True)
+    # What the messaging interface and a migration bring along.
+    provider = models.CharField(max_length=60, default="", blank=True)
+    group_id = models.CharField(max_length=200, default="", blank=True)
+    requester = models.JSONField(null=True)
+    responsible = models.JSONField(null=True)
+    # The id in the system that it was imported from, such as "chatwoot:12".
+    external_id = models.CharField(max_length=200, null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(fields=["client", "external_id"], name="conversation_external"),
             models.CheckConstraint(
                 condition=models.Q(assign_type="agent") | models.Q(assignee__isnull=True),
                 name="assignee_only_for_agent",
-            )
+            ),
         ]
         indexes = [
             # The list of a client, newest activity first.
-            models.Index(fields=["client", "-last_message_at", "-id"], name="conversation_feed")
+            models.Index(fields=["client", "-last_message_at", "-id"], name="conversation_feed"),
+            # All chats of one bot, of one customer.
+            models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
+            models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
+            # What the schedule looks for: to end, to wake, to give back, to warn about.
+            models.Index(
+                fields=["last_message_at"],
+                condition=models.Q(status="open"),
+                name="conversation_idle",
+            ),
+            models.Index(
+                fields=["snoozed_until"],
+                condition=models.Q(status="snoozed"),
+                name="conversation_to_wake",
+            ),
+            models.Index(
+                fields=["return_at"],
+                condition=models.Q(return_at__isnull=False),
+                name="conversation_to_return",
+            ),
+            # An agent's open chats, and a client's queue.
+            models.Index(
+                fields=["client", "assign_type", "assignee"],
+                condition=models.Q(status="open"),
+                name="conversation_owner",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -148,6 +193,16 @@ class Message(models.Model):
     client_message_id = models.CharField(max_length=200, null=True)
     provider_message_id = models.CharField(max_length=300, null=True)
     language = models.CharField(max_length=20, default="", blank=True)
+    # Language to text, where somebody asked for it.
+    translations = models.JSONField(default=dict)
+    sentiment = models.CharField(max_length=10, null=True)
+    metadata = models.JSONField(default=dict)
+    # When it was said, for history that was moved in; null: when it was stored.
+    sent_at = models.DateTimeField(null=True)
+    # The id in the system that it was imported from.
+    external_id = models.CharField(max_length=200, null=True)
+    # The words of `content`, for the full-text search.
+    text = models.TextField(default="", blank=True)
     # Where a bot answered: engine, model, prompt version, chunks and scores, gate, tokens.
     receipt = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -163,6 +218,9 @@ class Message(models.Model):
             models.UniqueConstraint(
                 fields=["conversation", "client_message_id"], name="message_client_id"
             ),
+            models.UniqueConstraint(
+                fields=["conversation", "external_id"], name="message_external"
+            ),
             # One reply by the machine a customer turn, however many workers try.
             models.UniqueConstraint(
                 fields=["in_reply_to"],
@@ -170,9 +228,188 @@ class Message(models.Model):
                 name="message_one_reply",
             ),
         ]
+        indexes = [
+            # The full-text search over a client's chats.
+            GinIndex(SearchVector("text", config="simple"), name="message_text"),
+        ]
 
     def __str__(self) -> str:
         return f"message {self.seq} of {self.conversation_id}"
+
+
+class Attachment(models.Model):
+    """A file of a message; the bytes lie in the media store under a random name."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="attachments"
+    )
+    message = models.ForeignKey(
+        Message, on_delete=models.CASCADE, null=True, related_name="attachments"
+    )
+    file = models.FileField(upload_to="attachments/", max_length=200)
+    file_name = models.CharField(max_length=255)
+    # Sniffed from the bytes, never taken from the sender.
+    mime_type = models.CharField(max_length=120)
+    size_bytes = models.PositiveBigIntegerField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class TagSource(models.TextChoices):
+    AGENT = "agent"
+    AI = "ai"
+    CUSTOMER = "customer"
+
+
+class Tagging(models.Model):
+    """A tag of a conversation; `Conversation.tags` repeats the names for lists and filters."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="taggings"
+    )
+    name = models.CharField(max_length=60)
+    source = models.CharField(max_length=8, choices=TagSource)
+    confidence = models.FloatField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "name"], name="tagging_once")
+        ]
+        indexes = [models.Index(fields=["client", "name"], name="tag_list")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Summary(models.Model):
+    """A summary as it was made; the newest of a conversation is the current one."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="summaries"
+    )
+    summary = models.TextField()
+    language = models.CharField(max_length=20)
+    key_points = models.JSONField(default=list)
+    customer_intent = models.TextField(default="", blank=True)
+    resolution = models.TextField(default="", blank=True)
+    # How many messages it covers: with more in the conversation it is not current any more.
+    message_count = models.PositiveIntegerField()
+    engine = models.CharField(max_length=60)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["conversation", "-id"], name="summary_latest")]
+
+    def __str__(self) -> str:
+        return f"summary of {self.conversation_id}"
+
+
+class SummaryJobStatus(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class SummaryJob(models.Model):
+    """A request to summarise every matching chat, and how far it is."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, null=True)
+    created_from = models.DateTimeField(null=True)
+    created_to = models.DateTimeField(null=True)
+    force = models.BooleanField(default=False)
+    status = models.CharField(
+        max_length=8, choices=SummaryJobStatus, default=SummaryJobStatus.QUEUED
+    )
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    # The last conversation that was dealt with: where a killed run goes on.
+    position = models.UUIDField(null=True)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    objects = OfClient.as_manager()
+
+    def __str__(self) -> str:
+        return f"summaries {self.done}/{self.total}"
+
+
+class Feedback(models.Model):
+    """A rating by the customer: once for a chat, once for each message."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="feedbacks"
+    )
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, null=True)
+    rating = models.PositiveSmallIntegerField()
+    resolved = models.BooleanField(null=True)
+    comment = models.TextField(default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation"],
+                condition=models.Q(message__isnull=True),
+                name="feedback_once_a_chat",
+            ),
+            models.UniqueConstraint(fields=["message"], name="feedback_once_a_message"),
+            models.CheckConstraint(
+                condition=models.Q(rating__gte=1, rating__lte=5), name="feedback_rating"
+            ),
+        ]
+        indexes = [models.Index(fields=["client", "-id"], name="feedback_list")]
+
+    def __str__(self) -> str:
+        return f"{self.rating} for {self.conversation_id}"
+
+
+class NotificationKind(models.TextChoices):
+    ASSIGNED = "assigned"
+    UNASSIGNED = "unassigned"
+    HANDOFF = "handoff"
+    UNANSWERED = "unanswered"
+
+
+class Notification(models.Model):
+    """Something that one of the client's people should look at."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE)
+    kind = models.CharField(max_length=10, choices=NotificationKind)
+    assigned_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    is_read = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-id"], name="notification_list")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.user_id}"
 
 
 class Turn(models.TextChoices):

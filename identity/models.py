@@ -3,8 +3,11 @@
 from typing import Any, Self
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+
+from chatplatform.crypto import EncryptedTextField
 
 
 class Client(models.Model):
@@ -29,21 +32,74 @@ class OfClient(models.QuerySet[Any]):
         return self.filter(client=client)
 
 
+class AssignStrategy(models.TextChoices):
+    """Who gets a chat that waits for a person."""
+
+    MANUAL = "manual"
+    ROUND_ROBIN = "round_robin"
+    LEAST_BUSY = "least_busy"
+
+
 class ClientConfig(models.Model):
     """How a client's chats behave; one row a client, `version` grows with every change."""
 
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="config")
+    # [{"weekday": 0..6 (Monday first), "opens": "09:00", "closes": "17:00"}]; empty: always open.
+    business_hours = models.JSONField(default=list)
+    # Language to text, as handoff_message.
+    out_of_hours_message = models.JSONField(default=dict)
+    assign_strategy = models.CharField(
+        max_length=12, choices=AssignStrategy, default=AssignStrategy.MANUAL
+    )
+    # Open chats that an agent is given at most; one may still claim more.
+    agent_capacity = models.PositiveSmallIntegerField(default=5)
+    handoff_on_request = models.BooleanField(default=True)
+    handoff_on_no_answer = models.BooleanField(default=True)
+    handoff_message = models.JSONField(default=dict)
     # Probability (0..1) from which the bot answers by itself; below it hands over.
     answer_threshold = models.FloatField(default=0.77)
-    handoff_message = models.JSONField(default=dict)
     # What follows when the model fails: the extractive answer, or a person.
     fallback_to_extractive = models.BooleanField(default=True)
+    # Customer messages that come this close together get one reply; 0: each its own.
+    burst_wait_ms = models.PositiveIntegerField(default=0)
+    # Minutes without a message after which an open chat is ended; 0: never.
+    inactivity_end_minutes = models.PositiveIntegerField(default=1440)
+    # A customer who writes this soon after the end goes on in the same chat; 0: a new one.
+    reopen_window_minutes = models.PositiveIntegerField(default=1440)
+    first_response_target_seconds = models.PositiveIntegerField(default=300)
+    auto_summary = models.BooleanField(default=False)
+    auto_tag = models.BooleanField(default=False)
+    auto_sentiment = models.BooleanField(default=False)
+    auto_translate = models.BooleanField(default=False)
+    mask_personal_data = models.BooleanField(default=False)
+    # Days that ended chats are kept; null: for ever.
+    retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
 
     objects = OfClient.as_manager()
 
     def __str__(self) -> str:
         return f"config of {self.client_id}"
+
+
+class EmailNotification(models.Model):
+    """Who of a client is told what by mail; no row: nobody."""
+
+    client = models.OneToOneField(
+        Client, on_delete=models.CASCADE, related_name="email_notification"
+    )
+    recipients = ArrayField(models.EmailField(max_length=254), default=list)
+    on_assigned = models.BooleanField(default=False)
+    on_unanswered = models.BooleanField(default=False)
+    on_handoff = models.BooleanField(default=False)
+    on_channel_error = models.BooleanField(default=False)
+    on_low_credit = models.BooleanField(default=False)
+    unanswered_after_minutes = models.PositiveIntegerField(default=15)
+
+    objects = OfClient.as_manager()
+
+    def __str__(self) -> str:
+        return f"mails of {self.client_id}"
 
 
 class Role(models.TextChoices):
@@ -210,3 +266,104 @@ class Subscription(models.Model):
 
     def __str__(self) -> str:
         return f"{self.plan} of {self.client_id}"
+
+
+class EntryKind(models.TextChoices):
+    """Why a balance changed."""
+
+    GRANT = "grant"  # what a plan or its next period includes
+    TOP_UP = "top_up"
+    RESERVE = "reserve"  # held before an AI call
+    SETTLE = "settle"  # what was held and not used comes back (or 0)
+    RELEASE = "release"  # the call failed: all that was held comes back
+
+
+class CreditEntry(models.Model):
+    """One change of a client's balance. Append-only: the amounts sum to `credits_left`."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="credit_entries")
+    kind = models.CharField(max_length=10, choices=EntryKind)
+    # Added to the balance; negative for a reservation.
+    amount = models.BigIntegerField()
+    balance_after = models.BigIntegerField()
+    # What it was for, such as "reply:<message id>"; a repeated job finds its entry by it.
+    reference = models.CharField(max_length=200)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client", "reference", "kind"], name="credit_entry_once"
+            )
+        ]
+        indexes = [models.Index(fields=["client", "id"], name="credit_ledger")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.amount} of {self.client_id}"
+
+
+class AuditEvent(models.Model):
+    """Who granted, revealed or deleted what. Append-only; holds no secret."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    # Nobody where the platform itself acted.
+    user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    api_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
+    # Such as "user.role_changed".
+    action = models.CharField(max_length=60)
+    # What it was done to, such as "user:12".
+    subject = models.CharField(max_length=100, default="", blank=True)
+    # Names of what changed; before and after where neither is a secret.
+    changes = models.JSONField(default=dict)
+    address = models.CharField(max_length=64, default="", blank=True)
+    request_id = models.CharField(max_length=64, default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["client", "-id"], name="audit_log")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"
+
+
+class PasswordReset(models.Model):
+    """A one-time right to set a password, sent by mail; stored as a keyed hash."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    token_hash = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = OfClient.as_manager()
+
+    def __str__(self) -> str:
+        return f"password reset of {self.user_id}"
+
+
+class ChannelToken(models.Model):
+    """A client's own access token at a messaging provider, encrypted; one a channel."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    channel = models.CharField(max_length=10)
+    access_token = EncryptedTextField()
+    user_external_id = models.CharField(max_length=200, default="", blank=True)
+    expires_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client", "channel"], name="channel_token_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.channel} token of {self.client_id}"

@@ -127,6 +127,7 @@ def append(
         sender_id=author.id,
         sender_name=author.name,
         content=content,
+        text="\n".join(piece["text"] for piece in content if piece.get("text")),
         citations=citations or [],
         in_reply_to=in_reply_to,
         client_message_id=client_message_id,
