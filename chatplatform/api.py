@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
+from chatplatform import idempotency
 from chatplatform.errors import (
     Invalid,
     NotAuthenticated,
@@ -79,6 +80,7 @@ class Operation:
     streams: bool
     body_is_optional: bool
     path_suffix: str
+    calls_out: bool
 
 
 def operation(
@@ -94,18 +96,20 @@ def operation(
     streams: bool = False,
     body_is_optional: bool = False,
     path_suffix: str = "",
+    calls_out: bool = False,
 ) -> Callable[[Method], Method]:
     """Declare an operation. The method gets `body=` and `query=` where they are declared.
 
     It returns a shape, a ready dict, a Django response, or None (204 where `status` says so).
     `also` names further documented statuses; `streams` says that Accept: text/event-stream gets
-    the answer as it is made.
+    the answer as it is made. `calls_out`: the method waits for another server, such as a model.
     """
 
     def declare(method: Method) -> Method:
         declared = Operation(
             tag, name, access, body, query, returns, status, also or {},
             (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
+            calls_out,
         )  # fmt: skip
 
         @functools.wraps(method)
@@ -116,7 +120,19 @@ def operation(
                 path["query"] = parse_query(declared.query, http)
             if declared.body:
                 path["body"] = parse_body(declared, http)
-            return answer(method(self, request, **path), declared.status)
+
+            def act() -> HttpResponseBase:
+                return answer(method(self, request, **path), declared.status)
+
+            if http.method == "POST" and self.principal and idempotency.HEADER in http.headers:
+                return idempotency.once(
+                    http,
+                    client_id=self.client.pk,
+                    caller=self.caller,
+                    act=act,
+                    calls_out=declared.calls_out,
+                )
+            return act()
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
@@ -208,6 +224,13 @@ class TenantViewSet(ViewSet):
         self.principal = access.authenticate(request)
         if self.principal is None:
             raise access.refusal
+
+    @property
+    def caller(self) -> str:
+        """The person or the key that calls, as a short name."""
+        assert self.principal, "a public operation has no caller"
+        key, user = self.principal.key, self.principal.user
+        return f"key:{key.pk}" if key else f"user:{user.pk if user else None}"
 
     @property
     def client(self) -> "Client":

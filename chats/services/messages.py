@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from bots.knowledge import language as languages
+from chatplatform import idempotency
 from chatplatform.jobs import enqueue
 from chats import serializers as s
 from chats.models import (
@@ -51,14 +52,15 @@ def receive(chat: Conversation, given: s.ConvMessage) -> Message:
         with transaction.atomic():
             return _receive(conversations.lock(chat), given)
     except IntegrityError:
-        known = _known(chat, given.client_message_id)
+        known = _known(chat, _id_of(given))
         if known is None:
             raise
         return known
 
 
 def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
-    known = _known(chat, given.client_message_id)
+    client_message_id = _id_of(given)
+    known = _known(chat, client_message_id)
     if known:
         return known
     if chat.status == Status.ENDED:
@@ -69,7 +71,7 @@ def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
         content=text_content(given.text),
         language=language,
-        client_message_id=given.client_message_id,
+        client_message_id=client_message_id,
     )
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
         # One lane a conversation: replies come in the order of the messages.
@@ -80,6 +82,11 @@ def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
             message_id=str(message.pk),
         )
     return message
+
+
+def _id_of(given: s.ConvMessage) -> str | None:
+    """What names a message again: its sender's id, or the Idempotency-Key of the request."""
+    return given.client_message_id or idempotency.current_id()
 
 
 def _known(chat: Conversation, client_message_id: str | None) -> Message | None:
