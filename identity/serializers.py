@@ -56,7 +56,7 @@ class SubscriptionDto(Shape):
             plan=models.Plan(row.plan).value,
             credits_included=row.credits_included,
             credits_left=row.credits_left,
-            credits_used=max(0, row.credits_included - row.credits_left),
+            credits_used=row.credits_used,
             period_start=row.period_start,
             period_end=row.period_end,
             is_active=row.is_active,
