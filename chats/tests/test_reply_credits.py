@@ -127,7 +127,9 @@ def test_without_credits_a_person_answers_and_the_customer_hears_of_it_once(serv
 
 def test_a_reply_that_nobody_gets_is_free(server, chat, ben):
     def take_over():
-        Conversation.objects.update(assign_type="agent", assignee=ben.user, version=F("version") + 1)
+        Conversation.objects.update(
+            assign_type="agent", assignee=ben.user, version=F("version") + 1
+        )
 
     ask(server, chat)
     with run_before("chats.services.conversations.lock", take_over):
