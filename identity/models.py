@@ -263,7 +263,8 @@ class Subscription(models.Model):
     # The lowest percentage of credits_included that was warned of; null: none since it was above.
     low_warned = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
-    period_end = models.DateTimeField(null=True)
+    # Null: the period goes on for ever.
+    period_end = models.DateTimeField(null=True, blank=True)
     is_active = models.BooleanField(default=True)
 
     objects = OfClient.as_manager()

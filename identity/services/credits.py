@@ -8,10 +8,11 @@ Every change is made under the lock of the subscription's row, together with its
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from chatplatform.errors import ApiError
@@ -182,6 +183,19 @@ def release_abandoned() -> int:
             if abandoned.filter(pk=pk).exists():
                 release(client_id, reference=reference)
     return len(found)
+
+
+def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
+    """The balance at the end (UTC) of each of the latest days on which it moved."""
+    rows = (
+        CreditEntry.objects.filter(
+            client_id=client_id, created_at__gt=timezone.now() - timedelta(days=days)
+        )
+        .annotate(day=TruncDate("created_at"))
+        .order_by("day", "-pk")
+        .distinct("day")
+    )
+    return dict(rows.values_list("day", "balance_after"))
 
 
 def _lock(client_id: int) -> Subscription:

@@ -177,7 +177,7 @@ def hours(*spans):
         {"business_hours": hours((0, "09:00", "09:00"))},
         {"business_hours": hours((0, "22:00", "02:00"))},
         {"business_hours": hours((0, "09:00", "12:00"), (0, "11:59", "17:00"))},
-        {"business_hours": hours((0, "11:00", "12:00"), (1, "09:00", "10:00"), (0, "09:00", "18:00"))},
+        {"business_hours": hours((0, "11:00", "12:00"), (0, "09:00", "18:00"))},
         {"business_hours": [{"weekday": 0, "opens": "09:00"}]},
         {"business_hours": None},
         {"business_hours": hours(*[(0, "09:00", "17:00")] * 71)},
