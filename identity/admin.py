@@ -80,7 +80,7 @@ class SubscriptionAdmin(ModelAdmin):
         "credits_left", "credits_used",
     )  # fmt: skip
     readonly_fields = ("client", "credits_left", "credits_used")
-    change_form_before_template = "admin/identity/subscription/balance.html"
+    change_form_before_template: Any = "admin/identity/subscription/balance.html"
 
     def change_view(
         self,
@@ -97,7 +97,7 @@ class SubscriptionAdmin(ModelAdmin):
         found: HttpResponse = super().change_view(request, object_id, form_url, context)
         return found
 
-    def save_model(self, request: HttpRequest, obj: Subscription, form: Any, change: Any) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         # Only what was edited: credits move while the form is open.
         with transaction.atomic():
             obj.save(update_fields=form.changed_data)

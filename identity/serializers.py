@@ -464,7 +464,7 @@ class ClientConfigDto(Shape):
         return hours
 
     @classmethod
-    def of(cls, row: models.ClientConfig) -> Self:
+    def of(cls, row: models.ClientConfig) -> "ClientConfigDto":
         # Not validated: what an older version stored must stay readable.
         fields = {name: getattr(row, name) for name in CONFIG_FIELDS}
         hours = [BusinessHours.model_construct(**one) for one in row.business_hours]

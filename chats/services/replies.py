@@ -282,7 +282,7 @@ def _reference(message: Message) -> str:
 
 def _hold_credits(message: Message) -> bool:
     """Whether the client can pay for a reply; holds the most that it may cost."""
-    cost = credits.MODEL_CALL_MAX if settings.LLM_BASE_URL else credits.EXTRACTIVE_REPLY
+    cost = credits.MODEL_REPLY if settings.LLM_BASE_URL else credits.EMBEDDED_TASK
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message))
     except credits.InsufficientCredits:
@@ -305,5 +305,5 @@ def _price(receipt: dict[str, Any]) -> int:
     costs nothing."""
     usage = receipt.get("usage")
     if usage:
-        return credits.for_tokens(usage["prompt_tokens"], usage["completion_tokens"])
-    return credits.EXTRACTIVE_REPLY if receipt.get("decision") == "answered" else 0
+        return credits.of_tokens(usage["prompt_tokens"] + usage["completion_tokens"])
+    return credits.EMBEDDED_TASK if receipt.get("decision") == "answered" else 0

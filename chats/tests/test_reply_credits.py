@@ -160,3 +160,11 @@ def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeyp
     assert reply().receipt["handoff_reason"] == "engine_failed"
     assert entries() == [("reserve", -1), ("release", 1)]
     assert jobs.current_job() is None
+
+
+def test_a_long_reply_costs_no_more_than_what_it_held(server, chat, model, monkeypatch):
+    monkeypatch.setattr("identity.services.credits.TOKENS_A_CREDIT", 1)
+    ask(server, chat)
+    run_jobs()
+    assert entries() == [("reserve", -10), ("settle", 0)]
+    assert reply().receipt["credits"] == 10

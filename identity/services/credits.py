@@ -24,10 +24,10 @@ from identity.models import Client, CreditEntry, EntryKind, Plan, Subscription, 
 from identity.services import audit
 
 # Prices in credits (docs/credits.md).
-EXTRACTIVE_REPLY = 1
-TOKENS_PER_CREDIT = 1_000
-# What a call of a model holds before its tokens are known, and the most that it costs.
-MODEL_CALL_MAX = 10
+EMBEDDED_TASK = 1
+TOKENS_A_CREDIT = 1_000
+# What a reply of a model holds before its tokens are known, and the most that it costs.
+MODEL_REPLY = 10
 
 # Warned of once each, in per cent of credits_included, and the higher one first.
 LOW_PERCENT = 20
@@ -64,10 +64,9 @@ class Held:
     used: int
 
 
-def for_tokens(prompt_tokens: int, completion_tokens: int) -> int:
-    """The price of a model's call: a credit per started 1,000 tokens, at most MODEL_CALL_MAX."""
-    started = -(-(prompt_tokens + completion_tokens) // TOKENS_PER_CREDIT)
-    return min(max(started, 1), MODEL_CALL_MAX)
+def of_tokens(count: int) -> int:
+    """What so many tokens of a model cost: one credit each started thousand."""
+    return max(1, -(-count // TOKENS_A_CREDIT))
 
 
 @contextmanager
@@ -221,10 +220,10 @@ def _is_paid(client_id: int, reference: str) -> bool:
 
 
 def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
-    fields = {"balance": account.credits_left, "required": cost}
+    left = account.credits_left
     if not account.is_active:
-        return SubscriptionInactive(**fields)
-    return InsufficientCredits(**fields) if account.credits_left < cost else None
+        return SubscriptionInactive(balance=left, required=cost)
+    return InsufficientCredits(balance=left, required=cost) if left < cost else None
 
 
 def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
@@ -285,6 +284,7 @@ def _warn(account: Subscription, level: int) -> None:
     enqueue(
         "webhooks.credits_low",
         client_id=account.client_id,
+        lane=f"credits:{account.client_id}",
         subscription_id=account.pk,
         threshold=level,
     )

@@ -123,4 +123,5 @@ def test_a_registered_company_has_its_first_grant(db, nobody):
     assert (entry.kind, entry.amount, entry.balance_after) == ("grant", 1000, 1000)
     account = Subscription.objects.get()
     assert (account.credits_left, account.credits_used) == (1000, 0)
+    assert account.period_end
     assert (account.period_end - account.period_start).days in {29, 30}
