@@ -266,6 +266,23 @@ def test_a_standard_plan_goes_on_with_a_grant(client_a):
     ledger_holds(client_a)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_schedulers_at_once_begin_one_period(client_a):
+    over(client_a, Plan.STANDARD)
+    ready = threading.Barrier(4)
+
+    def renew(_):
+        try:
+            ready.wait(20)
+            credits.renew_due()
+        finally:
+            connection.close()
+
+    in_threads(renew, 4)
+    assert account(client_a).credits_left == 2000
+    ledger_holds(client_a)
+
+
 def test_periods_that_nobody_saw_bring_one_grant(client_a):
     end = over(client_a, Plan.STANDARD, ended=timedelta(days=65))
     tidy_credits.run()
