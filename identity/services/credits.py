@@ -73,7 +73,8 @@ def of_tokens(count: int) -> int:
 def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Held]:
     """Hold `cost` credits while an AI call runs: pay `held.used` after it, nothing if it raises.
 
-    Not inside a transaction: the row of the balance would stay locked for the whole call.
+    `reference` names this one call: what was paid under it is not charged again. Not inside a
+    transaction: the row of the balance would stay locked for the whole call.
     """
     reserve(client_id, cost=cost, reference=reference)
     held = Held(cost)
