@@ -30,6 +30,8 @@ bot          | Get All Bot                                    | GET    | /ai/bot
 bot          | Get Bot By Id                                  | GET    | /ai/bot/{bot_id}
 bot          | Create Bot                                     | POST   | /ai/bot
 bot          | Update Bot                                     | PUT    | /ai/bot/{bot_id}/update-bot
+config       | Getclientchatconfigrouter                      | GET    | /config/{client_id}/chat
+config       | Updateclientchatconfigrouter                   | POST   | /config/{client_id}/chat
 identity     | Get Client Info                                | GET    | /identity/client
 identity     | Login For Access Token2                        | POST   | /identity/token2
 identity     | Read Users Me                                  | GET    | /identity/users/me
@@ -38,6 +40,8 @@ identity     | Revoke Token                                   | POST   | /identi
 identity     | List Api Keys                                  | GET    | /identity/api-keys
 identity     | Create Api Key                                 | POST   | /identity/api-keys
 identity     | Revoke Api Key                                 | DELETE | /identity/api-keys/{api_key_id}
+identity     | Get Subscription                               | GET    | /identity/subscription
+identity     | Top Up                                         | POST   | /identity/subscription/top-up
 Check Health | Check Health                                   | GET    | /health
 Check Health | Live                                           | GET    | /health/live
 """  # noqa: E501 - a table
@@ -65,6 +69,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
                                    "password": PASSWORD},
+    ("POST", "/identity/subscription/top-up"): {"amount": 500, "reference": "INV-1"},
+    ("POST", "/config/{client_id}/chat"): {"agent_capacity": 7},
 }  # fmt: skip
 
 DEEP = 100_000
@@ -190,12 +196,14 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "document_id": document.pk,
         "chat_id": chat.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
+        "client_id": client.pk,
     }
 
 
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "client_id": 999_999_999,
 }  # fmt: skip
 
 
