@@ -435,12 +435,10 @@ def _content(fetched: _Fetched) -> tuple[bytes, str]:
     if found == PLAIN and declared in (HTML, "application/xhtml+xml"):
         # The page opens with something else than its elements; the reader must know what it is.
         return b"<!doctype html>\n" + body, HTML
-    if found == PLAIN and not declared.startswith("text/"):
+    if found == PLAIN and (declared or PLAIN) not in (PLAIN, MARKDOWN, CSV):
         # Scripts, data and the like are text too, and nobody's reading.
         raise _NotKept("unsupported_type", http_status=fetched.reply.status)
-    if found == PLAIN and declared not in (PLAIN, MARKDOWN, CSV):
-        raise _NotKept("unsupported_type", http_status=fetched.reply.status)
-    return body, declared if found == PLAIN else found
+    return body, (declared or PLAIN) if found == PLAIN else found
 
 
 def _in_utf8(body: bytes, charset: str) -> bytes:
