@@ -240,6 +240,8 @@ def _content(page: Page, stored: str) -> dict[str, str | int]:
 
 def _record(web_url: WebUrl, page: Page, document: Document | None, tally: _Tally) -> None:
     kept = page.outcome in (Outcome.NEW, Outcome.UNCHANGED)
+    if page.outcome == Outcome.UNCHANGED and document is None:
+        return  # somebody deleted the document while the page was fetched
     reason = "bot_limit" if kept and document is None else page.reason
     WebPage.objects.update_or_create(
         web_url=web_url,
@@ -248,7 +250,7 @@ def _record(web_url: WebUrl, page: Page, document: Document | None, tally: _Tall
             "client_id": web_url.client_id,
             "document": document,
             "depth": page.depth,
-            "status": PageStatus.REFUSED if reason == "bot_limit" else _status(page, document),
+            "status": PageStatus.REFUSED if reason == "bot_limit" else _status(page),
             "reason": reason,
             "http_status": page.http_status,
             "etag": page.etag,
@@ -259,7 +261,7 @@ def _record(web_url: WebUrl, page: Page, document: Document | None, tally: _Tall
     tally.note(page, reason)
 
 
-def _status(page: Page, document: Document | None) -> PageStatus:
+def _status(page: Page) -> PageStatus:
     if page.outcome == Outcome.NEW:
         return PageStatus.TRAINED
     return PageStatus(page.outcome)
@@ -296,24 +298,29 @@ def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
 
 
 def _forget(web_url: WebUrl, tally: _Tally) -> None:
-    """Rows that this crawl did not meet, and the documents of pages that are gone."""
-    unseen = Q() if tally.is_whole else Q(document=None)
-    gone = Q(url__in=tally.gone)
+    """The documents of pages that are gone, and rows that this crawl did not meet."""
     with transaction.atomic():
         hold_lease()
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():
             raise Gone
-        WebPage.objects.filter(unseen, web_url=web_url).exclude(url__in=tally.seen).delete()
-        documents = Document.objects.filter(web_url=web_url)
-        lost = documents.filter(gone if not tally.is_whole else gone | ~Q(url__in=tally.seen))
-        names = list(lost.values_list("file", flat=True))
-        if names:
-            lost.delete()
+        known = Document.objects.filter(web_url=web_url)
+        lost = [one for one in known if _is_lost(one.url, web_url, tally)]
+        if lost:
+            known.filter(pk__in=[one.pk for one in lost]).delete()
             Bot.objects.filter(pk=web_url.bot_id).update(
                 knowledge_version=F("knowledge_version") + 1
             )
+            names = [one.file.name or "" for one in lost]
             transaction.on_commit(lambda: web_urls.remove_files(names), robust=True)
+        unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
+        unseen.filter(document=None).delete()
+
+
+def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
+    if url in tally.gone or not addresses.same_site(url, web_url.url):
+        return True
+    return tally.is_whole and url not in tally.seen
 
 
 def settle(web_url_id: int) -> None:
