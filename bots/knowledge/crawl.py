@@ -187,10 +187,10 @@ class _Walk:
         return self._site.limit_reached()
 
     def _visit(self, url: str, depth: int) -> Iterator[Page]:
-        if url == self._start and depth == 0 and self._depth and addresses.is_root(url):
-            for listed in self._site.sitemaps(url):
-                yield from self._read_sitemap(addresses.normalized(listed), depth=1)
         try:
+            if url == self._start and self._depth and addresses.is_root(url):
+                for listed in self._site.sitemaps(url):
+                    yield from self._read_sitemap(addresses.normalized(listed), depth=1)
             fetched = self._fetch(url)
             if url == self._start and _is_sitemap(fetched.reply):
                 yield from self._list(fetched, depth=0)
@@ -389,7 +389,9 @@ class _Site:
                 if reply.status not in _REDIRECTS:
                     break
                 url = addresses.joined(url, reply.headers.get("location", ""))
-        except _NotKept:
+        except _NotKept as found:
+            if reply is None and found.reason == "blocked":
+                raise
             return None
         if reply is None or reply.status >= 500:
             return None

@@ -186,7 +186,7 @@ def _document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
     """The page's document; None for a page that is not kept, or finds no room."""
     if page.outcome not in (Outcome.NEW, Outcome.UNCHANGED):
         return None
-    document = (
+    document: Document | None = (
         Document.objects.select_for_update(no_key=True)
         .filter(web_url=web_url, url=page.url)
         .first()
