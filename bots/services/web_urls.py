@@ -64,16 +64,19 @@ def shown(pages: QuerySet[WebPage]) -> QuerySet[WebPage]:
     ).order_by("shown_status", "id")
 
 
-def described(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Rows with all that `WebUrlDto.of` shows, in two queries however many rows there are."""
+def counted(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
+    """Rows with how many pages they have of each status."""
     counts = {
         f"{name}_pages": Count("pages", filter=condition)
         for name, condition in _in_status("pages__").items()
     }
+    return rows.annotate(**counts)
+
+
+def described(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
+    """Rows with all that `WebUrlDto.of` shows, in two queries however many rows there are."""
     pages = shown(WebPage.objects.all())[:MAX_SHOWN_PAGES]
-    return rows.annotate(**counts).prefetch_related(
-        Prefetch("pages", queryset=pages, to_attr="shown_pages")
-    )
+    return counted(rows).prefetch_related(Prefetch("pages", queryset=pages, to_attr="shown_pages"))
 
 
 def of_bot(bot: Bot) -> QuerySet[WebUrl]:
