@@ -147,7 +147,7 @@ def test_robots_txt(site):
         "/x.cgi/y": html("Y"),
         "/moved": (302, {"Location": "/private/b"}, b""),
     }
-    pauses = []
+    pauses: list[float] = []
     found = walk(site, pause=pauses.append)
     assert reasons(found) == {"/private/a": "robots", "/x.cgi": "robots", "/moved": "robots"}
     assert kept(found) == {"/", "/private/open", "/x.cgi/y"}

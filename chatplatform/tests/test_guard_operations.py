@@ -204,7 +204,8 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 
 
 MISSING: dict[str, Any] = {
-    "bot_id": 999_999_999, "document_id": 999_999_999, "web_url_id": 999_999_999, "api_key_id": 999_999_999,
+    "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
+    "web_url_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
 }  # fmt: skip
 
