@@ -10,7 +10,8 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from bots.knowledge import addresses, extract
@@ -30,8 +31,6 @@ FETCHED_PERCENT = 50
 LASTING = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )
-# What leaves other pages unseen: then not to be found says nothing.
-CUT_SHORT = frozenset({"page_limit", "time_limit", "byte_limit"})
 MESSAGES = {
     "blocked": "The address leads to a place that is not allowed.",
     "other_host": "The page redirects to another host; add that address instead.",
@@ -76,13 +75,15 @@ class _Tally:
     is_whole: bool = True
 
     def note(self, page: Page, reason: str) -> None:
+        """Count a page that was written down."""
         self.seen.add(page.url)
         self.kept += not reason
         if len(self.seen) == 1:
             self.first_reason = reason
         if reason in LASTING:
             self.gone.add(page.url)
-        elif page.outcome == Outcome.FAILED or reason in CUT_SHORT:
+        elif reason or len(self.seen) >= Limits.results:
+            # What this page leads to was not seen.
             self.is_whole = False
 
 
@@ -148,15 +149,16 @@ def _keep(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     if page.outcome == Outcome.NEW:
         # Nothing of the address reaches the file system.
         stored = default_storage.save(f"documents/{secrets.token_hex(16)}", ContentFile(page.body))
-    used = False
+    used = ""
     try:
         with transaction.atomic():
             _hold(web_url, page, tally)
             document = _document(web_url, page, stored)
-            used = document is not None and document.file.name == stored
             _record(web_url, page, document, tally)
+        used = (document and document.file.name) or ""
     finally:
-        if stored and not used:
+        # Bytes that are known already, and those of a row that did not come to be.
+        if stored and stored != used:
             default_storage.delete(stored)
 
 
@@ -166,7 +168,11 @@ def _hold(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
     done = len(tally.seen) + 1
     percent = min(FETCHED_PERCENT - 1, FETCHED_PERCENT * done // (done + page.left))
-    running = _running(web_url).update(progress=percent, page_count=tally.kept)
+    running = _running(web_url).update(
+        # More links may come to light than were expected: it never goes back.
+        progress=Greatest("progress", Value(percent)),
+        page_count=tally.kept,
+    )
     if not running:
         raise Gone
     report_progress(percent)
@@ -288,7 +294,8 @@ def _finish(web_url: WebUrl, tally: _Tally) -> None:
         if tally.kept:
             settle(web_url.pk)
         else:
-            _fail(web_url.pk, tally.first_reason)
+            # No row at all: a sitemap that lists nothing of this host.
+            _fail(web_url.pk, tally.first_reason or "empty")
 
 
 def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
@@ -349,7 +356,7 @@ def settle(web_url_id: int) -> None:
 def abandon(web_url_id: int) -> None:
     """No attempt is left: say so where people look. Runs in the transaction that ends the job."""
     row = WebUrl.objects.filter(pk=web_url_id).first()
-    if row is None or row.progress >= FETCHED_PERCENT:
+    if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_waiting(row):
         return
     if _fail(web_url_id, "interrupted"):
         WebUrl.objects.filter(pk=web_url_id).update(

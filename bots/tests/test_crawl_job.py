@@ -347,10 +347,38 @@ def test_no_attempt_is_left(ann, bot, site):
     assert shown(ann, bot)["status"] == "trained"
 
 
+def test_a_dead_crawl_leaves_a_new_request_alone(ann, bot, site):
+    site.pages = {"/": html(text(1)), "/b": html(text(2))}
+    web_url = add(ann, bot, site)
+    Job.objects.update(max_attempts=1)
+
+    def change():
+        path = f"/ai/{bot.pk}/train/web-url/{web_url.pk}"
+        assert ann.put(path, {"url": site.at("/b")}).status_code == 200
+
+    with (
+        run_before("bots.services.crawls._keep", change),
+        mock.patch("bots.services.crawls._hold", side_effect=[RuntimeError("broken")]),
+    ):
+        assert run_jobs(limit=1) == 1
+    assert shown(ann, bot)["status"] == "queued"
+    assert not stored()
+    run_jobs()
+    assert Document.objects.get().url == site.at("/b")
+    assert shown(ann, bot)["status"] == "trained"
+
+
+def test_a_sitemap_that_lists_nothing(ann, bot, site):
+    site.pages = {"/": (200, {}, b"<urlset></urlset>")}
+    add(ann, bot, site)
+    run_jobs()
+    assert shown(ann, bot)["error"]["code"] == "empty"
+
+
 def test_progress(ann, bot, site):
     site.pages = {"/": html(text(1), "/a", "/b"), "/a": html(text(2)), "/b": html(text(3))}
     add(ann, bot, site)
-    seen = []
+    seen: list[int] = []
     real = crawls._record
 
     def record(*args):
