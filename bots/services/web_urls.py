@@ -19,7 +19,6 @@ from chatplatform.models import Job, JobState
 from identity.models import User
 from identity.services import audit
 
-CRAWL = "bots.crawl_web_url"
 MAX_WEB_URLS = 50
 FINISHED = (WebUrlStatus.TRAINED, WebUrlStatus.FAILED)
 # Addresses that one round of the schedule queues; the rest has its turn in the next.
@@ -238,12 +237,14 @@ def _checked(url: str) -> str:
 
 def is_waiting(row: WebUrl) -> bool:
     """Whether a crawl is queued, beside one that may be running."""
-    return Job.objects.filter(name=CRAWL, key=f"web_url:{row.pk}", state=JobState.QUEUED).exists()
+    return Job.objects.filter(
+        name="bots.crawl_web_url", key=f"web_url:{row.pk}", state=JobState.QUEUED
+    ).exists()
 
 
 def _enqueue(row: WebUrl) -> None:
     enqueue(
-        CRAWL,
+        "bots.crawl_web_url",
         client_id=row.client_id,
         key=f"web_url:{row.pk}",
         # One crawl an address at a time.
