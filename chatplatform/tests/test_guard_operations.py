@@ -26,6 +26,10 @@ AI / train   | Get Current Prompt                             | GET    | /ai/{bo
 AI / train   | Upload Files                                   | POST   | /ai/{bot_id}/train/document
 AI / train   | Delete Document By Id                          | DELETE | /ai/{bot_id}/train/document/{document_id}
 AI / train   | Get Files                                      | GET    | /ai/{bot_id}/train/document
+AI / train   | Add Web Url                                    | POST   | /ai/{bot_id}/train/web-url
+AI / train   | Update Web Url By Id                           | PUT    | /ai/{bot_id}/train/web-url/{web_url_id}
+AI / train   | Get Web Urls                                   | GET    | /ai/{bot_id}/train/web-url
+AI / train   | Delete Web Url By                              | DELETE | /ai/{bot_id}/train/web-url/{web_url_id}
 bot          | Get All Bot                                    | GET    | /ai/bot
 bot          | Get Bot By Id                                  | GET    | /ai/bot/{bot_id}
 bot          | Create Bot                                     | POST   | /ai/bot
@@ -63,6 +67,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/bot/{bot_id}/update-bot"): {"bot_name": "Renamed"},
     ("POST", "/ai/{bot_id}/train/prompt"): {"content": "Be kind."},
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
+    ("POST", "/ai/{bot_id}/train/web-url"): {"url": "https://93.184.215.14/help"},
+    ("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}"): {"refresh_hours": 24},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
     ("POST", "/identity/register-trial"): REGISTRATION,
@@ -187,6 +193,9 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
         mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
     )  # fmt: skip
+    web_url = import_string("bots.models.WebUrl").objects.create(
+        client=client, bot=bot, url="https://93.184.215.14/"
+    )
     customer = import_string("chats.models.Customer").objects.create(client=client, name="Zoe")
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
@@ -194,6 +203,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     return {
         "bot_id": bot.pk,
         "document_id": document.pk,
+        "web_url_id": web_url.pk,
         "chat_id": chat.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
         "client_id": client.pk,
@@ -202,6 +212,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
+    "web_url_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "client_id": 999_999_999,
 }  # fmt: skip
