@@ -23,7 +23,9 @@ from chatplatform.errors import (
     TooLarge,
     UnsupportedMediaType,
     json_response,
+    render,
 )
+from chatplatform.held import Deferred
 from chatplatform.settings import MAX_JSON_BYTES
 from chatplatform.shapes import read_only_fields
 
@@ -41,6 +43,11 @@ class Principal:
     user: "User | None" = None
     key: "ApiKey | None" = None
 
+    def __str__(self) -> str:
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"user:{self.user.pk if self.user else None}"
+
 
 @dataclass(frozen=True)
 class Access:
@@ -52,6 +59,8 @@ class Access:
     refusal: type[NotAuthenticated] = NotAuthenticated
 
 
+# In the environ of a server that can finish a response in another thread.
+DEFERS = "chatplatform.defers"
 PUBLIC = Access("public", (), lambda request: None)
 
 
@@ -124,20 +133,33 @@ def operation(
             def act() -> HttpResponseBase:
                 return answer(method(self, request, **path), declared.status)
 
-            if http.method == "POST" and self.principal and idempotency.HEADER in http.headers:
+            def act_once() -> HttpResponseBase:
+                if http.method != "POST" or idempotency.HEADER not in http.headers:
+                    return act()
                 return idempotency.once(
                     http,
                     client_id=self.client.pk,
-                    caller=self.caller,
+                    caller=str(self.caller),
                     act=act,
                     calls_out=declared.calls_out,
                 )
-            return act()
+
+            if declared.calls_out and DEFERS in http.META:
+                return Deferred(lambda: _rendered(act_once))
+            return act_once() if self.principal else act()
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
 
     return declare
+
+
+def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """`act`'s response, or its refusal's: where no view is around it any more."""
+    try:
+        return act()
+    except Exception as exc:
+        return render(exc)
 
 
 def answer(result: Any, status: int) -> HttpResponseBase:
@@ -226,11 +248,10 @@ class TenantViewSet(ViewSet):
             raise access.refusal
 
     @property
-    def caller(self) -> str:
-        """The person or the key that calls, as a short name."""
+    def caller(self) -> Principal:
+        """The person or the key that calls."""
         assert self.principal, "a public operation has no caller"
-        key, user = self.principal.key, self.principal.user
-        return f"key:{key.pk}" if key else f"user:{user.pk if user else None}"
+        return self.principal
 
     @property
     def client(self) -> "Client":
