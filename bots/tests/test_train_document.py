@@ -108,7 +108,7 @@ def test_vectors_of_another_model_are_left_aside(ann, bot):
 def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
-    row, chunks = Bot.objects.get(), retrieval.load(bot.pk)
+    row, chunks = Bot.objects.get(), retrieval.load(bot.pk, now=datetime.now(UTC))
     with mock.patch("bots.services.retrieval.load", return_value=chunks) as load:
 
         def ask():
