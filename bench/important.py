@@ -380,17 +380,13 @@ def measure(index: search.Index, asked: list[Asked]) -> Figures:
     said = {one: _cited(index, one.text) for one in asked}
     return Figures(
         important_read=_share(read[one] for one in important),
-        important_wins=_share(
-            said[one][0] == one.document_id for one in important if said[one]
-        ),
+        important_wins=_share(said[one][0] == one.document_id for one in important if said[one]),
         important_answered=_share(bool(said[one]) for one in important),
         routine_read=_share(read[one] for one in routine_ones),
         routine_answers=_share(
             said[one][0] == one.document_id for one in routine_ones if said[one]
         ),
-        routine_overruled=_share(
-            said[one][0] >= 10_000 for one in routine_ones if said[one]
-        ),
+        routine_overruled=_share(said[one][0] >= 10_000 for one in routine_ones if said[one]),
         off_topic_answered=_share(bool(_cited(index, text)) for text in OFF_TOPIC),
         questions=len(important),
     )

@@ -1,6 +1,6 @@
 """The jobs of this app."""
 
-from bots.services import training
+from bots.services import files, training
 from chatplatform.jobs import Queue, job
 
 
@@ -13,3 +13,9 @@ def abandon_document(*, document_id: int, **_: object) -> None:
 def train_document(*, document_id: int, **_: object) -> None:
     """Train one document."""
     training.train(document_id)
+
+
+@job("bots.remove_files", queue=Queue.INSIGHT)
+def remove_files(*, names: list[str], **_: object) -> None:
+    """Take files out of the media store whose rows are gone."""
+    files.remove(names)

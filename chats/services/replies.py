@@ -162,8 +162,14 @@ def _ask_model(
     prompt = Prompt.objects.filter(bot=chat.bot, is_current=True).first()
     snippets = tuple(
         types.Snippet(
-            n, hit.chunk.id, hit.chunk.document_id, hit.chunk.title, hit.chunk.url, hit.chunk.text,
-            is_important=hit.chunk.is_important, dated=hit.chunk.dated,
+            n,
+            hit.chunk.id,
+            hit.chunk.document_id,
+            hit.chunk.title,
+            hit.chunk.url,
+            hit.chunk.text,
+            is_important=hit.chunk.is_important,
+            dated=hit.chunk.dated,
         )  # fmt: skip
         for n, hit in enumerate(found.hits, 1)
     )
