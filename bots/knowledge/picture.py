@@ -16,7 +16,7 @@ MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
 # Formats by the name that the decoder gives them.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-_SAVED = {
+_SAVED: dict[str, dict[str, Any]] = {
     "PNG": {"optimize": False},
     "JPEG": {"quality": 88},
     "WEBP": {"quality": 88, "method": 2},

@@ -7,10 +7,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
-from bots.models import Bot, Document, DocumentStatus, Prompt
+from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
 from bots.serializers.bot import BotDto
 from bots.services import files
 from chatplatform.errors import ApiError, Invalid, NotFound
+from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
 
@@ -92,6 +93,16 @@ def allowed_hosts(bot_id: int) -> list[str]:
     """Host names (`*.` for all below) whose pages may use the bot's public key."""
     found = Bot.objects.filter(pk=bot_id).values_list("allowed_domain", flat=True).first()
     return found.split(",") if found else []
+
+
+def any_allows(origin: str) -> bool:
+    """Whether a page of `origin` may use the public key of any bot at all."""
+    host = origin_host(origin)
+    if host is None:
+        return False
+    labels = host.split(".")
+    wanted = [host, *(f"*.{'.'.join(labels[at:])}" for at in range(1, len(labels)))]
+    return Bot.objects.alias(hosts=ALLOWED_HOSTS).filter(hosts__overlap=wanted).exists()
 
 
 def of_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:

@@ -190,7 +190,7 @@ def _again(document: Document | None) -> str | None:
         return "not_found"
     if document.web_url_id is not None:
         return "web_page"
-    if not document.file or not default_storage.exists(document.file.name):
+    if not document.file.name or not default_storage.exists(document.file.name):
         return "file_missing"
     return None if retrain(document) else "in_training"
 

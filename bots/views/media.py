@@ -1,4 +1,4 @@
-"""The one kind of stored file that anyone may fetch: banners, under names that cannot be guessed."""
+"""The stored files that anyone may fetch: banners, under names that cannot be guessed."""
 
 from django.http import FileResponse, HttpRequest, HttpResponseBase
 

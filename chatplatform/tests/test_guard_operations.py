@@ -21,15 +21,30 @@ SERVED = """
 AI / client  | Create new chat conversation                   | POST   | /ai/client/chat
 AI / client  | Send message in existing chat conversation      | POST   | /ai/client/chat/{chat_id}
 AI / client  | Get chat conversation history                  | GET    | /ai/client/chat/history/{chat_id}
+AI / client  | Delete All Documents                           | DELETE | /ai/client/documents
 AI / train   | Create Prompt                                  | POST   | /ai/{bot_id}/train/prompt
 AI / train   | Get Current Prompt                             | GET    | /ai/{bot_id}/train/prompt
 AI / train   | Upload Files                                   | POST   | /ai/{bot_id}/train/document
 AI / train   | Delete Document By Id                          | DELETE | /ai/{bot_id}/train/document/{document_id}
 AI / train   | Get Files                                      | GET    | /ai/{bot_id}/train/document
+AI / train   | Set Important Document                         | PUT    | /ai/{bot_id}/train/document/{document_id}/important
+AI / train   | Reupload Files                                 | POST   | /ai/{bot_id}/train/document/reupload
+AI / train   | Update Customer Info Field                     | PUT    | /ai/{bot_id}/customer-info-field
+AI / train   | Get Customer Info Field                        | GET    | /ai/{bot_id}/customer-info-field
+AI / train   | Update Client Customer Welcome Message Route   | PUT    | /ai/{bot_id}/welcome-message
+AI / train   | Get Client Customer Welcome Message Route      | GET    | /ai/{bot_id}/welcome-message
+AI / train   | Upload Banner Image Route                      | POST   | /ai/{bot_id}/upload-banner-image
+AI / train   | Get Bot Banner Route                           | GET    | /ai/{bot_id}/banner
+AI / train   | Get Bot Banner Route                           | GET    | /ai/banner
 bot          | Get All Bot                                    | GET    | /ai/bot
 bot          | Get Bot By Id                                  | GET    | /ai/bot/{bot_id}
 bot          | Create Bot                                     | POST   | /ai/bot
 bot          | Update Bot                                     | PUT    | /ai/bot/{bot_id}/update-bot
+bot          | Get Config By Api Key With Auth                | GET    | /ai/bot/config
+bot          | Toggle Disable Bot                             | PUT    | /ai/bot/{bot_id}/toggle-disable
+bot          | Delete Bot                                     | DELETE | /ai/bot/{bot_id}
+bot          | Get Bot Sample Questions                       | GET    | /ai/bot/{bot_id}/sample-questions
+bot          | Update Bot Sample Questions                    | PUT    | /ai/bot/{bot_id}/sample-questions
 identity     | Get Client Info                                | GET    | /identity/client
 identity     | Login For Access Token2                        | POST   | /identity/token2
 identity     | Read Users Me                                  | GET    | /identity/users/me
@@ -49,6 +64,11 @@ PUBLIC_BECAUSE = {
     ("GET", "/health/live"): "monitors ask it; it says nothing but that the process answers",
 }
 
+# One white pixel.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00"
+    "01010100b138f6140000000049454e44ae426082"
+)
 # A body that is accepted, for every operation that takes one.
 REGISTRATION = {
     "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
@@ -59,6 +79,15 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/bot/{bot_id}/update-bot"): {"bot_name": "Renamed"},
     ("POST", "/ai/{bot_id}/train/prompt"): {"content": "Be kind."},
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
+    ("PUT", "/ai/{bot_id}/train/document/{document_id}/important"): {"is_important": True},
+    ("POST", "/ai/{bot_id}/train/document/reupload"): {"document_ids": [1]},
+    ("PUT", "/ai/{bot_id}/customer-info-field"): {
+        "fields": [{"name": "city", "label": {"en": "City"}, "type": "text"}]
+    },
+    ("PUT", "/ai/{bot_id}/welcome-message"): {"messages": {"en": "Hello"}},
+    ("POST", "/ai/{bot_id}/upload-banner-image"): {"file": ("banner.png", PNG)},
+    ("PUT", "/ai/bot/{bot_id}/toggle-disable"): {"is_disabled": True},
+    ("PUT", "/ai/bot/{bot_id}/sample-questions"): {"questions": [{"question": "Open on Sunday?"}]},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
     ("POST", "/identity/register-trial"): REGISTRATION,
