@@ -257,7 +257,7 @@ def test_a_document_deleted_before_its_training(ann, bot):
     document = send(ann, bot)
     assert ann.delete(f"/ai/{bot.pk}/train/document/{document.pk}").status_code == 204
     run_jobs()
-    assert Job.objects.get().state == "done"
+    assert Job.objects.get(name="bots.train_document").state == "done"
     assert not events()
 
 
@@ -269,7 +269,7 @@ def test_a_document_deleted_while_it_is_trained(ann, bot):
 
     with run_before("bots.services.training._keep", delete):
         run_jobs()
-    assert Job.objects.get().state == "done"
+    assert Job.objects.get(name="bots.train_document").state == "done"
     assert not Chunk.objects.exists()
     assert not events()
 
