@@ -374,41 +374,30 @@ class Figures:
 
 
 def measure(index: search.Index, asked: list[Asked]) -> Figures:
-    important = [one for one in asked if one.is_important]
-    routine_ones = [one for one in asked if not one.is_important]
-    read = {one: _read(index, one) for one in asked}
-    said = {one: _cited(index, one.text) for one in asked}
+    outcomes = [(one, *_ask(index, one.text)) for one in asked]
+    important = [one for one in outcomes if one[0].is_important]
+    ordinary = [one for one in outcomes if not one[0].is_important]
     return Figures(
-        important_read=_share(read[one] for one in important),
-        important_wins=_share(said[one][0] == one.document_id for one in important if said[one]),
-        important_answered=_share(bool(said[one]) for one in important),
-        routine_read=_share(read[one] for one in routine_ones),
-        routine_answers=_share(
-            said[one][0] == one.document_id for one in routine_ones if said[one]
-        ),
-        routine_overruled=_share(said[one][0] >= 10_000 for one in routine_ones if said[one]),
-        off_topic_answered=_share(bool(_cited(index, text)) for text in OFF_TOPIC),
+        important_read=_share(one.document_id in read for one, read, _ in important),
+        important_wins=_share(cited[0] == one.document_id for one, _, cited in important if cited),
+        important_answered=_share(bool(cited) for *_, cited in important),
+        routine_read=_share(one.document_id in read for one, read, _ in ordinary),
+        routine_answers=_share(cited[0] == one.document_id for one, _, cited in ordinary if cited),
+        routine_overruled=_share(cited[0] >= 10_000 for *_, cited in ordinary if cited),
+        off_topic_answered=_share(bool(_ask(index, text)[1]) for text in OFF_TOPIC),
         questions=len(important),
     )
 
 
-def _read(index: search.Index, one: Asked) -> bool:
-    hits = index.search(one.text, language="en").hits
-    return one.document_id in {hit.chunk.document_id for hit in hits}
+def _ask(index: search.Index, text: str) -> tuple[set[int], list[int]]:
+    """Documents that the engine reads, and those that its answer rests on, the first one first."""
+    found = index.search(text, language="en")
+    reply = embedded.answer(text, language="en", found=found, threshold=search.DEFAULT_THRESHOLD)
+    read = {hit.chunk.document_id for hit in found.hits}
+    return read, [cited.document_id for cited in reply.citations] if reply else []
 
 
-def _cited(index: search.Index, text: str) -> list[int]:
-    """Documents that the extractive answer rests on, the first one first."""
-    reply = embedded.answer(
-        text,
-        language="en",
-        found=index.search(text, language="en"),
-        threshold=search.DEFAULT_THRESHOLD,
-    )
-    return [cited.document_id for cited in reply.citations] if reply else []
-
-
-def _share(outcomes: "Iterator[bool]") -> float:
+def _share(outcomes: Iterator[bool]) -> float:
     found = list(outcomes)
     return sum(found) / len(found) if found else 0.0
 

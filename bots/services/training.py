@@ -204,7 +204,7 @@ def set_importance(
     bot: Bot, *, document_id: int, given: ImportantDocumentDto, by: User
 ) -> Document:
     """Say whether a document ranks first, and from when until when its text holds."""
-    changes = given.model_dump()
+    changes = {name: getattr(given, name) for name in ("is_important", "valid_from", "valid_to")}
     with transaction.atomic():
         # First the bot, then the document, as everywhere.
         Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()

@@ -95,9 +95,7 @@ def test_what_must_be_answered():
     customer_info.check(fields, {"it": "x", "their_own": [1]}, is_partial=False)
     for given, whole in (({"it": None}, False), ({"it": ""}, False), ({}, True)):
         with pytest.raises(Invalid) as caught:
-            customer_info.check(
-                fields, given, at=("body", "attributes"), is_partial=not whole
-            )
+            customer_info.check(fields, given, at=("body", "attributes"), is_partial=not whole)
         (error,) = caught.value.errors
         assert (error["loc"], error["type"]) == (["body", "attributes", "it"], "missing")
     # Asked in the chat itself: not due before it.

@@ -32,9 +32,7 @@ def taught(bot):
 
 def chat_of(bot):
     customer = Customer.objects.create(client=bot.client, name="Zoe")
-    return Conversation.objects.create(
-        client=bot.client, bot=bot, customer=customer, language="en"
-    )
+    return Conversation.objects.create(client=bot.client, bot=bot, customer=customer, language="en")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -109,7 +109,11 @@ def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
     row, chunks = Bot.objects.get(), retrieval.load(bot.pk, now=datetime.now(UTC))
-    with mock.patch("bots.services.retrieval.load", return_value=chunks) as load:
+    # No database in the threads: nobody would close their connections.
+    with (
+        mock.patch("bots.services.retrieval._next_change", return_value=None),
+        mock.patch("bots.services.retrieval.load", return_value=chunks) as load,
+    ):
 
         def ask():
             retrieval.search(row, "Hours?", language="en")
@@ -183,6 +187,22 @@ def test_a_killed_run_is_tried_again(ann, bot):
     assert Document.objects.get().status == "trained"
     assert events() == ["document.trained"]
     assert Job.objects.get().attempts == 2
+
+
+def test_progress_never_goes_back(ann, bot):
+    document = send(ann, bot)
+    Document.objects.update(status="training", progress=60)
+    progress = training.Progress(document.pk)
+    progress._written -= 2
+    progress.tell(1, 4)
+    assert Document.objects.get().progress == 60
+    with run_before("bots.services.training._keep", lambda: shown.append(
+        Document.objects.get().progress
+    )):  # fmt: skip
+        shown: list[int] = []
+        training.train(document.pk)
+    assert shown == [60], "a run that begins again stays at what was shown"
+    assert Document.objects.get().progress == 100
 
 
 def test_a_document_that_kills_every_worker_is_shown_as_failed(ann, bot):
