@@ -1,5 +1,7 @@
 """Update Customer Info Field, Get Customer Info Field, and the check of what customers answer."""
 
+from typing import Any
+
 import pytest
 
 from bots.models import Bot
@@ -7,7 +9,7 @@ from bots.services import customer_info
 from chatplatform.errors import Invalid
 from chatplatform.testing import make_bot
 
-CITY = {
+CITY: dict[str, Any] = {
     "name": "city", "label": {"en": "City"}, "type": "select", "required": True,
     "options": [{"label": "Hanoi", "value": "hn"}, {"label": "Hue", "value": "hue"}],
     "ask_before_chat": True,
