@@ -4,7 +4,7 @@ from bench import important
 
 
 def test_they_are_read_and_they_win() -> None:
-    index, asked = important.corpus(60)
+    index, asked = important.corpus(45)
     figures = important.measure(index, asked)
     assert figures.questions >= 50
     assert figures.important_read >= 0.99
