@@ -220,7 +220,7 @@ class BotConfigDto(Shape):
     bot_icon: str | None = Field(description="URL of its picture; null: the platform's own.")
     primary_color: str = Field(description="Main colour, `#rrggbb`.")
     secondary_color: str = Field(description="Second colour, `#rrggbb`.")
-    style: BotStyle = Field(description="How the widget is drawn.")
+    style: BotStyle = Field(description="How the widget looks on the page.")
     language: Language = Field(description="The language that the texts below were chosen for.")
     default_language: Language = Field(description="Used where a text is missing in `language`.")
     languages: Languages = Field(description="Languages it is offered in; empty: any.")
