@@ -9,7 +9,16 @@ from django.utils.html import format_html
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
-from bots.models import Bot, Chunk, Document, DocumentStatus, Prompt, WebPage, WebUrl
+from bots.models import (
+    Bot,
+    Chunk,
+    Document,
+    DocumentStatus,
+    Prompt,
+    SampleQuestion,
+    WebPage,
+    WebUrl,
+)
 from bots.serializers.web_url import PageCounts
 from bots.services import training, web_urls
 
@@ -41,6 +50,22 @@ class ReadOnlyAdmin(ModelAdmin):
         return False
 
 
+class SampleQuestionInline(TabularInline):
+    """What the widget offers; written by the API, which checks doubles and languages."""
+
+    model = SampleQuestion
+    fields = ("position", "question", "language")
+    ordering = ("position", "id")
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
 @admin.register(Bot)
 class BotAdmin(ReadOnlyAdmin):
     """Looked at here and changed by the API, which checks hosts, languages and limits."""
@@ -52,12 +77,13 @@ class BotAdmin(ReadOnlyAdmin):
     search_fields = ("bot_name", "description", "client__name")
     list_select_related = ("client",)
     ordering = ("-id",)
+    inlines = (SampleQuestionInline,)
     fields = (
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
         "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
-        "agent_reply", "delete_available", "is_disabled", "knowledge_version", "created_at",
-        "updated_at",
+        "agent_reply", "delete_available", "is_disabled", "customer_info_fields",
+        "banner_link", "banner_alt", "knowledge_version", "created_at", "updated_at",
     )  # fmt: skip
 
 
@@ -73,8 +99,8 @@ class PromptAdmin(ReadOnlyAdmin):
 @admin.register(Document)
 class DocumentAdmin(ReadOnlyAdmin):
     list_display = (
-        "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "shown_error",
-        "created_at",
+        "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
+        "valid_to", "shown_error", "created_at",
     )  # fmt: skip
     list_filter = ("status", "is_important", "language")
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from bots.services import crawls, training, web_urls
+from bots.services import crawls, files, training, web_urls
 from chatplatform.jobs import Queue, job
 
 
@@ -38,3 +38,9 @@ def settle_web_url(*, web_url_id: int, **_: object) -> None:
 def crawl_due(**_: object) -> None:
     """Queue the addresses whose time to be read again has come; may run twice and at any time."""
     web_urls.refresh_due()
+
+
+@job("bots.remove_files", queue=Queue.INSIGHT)
+def remove_files(*, names: list[str], **_: object) -> None:
+    """Take files out of the media store whose rows are gone."""
+    files.remove(names)

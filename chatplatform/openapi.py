@@ -39,6 +39,7 @@ class Error(Shape):
 
 
 REASONS = {
+    304: "Nothing changed since the ETag that If-None-Match names; no body.",
     401: "No credential, or one that is not valid (any more).",
     403: "The caller is known, but may not do this.",
     404: "Not there, or another client's.",
@@ -178,6 +179,8 @@ class OperationSchema(AutoSchema):
         return {"description": (shape.__doc__ or "").strip().split("\n")[0], "content": content}
 
     def _refusal(self, status: int, shape: type[BaseModel] | None) -> dict[str, Any]:
+        if status == 304:
+            return {"description": REASONS[status]}
         shape = shape or (HTTPValidationError if status == 422 else Error)
         return {
             "description": REASONS.get(status, "Refused."),

@@ -79,6 +79,7 @@ MIDDLEWARE = [
     "chatplatform.middleware.RequestId",
     "chatplatform.middleware.KnownHost",
     "chatplatform.middleware.TrailingSlash",
+    "chatplatform.cors.Cors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chatplatform.middleware.AdminOnly",

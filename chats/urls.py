@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from chats.views.client import ClientChatViewSet
+from chats.views.client import ClientChatViewSet, ClientDocumentsViewSet
 
 urlpatterns = [
     # AI / client
     path("ai/client/chat", ClientChatViewSet.as_view({"post": "create"})),
     path("ai/client/chat/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send"})),
     path("ai/client/chat/history/<uuid:chat_id>", ClientChatViewSet.as_view({"get": "history"})),
+    path("ai/client/documents", ClientDocumentsViewSet.as_view({"delete": "destroy"})),
 ]

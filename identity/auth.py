@@ -8,6 +8,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
+from chatplatform import cors
 from chatplatform.api import Access, Principal
 from chatplatform.errors import Forbidden, NotAuthenticated
 from identity.models import ApiKey, KeyScope, Role, User
@@ -100,8 +101,10 @@ def _api_key(request: HttpRequest) -> Principal | None:
     if key is None:
         return None
     origin = request.headers.get("Origin")
-    if key.scope == KeyScope.PUBLIC and origin is not None and not _is_allowed(origin, key):
-        raise Forbidden("This key may not be used from this page.")
+    if key.scope == KeyScope.PUBLIC and origin is not None:
+        if not _is_allowed(origin, key):
+            raise Forbidden("This key may not be used from this page.")
+        cors.grant(request, origin)
     return Principal(key.client, key=key)
 
 
@@ -129,7 +132,15 @@ def _is_allowed(origin: str, key: ApiKey) -> bool:
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
-    """Whether a page of `origin` is at one of the hosts; `*.` stands for any subdomain.
+    """Whether a page of `origin` is at one of the hosts; `*.` stands for any subdomain."""
+    host = origin_host(origin)
+    return host is not None and any(
+        _host_matches(host, pattern.lower().strip()) for pattern in patterns
+    )
+
+
+def origin_host(origin: str) -> str | None:
+    """The host name of an `Origin` that may be allowed at all; None for any other.
 
     Ports do not count. Plain http counts on this machine alone, for those who build a page.
     """
@@ -137,12 +148,11 @@ def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
         parts = urlsplit(origin)
         host = (parts.hostname or "").rstrip(".")
     except ValueError:
-        return False
+        return None
     if not host or parts.username is not None or parts.path or parts.query or parts.fragment:
-        return False
-    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
-        return False
-    return any(_host_matches(host, pattern.lower().strip()) for pattern in patterns)
+        return None
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
+    return host if is_safe else None
 
 
 def _host_matches(host: str, pattern: str) -> bool:

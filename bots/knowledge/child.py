@@ -32,6 +32,11 @@ class Ended:
     output: bytes
     status: int
 
+    @property
+    def ran_out_of_time(self) -> bool:
+        """Whether it used up its processor time."""
+        return self.status == -signal.SIGXCPU
+
 
 def run(
     module: str, *arguments: str, timeout_seconds: float, stdin: IO[bytes] | None = None

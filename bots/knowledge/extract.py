@@ -8,7 +8,6 @@ import importlib
 import io
 import json
 import re
-import signal
 import sys
 import unicodedata
 import zipfile
@@ -570,14 +569,14 @@ def extract_in_child(
     except child.SaidTooMuch:
         raise ExtractError("too_large", "The file holds too much text.") from None
     # The detector unpacks its model into a file, which the child may not.
-    return _with_language(_result(ended.output, ended.status))
+    return _with_language(_result(ended))
 
 
-def _result(output: bytes, status: int) -> Extracted:
+def _result(ended: child.Ended) -> Extracted:
     try:
-        data = json.loads(output)
+        data = json.loads(ended.output)
     except ValueError:
-        if status == -signal.SIGXCPU:
+        if ended.ran_out_of_time:
             raise ExtractError("timeout", "Reading the file took too long.") from None
         raise ExtractError("too_large", "The file took too much memory to read.") from None
     if "code" in data:

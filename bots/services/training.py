@@ -16,14 +16,18 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest
 
 from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import Extracted, ExtractError
-from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage
-from bots.serializers.train import DocumentDto
+from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
+from bots.serializers.train import DocumentDto, ImportantDocumentDto, SkippedFile
+from bots.services import files as media
 from chatplatform.errors import ApiError, Invalid, NotFound, TooLarge
 from chatplatform.jobs import enqueue, hold_lease, report_progress
+from identity.models import ApiKey, User
+from identity.services import audit
 from webhooks.services import announce
 
 log = logging.getLogger(__name__)
@@ -171,12 +175,64 @@ def retrain(document: Document) -> bool:
     return bool(queued)
 
 
-def of_bot(bot: Bot) -> QuerySet[Document]:
-    """The bot's documents; order and page are the caller's."""
-    return Document.objects.filter(bot=bot)
+def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[SkippedFile]]:
+    """Train files again: which were queued, and which were not and why."""
+    rows = Document.objects.filter(bot=bot, pk__in=document_ids)
+    found = {document.pk: document for document in rows}
+    queued: list[int] = []
+    skipped: list[SkippedFile] = []
+    for document_id in dict.fromkeys(document_ids):
+        reason = _again(found.get(document_id))
+        if reason is None:
+            queued.append(document_id)
+        else:
+            skipped.append(SkippedFile(id=document_id, reason=reason))
+    return queued, skipped
 
 
-def delete(bot: Bot, *, document_id: int) -> None:
+def _again(document: Document | None) -> str | None:
+    """Train one file again; else the reason why not."""
+    if document is None:
+        return "not_found"
+    if document.web_url_id is not None:
+        return "web_page"
+    if not document.file.name or not default_storage.exists(document.file.name):
+        return "file_missing"
+    return None if retrain(document) else "in_training"
+
+
+def files_of(bot: Bot) -> QuerySet[Document]:
+    """The files that were uploaded for the bot; order and page are the caller's."""
+    return Document.objects.filter(bot=bot, web_url=None)
+
+
+def set_importance(
+    bot: Bot, *, document_id: int, given: ImportantDocumentDto, by: User
+) -> Document:
+    """Say whether a document ranks first, and from when until when its text holds."""
+    changes = {name: getattr(given, name) for name in ("is_important", "valid_from", "valid_to")}
+    with transaction.atomic():
+        # First the bot, then the document, as everywhere.
+        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
+        if document is None:
+            raise NotFound
+        before = {name: getattr(document, name) for name in changes}
+        if changes != before:
+            Document.objects.filter(pk=document.pk).update(**changes)
+            _grow_knowledge(bot)
+            audit.record(
+                bot.client_id,
+                "document.importance_changed",
+                by=by,
+                subject=f"document:{document.pk}",
+                changes=given.model_dump(mode="json"),
+            )
+    # Read again: the times come back as the database keeps them.
+    return Document.objects.get(pk=document.pk)
+
+
+def delete(bot: Bot, *, document_id: int, by: User) -> None:
     """Forget a document: its row, its passages, and after the commit its file."""
     with transaction.atomic():
         # First the bot, then the document: the order in which training locks them too.
@@ -184,13 +240,51 @@ def delete(bot: Bot, *, document_id: int) -> None:
         document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
-        name = document.file.name
+        name, subject = document.file.name, f"document:{document.pk}"
         WebPage.objects.filter(document=document).delete()
         document.delete()
         _tell_web_url(document)
-        Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
-        if name:
-            transaction.on_commit(lambda: default_storage.delete(name), robust=True)
+        _grow_knowledge(bot)
+        audit.record(
+            bot.client_id,
+            "document.deleted",
+            by=by,
+            subject=subject,
+            changes={"file_name": document.file_name},
+        )
+        media.remove_later(bot.client_id, [name])
+
+
+def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
+    """Forget every document of the bot, in whatever state, web pages too; how many there were.
+
+    The addresses that pages came from stay: a later crawl reads them anew.
+    """
+    with transaction.atomic():
+        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        rows = Document.objects.filter(bot=bot)
+        names = list(rows.values_list("file", flat=True))
+        if not names:
+            return 0
+        # What a crawl remembers of a page would make it believe that the page is still known.
+        WebPage.objects.filter(web_url__bot=bot).delete()
+        WebUrl.objects.filter(bot=bot).update(page_count=0)
+        rows.delete()
+        _grow_knowledge(bot)
+        audit.record(
+            bot.client_id,
+            "documents.deleted",
+            by=by,
+            subject=f"bot:{bot.pk}",
+            changes={"count": len(names)},
+        )
+        media.remove_later(bot.client_id, names)
+    return len(names)
+
+
+def _grow_knowledge(bot: Bot) -> None:
+    """What the bot knows changes with the caller's transaction: indexes are made anew."""
+    Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
 
 
 # --- passages out -------------------------------------------------------------------------------
@@ -219,7 +313,9 @@ class Progress:
         self._written = time.monotonic()
         percent = READ_PERCENT + (ENCODED_PERCENT - READ_PERCENT) * done // max(total, 1)
         report_progress(percent)
-        if not _running(self._document_id).update(progress=percent):
+        # A run that begins again after a cut stays at what was shown until it has passed it.
+        shown = Greatest(F("progress"), percent)
+        if not _running(self._document_id).update(progress=shown):
             raise Gone
 
 
@@ -230,7 +326,7 @@ def train(document_id: int) -> None:
     """
     begun = Document.objects.filter(
         pk=document_id, status__in=[DocumentStatus.QUEUED, DocumentStatus.TRAINING]
-    ).update(status=DocumentStatus.TRAINING, progress=0, error_code="", error_message="")
+    ).update(status=DocumentStatus.TRAINING, error_code="", error_message="")
     document = Document.objects.filter(pk=document_id).first() if begun else None
     if document is None:
         log.info("document %s is gone or trained already", document_id)

@@ -6,7 +6,7 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
-from bots.models import Chunk, Document, Prompt, WebPage, WebUrl
+from bots.models import Chunk, Document, Prompt, SampleQuestion, WebPage, WebUrl
 from chatplatform.models import Job
 from identity.models import User
 
@@ -25,6 +25,9 @@ def document(bot):
         size_bytes=1, sha256="0" * 64, status="failed", error_code="timeout", error_message="Slow",
     )  # fmt: skip
     Prompt.objects.create(client=bot.client, bot=bot, version=1, content="Be kind")
+    SampleQuestion.objects.create(
+        client=bot.client, bot=bot, question="When <b>do</b> you open?", language="en"
+    )
     Chunk.objects.create(
         client=bot.client, bot=bot, document=made, position=0, text="Open at nine",
         sentences=["Open at nine"], language="en", vector=b"\x00" * 1536,
@@ -51,6 +54,12 @@ def test_lists_and_rows_open(staff, document, web_url, name):
     assert listed.status_code == 200
     assert b"<b>hours" not in listed.content
     assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
+
+
+def test_a_bots_questions_are_read_and_not_written(staff, document):
+    shown = staff.get(reverse("admin:bots_bot_change", args=[document.bot_id]))
+    assert b"When &lt;b&gt;do&lt;/b&gt; you open?" in shown.content
+    assert b'name="sample_questions-0-question"' not in shown.content
 
 
 def test_train_again(staff, document):

@@ -165,8 +165,15 @@ def _ask_model(
     prompt = Prompt.objects.filter(bot=chat.bot, is_current=True).first()
     snippets = tuple(
         types.Snippet(
-            n, hit.chunk.id, hit.chunk.document_id, hit.chunk.title, hit.chunk.url, hit.chunk.text
-        )
+            n,
+            hit.chunk.id,
+            hit.chunk.document_id,
+            hit.chunk.title,
+            hit.chunk.url,
+            hit.chunk.text,
+            is_important=hit.chunk.is_important,
+            dated=hit.chunk.dated,
+        )  # fmt: skip
         for n, hit in enumerate(found.hits, 1)
     )
     question = types.Question(
@@ -176,7 +183,12 @@ def _ask_model(
         history=_history(chat, message),
         snippets=snippets,
     )
-    engine = OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
+    engine = OpenAICompatible(
+        settings.LLM_BASE_URL,
+        settings.LLM_API_KEY,
+        (prompt and prompt.model) or settings.LLM_MODEL,
+        temperature=prompt.temperature if prompt else None,
+    )
     receipt = receipt | {
         "engine": engine.name,
         "prompt_version": prompt.version if prompt else None,

@@ -6,13 +6,16 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
+from bots.serializers.train import DeletedCount
+from bots.serializers.widget import OfKey
+from bots.services import bots, training
 from chatplatform.api import TenantViewSet, operation
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
 from chats.services import conversations, messages, turns
-from identity.auth import API_KEY
+from identity.auth import API_KEY, SECRET_KEY
 
 
 class ClientChatViewSet(TenantViewSet):
@@ -46,6 +49,20 @@ class ClientChatViewSet(TenantViewSet):
         """The messages of a conversation, oldest first; internal notes are not among them."""
         chat: Conversation = conversations.get(self.key, chat_id)
         return page(messages.history(chat), query, by="seq", shape=s.Message.of)
+
+
+class ClientDocumentsViewSet(TenantViewSet):
+    @operation(
+        "AI / client", "Delete All Documents", access=SECRET_KEY, query=OfKey,
+        returns=DeletedCount,
+    )  # fmt: skip
+    def destroy(self, request: Request, query: OfKey) -> DeletedCount:
+        """Forget all that the key's bot was trained on: files and web pages, in whatever state.
+
+        Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
+        """
+        bot = bots.of_key(self.key, bot_id=query.bot_id)
+        return DeletedCount(deleted=training.delete_all(bot, by=self.key))
 
 
 def _asked(request: Request, body: s.ConvMessage) -> str:

@@ -72,6 +72,16 @@ def revoke(client: Client, *, api_key_id: int) -> None:
     _remembered.pop(key.prefix, None)
 
 
+def revoke_of_bot(client: Client, *, bot_id: int) -> int:
+    """End every key that speaks for one bot, in the caller's transaction; how many were ended."""
+    live = ApiKey.objects.of(client).filter(bot_id=bot_id, revoked_at=None)
+    prefixes = list(live.values_list("prefix", flat=True))
+    ended: int = live.update(revoked_at=timezone.now())
+    for prefix in prefixes:
+        _remembered.pop(prefix, None)
+    return ended
+
+
 def get_valid(presented: str) -> ApiKey | None:
     """The key (and its client) that `prefix.secret` opens; None where it opens nothing."""
     parts = _PRESENTED.fullmatch(presented)
