@@ -132,7 +132,7 @@ def send(who: Person, served: Served, ids: dict[str, Any], body: Any = None) -> 
         raw = b"" if given is None else json.dumps(given).encode()
         return raw_call(who, served, path, raw, "application/json")
     assert given is not None
-    if served.declared.body.media_type == "multipart/form-data":
+    if _media_type(served) == "multipart/form-data":
         return getattr(who.browser, method)(
             path, {name: _part(value) for name, value in given.items()}, headers=who.headers
         )
@@ -150,7 +150,7 @@ def _part(value: Any) -> Any:
 
 def _media_type(served: Served) -> str:
     body = served.declared.body
-    return body.media_type if isinstance(body, Form) else "application/json"
+    return body.media_types[0] if isinstance(body, Form) else "application/json"
 
 
 def raw_call(who: Person, served: Served, path: str, raw: bytes, media_type: str) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from chatplatform.testing import PASSWORD, Person, make_person
-from identity.models import Client, LoginFailure, RefreshToken, Role, User
+from identity.models import Attempt, Client, RefreshToken, Role, User
 
 FORM = "application/x-www-form-urlencoded"
 ME = "/identity/users/me"
@@ -32,7 +32,7 @@ def test_password_opens(ann, nobody):
     assert (me["id"], me["client_id"]) == (ann.user.pk, ann.client.pk)
     assert me["last_login_at"].endswith("Z")
     assert "password" not in me
-    assert not LoginFailure.objects.exists()
+    assert not Attempt.objects.exists()
     assert not RefreshToken.objects.filter(token_hash=given["refresh_token"]).exists()
 
 
@@ -60,7 +60,7 @@ def test_wrong_password_or_user(ann, nobody, known):
 )
 def test_wrong_form(db, nobody, form, status):
     assert login(nobody, **form).status_code == status
-    assert not LoginFailure.objects.exists()
+    assert not Attempt.objects.exists()
 
 
 def test_json_is_refused(db, nobody):
@@ -73,7 +73,7 @@ def test_eleventh_failure_locks_also_the_right_password(ann, ben, nobody):
     reply = login(nobody, username=ann.user.email, password=PASSWORD)
     assert reply.status_code == 429
     assert 0 < int(reply["Retry-After"]) <= 900
-    assert LoginFailure.objects.count() == 10
+    assert Attempt.objects.count() == 10
     assert login(nobody, username=ben.user.email, password=PASSWORD).status_code == 200
 
 
