@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from bots.views.bot import BotViewSet
+from bots.views.bot import BotViewSet, LanguageViewSet
 from bots.views.train import DocumentViewSet, PromptViewSet
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
@@ -18,4 +18,7 @@ urlpatterns = [
     path("ai/<int:bot_id>/train/prompt", prompt),
     path("ai/<int:bot_id>/train/document", documents),
     path("ai/<int:bot_id>/train/document/<int:document_id>", document),
+    # identity
+    path("identity/languages", LanguageViewSet.as_view({"get": "retrieve"})),
+    path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),
 ]

@@ -129,7 +129,9 @@ def answer(result: Any, status: int) -> HttpResponseBase:
     if isinstance(result, HttpResponseBase):
         return result
     if result is None:
-        return HttpResponse(status=status)
+        empty = HttpResponse(status=status)
+        del empty["Content-Type"]  # of no body, least of all Django's text/html
+        return empty
     return json_response(result, status)
 
 
