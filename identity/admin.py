@@ -59,13 +59,18 @@ class UserAdmin(ModelAdmin):
     readonly_fields = ("client", "last_login")
 
     def get_form(
-        self, request: HttpRequest, obj: User | None = None, **kwargs: Any
-    ) -> type[forms.ModelForm]:  # type: ignore[type-arg]
-        form = super().get_form(request, obj, **kwargs)
+        self,
+        request: HttpRequest,
+        obj: User | None = None,
+        change: bool = False,  # noqa: FBT001 - Django's signature
+        **kwargs: Any,
+    ) -> Any:
+        # A class of this request alone: Django makes one for each.
+        form: Any = super().get_form(request, obj, change, **kwargs)
         form.by = request.user
         return form
 
-    def save_model(self, request: HttpRequest, obj: User, form: UserForm, *_: Any) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         """Rights by the services, which end tokens and write the log; words as they are."""
         if not obj.client:
             obj.save(update_fields=form.changed_data)
@@ -98,6 +103,7 @@ class ApiKeyAdmin(ModelAdmin):
 
     @admin.action(description="Revoke")
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        assert isinstance(request.user, User), "the admin site admits staff alone"
         for key in queryset.select_related("client"):
             api_keys.revoke(key.client, api_key_id=key.pk, by=request.user)
         self.message_user(request, "Revoked.", messages.SUCCESS)

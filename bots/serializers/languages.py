@@ -1,5 +1,6 @@
 """The shapes of the languages that bots are offered in."""
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Self
 
@@ -23,9 +24,9 @@ class BotLanguage(Shape):
             info = get_language_info(code.lower())
         except KeyError:
             return cls(code=code, name=code, native_name=code, is_default=is_default)
-        return cls(
-            code=code, name=info["name"], native_name=info["name_local"], is_default=is_default
-        )
+        # Django spells some names with combining marks; composed, they compare and sort as typed.
+        native_name = unicodedata.normalize("NFC", info["name_local"])
+        return cls(code=code, name=info["name"], native_name=native_name, is_default=is_default)
 
 
 class BotLanguageConfigDto(Shape):

@@ -47,6 +47,7 @@ def sign_in(*, email: str, password: str, address: str) -> TokenResponse:
     user = check(email=email, password=password, address=address)
     if user is None:
         raise tokens.InvalidGrant("Incorrect username or password")
+    assert user.client_id, "staff have no access tokens"
     with transaction.atomic():
         # What was checked must still stand: a password that changes meanwhile opens nothing.
         # This write also holds the row until the tokens are there to be ended with the others.

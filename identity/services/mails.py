@@ -84,7 +84,8 @@ def update_notification(client: Client, *, given: EmailNotificationRequest) -> E
     """Who is told what; fields that the request leaves out keep their value."""
     changes = given.model_dump(include=given.model_fields_set)
     with transaction.atomic():
-        row, _ = EmailNotification.objects.select_for_update().get_or_create(client=client)
+        rows = EmailNotification.objects.select_for_update()
+        row: EmailNotification = rows.get_or_create(client=client)[0]
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=list(changes))

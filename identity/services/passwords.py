@@ -101,7 +101,7 @@ def use_reset(*, token: str, password: str, address: str) -> None:
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
         won = PasswordReset.objects.filter(pk=reset.pk, used_at=None).update(used_at=timezone.now())
-        if not won:
+        if not won or user.is_disabled:
             raise ResetTokenInvalid
         audit.record(reset.client_id, "password_reset.used", by=user, subject=f"user:{user.pk}")
         store(user, encoded, by=user)
@@ -149,7 +149,7 @@ def _begin(token: str, address: str) -> Attempt:
 
 
 def _valid(token: str) -> PasswordReset:
-    reset = (
+    reset: PasswordReset | None = (
         PasswordReset.objects.select_related("user__client")
         .filter(token_hash=hash_secret(token), used_at=None, expires_at__gt=timezone.now())
         .first()

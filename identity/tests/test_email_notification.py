@@ -78,9 +78,9 @@ def test_each_kind_is_mailed_in_the_clients_language(told, kind, language):
     (sent,) = mail.outbox
     assert sent.to == DESK
     assert (sent.subject, sent.body) == mails.render(kind, language, context)
-    for value in context.values():
-        assert value in sent.subject + sent.body
-    assert "{" not in sent.subject + sent.body
+    written = f"{sent.subject}\n{sent.body}"
+    assert all(value in written for value in context.values())
+    assert "{" not in written
     assert mails.render(kind, language, {})[0]
 
 

@@ -20,11 +20,14 @@ class MailServer(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
     def __init__(self):
-        self.answers, self.accepted = [], []
+        self.answers: list[str] = []
+        self.accepted: list[str] = []
         super().__init__(("127.0.0.1", 0), Session)
 
 
 class Session(socketserver.StreamRequestHandler):
+    server: MailServer
+
     def handle(self):
         self.say("220 ready")
         for raw in self.rfile:
@@ -54,7 +57,7 @@ def server(settings):
     with MailServer() as found:
         threading.Thread(target=found.serve_forever, daemon=True).start()
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = found.server_address
+        settings.EMAIL_HOST, settings.EMAIL_PORT = found.server_address[:2]
         yield found
         found.shutdown()
 

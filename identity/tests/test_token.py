@@ -1,12 +1,17 @@
 """Login For Access Token2, Revoke Token, Read Users Me, Get Client Info."""
 
+import base64
+import json
+import threading
 from urllib.parse import urlencode
 
 import jwt
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 
-from chatplatform.testing import PASSWORD, Person, make_person
+from chatplatform.testing import PASSWORD, Person, make_person, run_before
 from identity.models import Attempt, AuditEvent, Client, RefreshToken, Role, User
 
 FORM = "application/x-www-form-urlencoded"
