@@ -192,12 +192,14 @@ class RefreshToken(models.Model):
 
 
 class AttemptKind(models.TextChoices):
-    """What anybody may try without a credential, and only so often."""
+    """What may be tried only so often."""
 
     SIGN_IN = "sign_in"
     ASK_RESET = "ask_reset"
     TRY_RESET = "try_reset"
     REGISTER = "register"
+    # With a credential, but anybody may register for one, and it sends mail to strangers.
+    ADD_USER = "add_user"
 
 
 class Attempt(models.Model):

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from identity.views import pages
 from identity.views.config import EmailNotificationViewSet
 from identity.views.identity import (
     ApiKeyViewSet,
@@ -31,6 +32,7 @@ urlpatterns = [
     path("identity/revoke", IdentityViewSet.as_view({"post": "revoke"})),
     path("identity/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("identity/api-keys/<int:api_key_id>", ApiKeyViewSet.as_view({"delete": "destroy"})),
+    path("reset-password", pages.reset_password),
     # config
     path("config/<int:client_id>/email-notification", email_notification),
 ]

@@ -65,6 +65,8 @@ PUBLIC_BECAUSE = {
     ("GET", "/health/live"): "monitors ask it; it says nothing but that the process answers",
 }
 
+VIEWER_MAY_BECAUSE = {("POST", "/identity/revoke"): "signing out is one's own affair"}
+
 # A body that is accepted, for every operation that takes one.
 REGISTRATION = {
     "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
@@ -302,6 +304,17 @@ def test_401_without_a_credential(served, nobody, ours):
 def test_401_with_a_worthless_credential(served, ours):
     liar = Person({"Authorization": "Bearer a.b.c", "API-KEY": "cp_wrong.\u00e9"})
     assert is_error(send(liar, served, ours), 401)
+
+
+@each([one for one in CLOSED if one.method != "GET"])
+def test_403_to_a_viewer_who_writes(served, ann, ours):
+    vic = make_person(ann.client, Role.VIEWER, "Vic")
+    if "bearer" not in served.declared.access.security:
+        assert is_error(send(vic, served, ours), 401)
+    elif served.at in VIEWER_MAY_BECAUSE:
+        assert send(vic, served, ours).status_code < 300
+    else:
+        assert is_error(send(vic, served, ours), 403)
 
 
 @each(WITH_ID)

@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='attempt',
             name='kind',
-            field=models.CharField(choices=[('sign_in', 'Sign In'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register')], default='sign_in', max_length=10),
+            field=models.CharField(choices=[('sign_in', 'Sign In'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('add_user', 'Add User')], default='sign_in', max_length=10),
             preserve_default=False,
         ),
         migrations.AddIndex(

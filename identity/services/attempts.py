@@ -23,7 +23,7 @@ class Limit:
     """Tries within the window after which every further one is refused."""
 
     window: timedelta
-    from_address: int
+    from_address: int | None = None
     for_account: int | None = None
     # Whether an account's tries from other addresses count too.
     account_anywhere: bool = False
@@ -38,6 +38,7 @@ LIMITS = {
     ),
     AttemptKind.TRY_RESET: Limit(timedelta(minutes=15), from_address=6),
     AttemptKind.REGISTER: Limit(timedelta(hours=1), from_address=20),
+    AttemptKind.ADD_USER: Limit(timedelta(hours=1), for_account=100, account_anywhere=True),
 }
 
 

@@ -16,6 +16,7 @@ from django.template.loader import get_template
 from chatplatform.jobs import GiveUp, enqueue
 from identity.models import Client, EmailNotification, User
 from identity.serializers import EmailNotificationRequest
+from identity.services import audit
 
 LANGUAGES = ("en", "vi")
 # What a client can have mailed, and what its template reads from the context (each may be left
@@ -80,7 +81,9 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
     return subject.strip(), text.strip() + "\n"
 
 
-def update_notification(client: Client, *, given: EmailNotificationRequest) -> EmailNotification:
+def update_notification(
+    client: Client, *, given: EmailNotificationRequest, by: User
+) -> EmailNotification:
     """Who is told what; fields that the request leaves out keep their value."""
     changes = given.model_dump(include=given.model_fields_set)
     with transaction.atomic():
@@ -89,6 +92,8 @@ def update_notification(client: Client, *, given: EmailNotificationRequest) -> E
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=list(changes))
+        # Who is told of customers' chats: their words may leave the platform by it.
+        audit.record(client.pk, "email_notification.changed", by=by, changes=changes)
     return row
 
 

@@ -5,8 +5,9 @@ from django.db.models import Q, QuerySet
 
 from chatplatform.errors import ApiError, Forbidden, NotFound
 from chatplatform.jobs import enqueue
-from identity.models import Client, Role, User
-from identity.services import audit, mails, passwords, tokens
+from chatplatform.middleware import current_address
+from identity.models import AttemptKind, Client, Role, User
+from identity.services import attempts, audit, mails, passwords, tokens
 
 
 class EmailTaken(ApiError):
@@ -34,14 +35,15 @@ def create(
     password: str | None,
     by: User | None,
 ) -> User:
-    """A new person of `client`; 409 `email_taken` where the address is known.
+    """A new person of `client`; 409 `email_taken` where the address is known, 429 too often.
 
     Without a password he is sent a link to choose one. `by` None: he registers himself.
     """
-    if by:
-        _check_may_give(by, role)
     if password is not None:
         passwords.check_rules(password)
+    if by:
+        _check_may_give(by, role)
+        attempts.begin(AttemptKind.ADD_USER, address=current_address(), account=f"{client.pk}")
     # Asked first, so that a known address does not cost a password hash.
     if User.objects.filter(email=email.lower()).exists():
         raise EmailTaken

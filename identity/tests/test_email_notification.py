@@ -6,7 +6,7 @@ from django.db import transaction
 
 from chatplatform.models import Job
 from chatplatform.testing import make_person, run_jobs
-from identity.models import Client, EmailNotification, Role
+from identity.models import AuditEvent, Client, EmailNotification, Role
 from identity.services import mails
 
 DESK = ["desk@acme.example", "boss@acme.example"]
@@ -28,6 +28,8 @@ def test_what_is_left_out_keeps_its_value(ann):
         "unanswered_after_minutes": 5, "on_unanswered": True,
     }  # fmt: skip
     assert EmailNotification.objects.get().recipients == DESK
+    changes = [event.changes for event in AuditEvent.objects.order_by("pk")]
+    assert changes[0] == {"recipients": DESK, "on_handoff": True}
 
 
 def test_an_address_named_twice_is_told_once(ann):

@@ -1,12 +1,15 @@
 """Create Client User and Get My Company Users."""
 
+from dataclasses import replace
+
 import pytest
 from django.core import mail
 from django.db import connection
 
 from chatplatform.models import Job
 from chatplatform.testing import PASSWORD, make_person, run_jobs
-from identity.models import AuditEvent, PasswordReset, Role, User
+from identity.models import AttemptKind, AuditEvent, PasswordReset, Role, User
+from identity.services import attempts
 
 PATH = "/identity/users"
 EVE = {"email": "Eve@acme.example", "full_name": "Eve Fox"}
@@ -102,3 +105,16 @@ def test_a_longer_list_costs_no_more_queries(ann, django_assert_max_num_queries)
     with django_assert_max_num_queries(2):
         assert len(ann.get(PATH).json()["items"]) == 21
     assert connection.vendor == "postgresql"
+
+
+def test_a_hundred_an_hour_whoever_adds_them(ann, cara, monkeypatch):
+    monkeypatch.setitem(
+        attempts.LIMITS,
+        AttemptKind.ADD_USER,
+        replace(attempts.LIMITS[AttemptKind.ADD_USER], for_account=2),
+    )
+    admin = make_person(ann.client, Role.ADMIN, "Abe")
+    for number, person in enumerate((ann, admin)):
+        assert person.post(PATH, EVE | {"email": f"e{number}@acme.example"}).status_code == 201
+    assert ann.post(PATH, EVE).status_code == 429
+    assert cara.post(PATH, EVE).status_code == 201

@@ -25,4 +25,6 @@ class EmailNotificationViewSet(TenantViewSet):
         """Choose who is told what by mail. What is left out keeps its value."""
         if client_id != self.client.pk:
             raise NotFound
-        return s.EmailNotificationRequest.of(mails.update_notification(self.client, given=body))
+        return s.EmailNotificationRequest.of(
+            mails.update_notification(self.client, given=body, by=self.user)
+        )

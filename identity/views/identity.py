@@ -107,12 +107,12 @@ class UserViewSet(TenantViewSet):
         body=s.UserDto,
         returns=s.UserDto,
         status=201,
-        also={409: None},
+        also={409: None, 429: None},
     )
     def create(self, request: Request, body: s.UserDto) -> s.UserDto:
         """Add a person and mail him: that he may sign in, or a link to choose his password.
 
-        409 `email_taken`. Only an owner adds owners: 403.
+        409 `email_taken`. Only an owner adds owners: 403. After 100 within an hour: 429.
         """
         given = body.model_dump(include={"email", "full_name", "role", "language"})
         made = users.create(self.client, **given, password=body.password, by=self.user)
