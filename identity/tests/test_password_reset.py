@@ -139,13 +139,21 @@ def test_a_link_ends_with(ann, ben, nobody, end):
     assert User.objects.get(pk=ben.user.pk).password == before
 
 
-def test_a_change_between_the_check_and_the_use_wins(ann, nobody):
+@pytest.mark.parametrize("first", ["another use", "a lock-out", "a newer link"])
+def test_what_happens_between_the_check_and_the_use_wins(ann, nobody, first):
     token = mailed_token(nobody, ann.user.email)
-    with run_before(
-        "identity.services.passwords.encode", lambda: PasswordReset.objects.all().delete()
-    ):
+
+    def meanwhile():
+        if first == "another use":
+            assert reset(nobody, token, "third-horse-battery").status_code == 204
+        elif first == "a lock-out":
+            User.objects.update(is_disabled=True)
+        else:
+            passwords.send_reset_link(email=ann.user.email, asked_from="")
+
+    with run_before("identity.services.passwords.encode", meanwhile):
         assert reset(nobody, token).status_code == 400
-    assert User.objects.get(pk=ann.user.pk).check_password(PASSWORD)
+    assert not User.objects.get(pk=ann.user.pk).check_password(NEW)
 
 
 def test_the_link_is_of_the_configured_page_whatever_host_asks(ann, nobody, settings):
