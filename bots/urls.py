@@ -3,7 +3,7 @@
 from django.urls import path
 
 from bots.views import media
-from bots.views.bot import BotViewSet
+from bots.views.bot import BotViewSet, LanguageViewSet
 from bots.views.train import (
     BannerViewSet,
     CustomerInfoViewSet,
@@ -47,4 +47,7 @@ urlpatterns = [
     path("ai/bot/<int:bot_id>/sample-questions", questions),
     # No operation of the API: pictures, for anyone.
     path("media/banners/<str:name>", media.banner),
+    # identity
+    path("identity/languages", LanguageViewSet.as_view({"get": "retrieve"})),
+    path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),
 ]

@@ -66,10 +66,10 @@ PUBLIC = Access("public", (), lambda request: None)
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON. `fields` is its documented shape, `files` names its file fields."""
+    """A body that is not JSON, in any of `media_types`. `files` names its file fields."""
 
     shape: type[BaseModel]
-    media_type: str = "multipart/form-data"
+    media_types: tuple[str, ...] = ("multipart/form-data",)
     files: tuple[str, ...] = ()
 
 
@@ -167,7 +167,9 @@ def answer(result: Any, status: int) -> HttpResponseBase:
     if isinstance(result, HttpResponseBase):
         return result
     if result is None:
-        return HttpResponse(status=status)
+        empty = HttpResponse(status=status)
+        del empty["Content-Type"]  # of no body, least of all Django's text/html
+        return empty
     return json_response(result, status)
 
 
@@ -205,8 +207,8 @@ def parse_json(raw: bytes) -> Any:
 
 
 def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
-    if request.content_type != form.media_type:
-        raise UnsupportedMediaType(f"Send this body as {form.media_type}.")
+    if request.content_type not in form.media_types:
+        raise UnsupportedMediaType(f"Send this body as {' or '.join(form.media_types)}.")
     given: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
     for name in request.FILES:
         files = request.FILES.getlist(name)

@@ -131,9 +131,10 @@ class OperationSchema(AutoSchema):
         if body is None:
             return None
         shape = body.shape if isinstance(body, Form) else body
-        media_type = body.media_type if isinstance(body, Form) else "application/json"
+        media_types = body.media_types if isinstance(body, Form) else ("application/json",)
+        schema = self._ref(shape, "validation")
         return {
-            "content": {media_type: {"schema": self._ref(shape, "validation")}},
+            "content": {media_type: {"schema": schema} for media_type in media_types},
             "required": not self.declared.body_is_optional,
         }
 

@@ -7,6 +7,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -130,6 +131,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 
 AUTH_USER_MODEL = "identity.User"
+AUTHENTICATION_BACKENDS = ["identity.auth.StaffBackend"]
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -151,6 +153,24 @@ SIMPLE_JWT = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
+
+# smtp+tls://user:password@host:587. Left out: mails are printed while developing, and nothing is
+# sent on a real site, whose log must not hold reset links.
+NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
+_email = env.email_url("EMAIL_URL", default="consolemail://" if DEVELOPMENT else "dummymail://")
+EMAIL_BACKEND = _email["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"] or 25
+EMAIL_HOST_USER = _email["EMAIL_HOST_USER"]
+EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10  # seconds, of each step of a delivery
+EMAIL_SUBJECT_PREFIX = ""
+DEFAULT_FROM_EMAIL = env.str(
+    "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{urlsplit(PUBLIC_URL).hostname}>"
+)
+# The page that a mailed link opens; its token follows as #token=….
+PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

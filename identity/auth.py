@@ -4,15 +4,18 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from chatplatform import cors
 from chatplatform.api import Access, Principal
 from chatplatform.errors import Forbidden, NotAuthenticated
+from chatplatform.middleware import current_address
 from identity.models import ApiKey, KeyScope, Role, User
-from identity.services import api_keys, tokens
+from identity.services import api_keys, attempts, logins, tokens
 
 MAX_PASSWORD_CHARACTERS = 128
 _READING = {"GET", "HEAD"}
@@ -39,6 +42,27 @@ class Argon2(Argon2PasswordHasher):
 
     def verify(self, password: str, encoded: str) -> bool:
         return len(password) <= MAX_PASSWORD_CHARACTERS and bool(super().verify(password, encoded))
+
+
+class StaffBackend(ModelBackend):
+    """The admin site's sign-in, which counts its failures with those of the API."""
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **_: Any,
+    ) -> User | None:
+        if not username or not password:
+            return None
+        try:
+            return logins.check(
+                email=username, password=password, address=current_address(), staff=True
+            )
+        except attempts.TooManyAttempts as exc:
+            # Django's word for "ask no other backend": the form says that it did not fit.
+            raise PermissionDenied from exc
 
 
 class InvalidApiKey(NotAuthenticated):

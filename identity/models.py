@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
 
 
 class Client(models.Model):
@@ -190,23 +191,35 @@ class RefreshToken(models.Model):
         return f"refresh token {self.pk} of {self.user_id}"
 
 
-class LoginFailure(models.Model):
-    """One try to sign in that failed, or that is being checked; gone when its user gets in."""
+class AttemptKind(models.TextChoices):
+    """What may be tried only so often."""
 
+    SIGN_IN = "sign_in"
+    ASK_RESET = "ask_reset"
+    TRY_RESET = "try_reset"
+    REGISTER = "register"
+    # With a credential, but anybody may register for one, and it sends mail to strangers.
+    ADD_USER = "add_user"
+
+
+class Attempt(models.Model):
+    """One try that counts against a limit; a sign-in's are gone when its user gets in."""
+
+    kind = models.CharField(max_length=10, choices=AttemptKind)
     # A keyed hash: people type passwords where the e-mail address belongs.
     account_hash = models.CharField(max_length=64)
     address = models.CharField(max_length=64)
     created_at = models.DateTimeField()
 
     class Meta:
-        # How many of late: from one address, and from there for one account.
+        # How many of late: from one address, and for one account.
         indexes = [
-            models.Index(fields=["address", "created_at"], name="login_failure_address"),
-            models.Index(fields=["account_hash", "address"], name="login_failure_account"),
+            models.Index(fields=["kind", "address", "created_at"], name="attempt_address"),
+            models.Index(fields=["kind", "account_hash"], name="attempt_account"),
         ]
 
     def __str__(self) -> str:
-        return f"from {self.address} at {self.created_at}"
+        return f"{self.kind} from {self.address} at {self.created_at}"
 
 
 class KeyScope(models.TextChoices):
@@ -385,6 +398,8 @@ class PasswordReset(models.Model):
 class ChannelToken(models.Model):
     """A client's own access token at a messaging provider, encrypted; one a channel."""
 
+    # Made by us, so that the stored token is bound to this very row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     channel = models.CharField(max_length=10)
     access_token = EncryptedTextField()

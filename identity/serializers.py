@@ -33,9 +33,16 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _once(values: list[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
 Email = Annotated[Text, Field(max_length=254), AfterValidator(_email)]
 TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_timezone)]
 Name = Annotated[Text, AfterValidator(_not_blank)]
+NewPassword = Annotated[
+    Text, Field(min_length=10, max_length=128, examples=["correct-horse-battery"])
+]
 RoleName = Literal["owner", "admin", "agent", "viewer"]
 ScopeName = Literal["secret", "public"]
 
@@ -122,7 +129,8 @@ class UserDto(Shape):
     created_at: Moment | None = read_only("When he was added.")
     password: Text | None = Field(
         None,
-        description="10..128 characters, not a common one. In a request only, never in a reply.",
+        description="10..128 characters, not a common one. In a request only, never in a reply."
+        " Left out: he is mailed a link to choose his own.",
         min_length=10,
         max_length=128,
         exclude=True,
@@ -145,6 +153,40 @@ class UserDto(Shape):
         )
 
 
+class UsersResponse(Shape):
+    """A page of a client's people, in the order in which they were added."""
+
+    items: list[UserDto] = Field(description="The people, also those who are locked out.")
+    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
+class UserDisableFlag(Shape):
+    """Whether a person is locked out."""
+
+    is_disabled: bool = Field(
+        description="True ends all his tokens at once; false lets him sign in again.",
+        examples=[True],
+    )
+
+
+class UserPassword(Shape):
+    """A password that an admin sets for somebody."""
+
+    password: NewPassword = Field(
+        description="10..128 characters, not a common one and not only digits."
+    )
+
+
+class UserRole(Shape):
+    """What a person may do from now on."""
+
+    role: RoleName = Field(
+        description="What he may: `owner` and `admin` everything, `agent` chats, `viewer` read."
+        " Only an owner makes or changes owners.",
+        examples=["agent"],
+    )
+
+
 class RegisterTrialDto(Shape):
     """A company that wants to try the platform, and its first person."""
 
@@ -164,11 +206,8 @@ class RegisterTrialDto(Shape):
         description="The owner signs in with it; at most 254 characters.",
         examples=["ann@acme.example"],
     )
-    password: Text = Field(
-        description="10..128 characters, not a common one and not only digits.",
-        min_length=10,
-        max_length=128,
-        examples=["correct-horse-battery"],
+    password: NewPassword = Field(
+        description="10..128 characters, not a common one and not only digits."
     )
     language: Language = Field("en", description="BCP 47 language of the client and its owner.")
     timezone: TimeZone = Field(
@@ -224,6 +263,84 @@ class TokenResponse(Shape):
         description="Buys the next pair, once; a second use ends the whole sign-in."
     )
     scope: str = Field(description="The person's role.")
+
+
+ResetToken = Annotated[Text, Field(min_length=1, max_length=200)]
+
+
+class ForgotPasswordRequest(Shape):
+    """Whose password is forgotten."""
+
+    email: Email = Field(
+        description="The person's e-mail address; at most 254 characters.",
+        examples=["ben@acme.example"],
+    )
+
+
+class VerifyResetTokenRequest(Shape):
+    """A reset link to be checked before a form is shown."""
+
+    token: ResetToken = Field(description="What follows `#token=` in the mailed link.")
+
+
+class ResetPasswordRequest(Shape):
+    """A reset link and the password that it sets."""
+
+    token: ResetToken = Field(
+        description="What follows `#token=` in the mailed link. Works once, for an hour (three"
+        " days in an invitation)."
+    )
+    new_password: NewPassword = Field(
+        description="10..128 characters, not a common one and not only digits."
+    )
+
+
+class SocialnetAccessToken(Shape):
+    """A client's own access token at socialnet. It is stored encrypted and never shown again."""
+
+    access_token: Text = Field(
+        description="The token as socialnet gave it, 1..4,000 characters.",
+        min_length=1,
+        max_length=4000,
+        json_schema_extra={"writeOnly": True},
+    )
+    expires_in: int | None = Field(
+        None,
+        description="Seconds until it ends, at most ten years; null: it does not.",
+        ge=1,
+        le=315_360_000,
+        examples=[5_184_000],
+    )
+    user_external_id: Text = Field(
+        "",
+        description="Id of its holder at socialnet, at most 200 characters.",
+        max_length=200,
+        examples=["10158"],
+    )
+
+
+class EmailNotificationRequest(Shape):
+    """Who of a client is told what by mail. What a request leaves out keeps its value."""
+
+    recipients: Annotated[list[Email], Field(max_length=20), AfterValidator(_once)] = Field(
+        default_factory=list,
+        description="E-mail addresses that are told, at most 20; none: nobody is.",
+        examples=[["desk@acme.example"]],
+    )
+    on_assigned: bool = Field(False, description="When a chat is given to an agent.")
+    on_unanswered: bool = Field(
+        False, description="When a customer waits longer than unanswered_after_minutes."
+    )
+    on_handoff: bool = Field(False, description="When the bot hands a chat over to people.")
+    on_channel_error: bool = Field(False, description="When a channel stops working.")
+    on_low_credit: bool = Field(False, description="When credits run low.")
+    unanswered_after_minutes: int = Field(
+        15, ge=1, le=10_080, description="Minutes that a customer may wait, 1..10080 (a week)."
+    )
+
+    @classmethod
+    def of(cls, row: models.EmailNotification) -> Self:
+        return cls(**{name: getattr(row, name) for name in cls.model_fields})
 
 
 class OAuthError(Shape):

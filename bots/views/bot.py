@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from bots.serializers.bot import BotDto, BotsResponse, ToggleDisableBotDto
+from bots.serializers.languages import BotLanguageConfigDto
 from bots.serializers.widget import (
     BotConfigDto,
     InLanguage,
@@ -13,7 +14,7 @@ from bots.serializers.widget import (
     SampleQuestions,
     SampleQuestionsResponse,
 )
-from bots.services import bots, config, welcome
+from bots.services import bots, config, languages, welcome
 from chatplatform.api import TenantViewSet, operation
 from chatplatform.errors import json_response
 from chatplatform.openapi import Error
@@ -117,6 +118,28 @@ class BotViewSet(TenantViewSet):
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, given=body, by=self.user)
         return SampleQuestionsResponse(items=items, next_cursor=None)
+
+
+class LanguageViewSet(TenantViewSet):
+    """Two operations of the tag `identity` that tell of bots: they are served here, since bots lie
+    above that app."""
+
+    @operation(
+        "identity", "Get Client Config Languages", access=BEARER, returns=BotLanguageConfigDto
+    )
+    def retrieve(self, request: Request) -> BotLanguageConfigDto:
+        """All languages that your bots are offered in; the default is your company's."""
+        return languages.of_client(self.client)
+
+    @operation(
+        "identity",
+        "Get Client Config Languages By Api Key",
+        access=API_KEY,
+        returns=BotLanguageConfigDto,
+    )
+    def retrieve_by_key(self, request: Request) -> BotLanguageConfigDto:
+        """The languages of the key's bot; of all bots for a secret key that serves every bot."""
+        return languages.of_key(self.key)
 
 
 def _is_known(given: str, tag: str) -> bool:

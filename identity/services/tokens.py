@@ -17,8 +17,10 @@ from chatplatform.errors import NotAuthenticated
 from chatplatform.ids import uuid7
 from identity.models import RefreshToken, User
 from identity.serializers import TokenResponse
+from identity.services import audit
 
 log = logging.getLogger(__name__)
+_NOT_VALID = "The refresh token is not valid (any more); sign in again."
 
 
 class InvalidGrant(NotAuthenticated):
@@ -80,32 +82,40 @@ def user_of(access_token: str) -> User | None:
 
 def rotate(refresh_token: str) -> TokenResponse:
     """The next pair for a refresh token. One that was used before ends its whole family."""
-    row = (
-        RefreshToken.objects.select_related("user__client")
-        .filter(token_hash=hash_secret(refresh_token))
-        .first()
-    )
+    row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
-        raise InvalidGrant("The refresh token is not valid (any more); sign in again.")
-    if not row.user.is_active:
-        raise InvalidGrant("The refresh token is not valid (any more); sign in again.")
+        raise InvalidGrant(_NOT_VALID)
     with transaction.atomic():
+        user = _hold(row.user_id)
+        if not user.is_active:
+            raise InvalidGrant(_NOT_VALID)
         # Of two that come at once, one wins here; the other is a reuse.
         won = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None).update(
             rotated_at=timezone.now()
         )
         if won:
-            return issue(row.user, family=row.family)
-    log.warning("refresh token %s was used twice: its family is revoked", row.pk)
-    revoke_family(row.family)
+            return issue(user, family=row.family)
+        log.warning("refresh token %s was used twice: its family is revoked", row.pk)
+        revoke_family(row.family)
+        audit.record(row.client_id, "refresh_token.reused", by=None, subject=f"user:{row.user_id}")
     raise InvalidGrant("The refresh token was used before; sign in again.")
 
 
-def revoke(access_token: str) -> None:
-    """End the sign-in that a valid access token belongs to, with all its tokens."""
+def _hold(user_id: int) -> User:
+    """The user as he is now, held: whoever ends his tokens waits, and then ends this one too."""
+    rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
+    return rows.get(pk=user_id)
+
+
+def revoke(access_token: str, *, by: User) -> None:
+    """Sign out: end the sign-in that a valid access token belongs to, with all its tokens."""
     claims = _claims(access_token)
-    if claims is not None:
+    if claims is None:
+        return
+    assert by.client_id
+    with transaction.atomic():
         revoke_family(claims[2])
+        audit.record(by.client_id, "user.signed_out", by=by, subject=f"user:{by.pk}")
 
 
 def revoke_family(family: uuid.UUID) -> None:
@@ -114,7 +124,7 @@ def revoke_family(family: uuid.UUID) -> None:
 
 
 def revoke_all(user: User) -> None:
-    """End every sign-in of a user."""
+    """End every sign-in of a user; the caller holds the user's row."""
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
