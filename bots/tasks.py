@@ -1,6 +1,8 @@
 """The jobs of this app."""
 
-from bots.services import training
+from celery import shared_task
+
+from bots.services import function_calls, training
 from chatplatform.jobs import Queue, job
 
 
@@ -13,3 +15,9 @@ def abandon_document(*, document_id: int, **_: object) -> None:
 def train_document(*, document_id: int, **_: object) -> None:
     """Train one document."""
     training.train(document_id)
+
+
+@shared_task(name="bots.expire_function_calls")
+def expire_function_calls(**_: object) -> None:
+    """Reject calls that waited a day for an approval."""
+    function_calls.expire()
