@@ -8,6 +8,7 @@ import hashlib
 import json
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,6 +31,7 @@ MAX_ANSWER_BYTES = 200_000
 EXPIRES_AFTER = timedelta(hours=24)
 UNCERTAIN = "uncertain: it is not known whether the call took effect"
 EXPIRED = "expired"
+_CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
 _MIN_TOKEN_CHARS = 8
 
@@ -75,25 +77,36 @@ class Turn:
             row.name: row for row in Function.objects.filter(bot=bot).order_by("position")
         }
         self._repaired: set[str] = set()
+        # Something may have been changed: no other answer can take this one's place.
         self.has_acted = False
+        self.call_ids: list[str] = []
 
     @property
     def is_empty(self) -> bool:
         return not self._functions
 
-    def toolbox(self) -> tools.Toolbox:
-        """What the engine is given; calls that were made for this message come along."""
+    def toolbox(self, before_call: Callable[[], None]) -> tools.Toolbox:
+        """What the engine is given; calls that were made for this message come along.
+
+        `before_call` takes back what the model said before it thought of a function.
+        """
+
+        def call(name: str, arguments_json: str) -> tools.Result:
+            before_call()
+            return self.call(name, arguments_json)
+
         offered = tuple(
             tools.Tool(row.name, row.description, row.parameters)
             for row in self._functions.values()
         )
-        return tools.Toolbox(offered, self.call, self.refuse, self._max_calls, self._earlier())
+        return tools.Toolbox(offered, call, self.refuse, self._max_calls, self._earlier())
 
     def _earlier(self) -> tuple[tools.Done, ...]:
         rows = FunctionCall.objects.filter(message_id=self._subject.message_id)
         made = [_settled(row) for row in rows.exclude(fingerprint="").order_by("id")]
         over = [row for row in made if row.status not in {CallStatus.WAITING, CallStatus.RUNNING}]
-        self.has_acted = bool(over)
+        for row in over:
+            self._note(row)
         return tuple(
             tools.Done(row.function_name, json.dumps(row.arguments), told(row)) for row in over
         )
@@ -110,10 +123,15 @@ class Turn:
         row = _find_or_make(self._bot, function, given, self._subject)
         if row.status == CallStatus.WAITING:
             raise ApprovalNeeded(row)
-        self.has_acted = True
         if row.status == CallStatus.RUNNING:
             _send(row, function, self._subject, seconds_left=self._ends_at - time.monotonic())
+        self._note(row)
         return told(row)
+
+    def _note(self, row: FunctionCall) -> None:
+        function = self._functions.get(row.function_name)
+        self.call_ids.append(str(row.pk))
+        self.has_acted |= row.status in _CARRIED_OUT and (not function or function.method != "GET")
 
     def refuse(self, name: str, arguments_json: str) -> tools.Result:
         """A call beyond the limit: logged, and not made."""
@@ -248,6 +266,7 @@ def _send(row: FunctionCall, function: Function, subject: Subject, *, seconds_le
     if seconds_left <= 0:
         _record(row, CallStatus.REFUSED, error="No time was left for the call.")
         return
+    started = time.monotonic()
     try:
         url, content = _request(function, {**row.arguments, **subject.values})
         reply = http.request(
@@ -264,7 +283,12 @@ def _send(row: FunctionCall, function: Function, subject: Subject, *, seconds_le
     except http.Blocked:
         _record(row, CallStatus.REFUSED, error=f"blocked destination: {http.REFUSAL}")
     except http.EgressError as error:
-        _record(row, CallStatus.FAILED, error=str(error) if is_get else f"{UNCERTAIN}. {error}")
+        _record(
+            row,
+            CallStatus.FAILED,
+            error=str(error) if is_get else f"{UNCERTAIN}. {error}",
+            duration_ms=round((time.monotonic() - started) * 1000),
+        )
     else:
         _record_reply(row, reply, secrets)
 
@@ -368,7 +392,14 @@ def decide_as_customer(row: FunctionCall, *, approve: bool, message_id: uuid.UUI
     rows = FunctionCall.objects.filter(pk=row.pk, requires_approval=Approval.CUSTOMER)
     with transaction.atomic():
         jobs.hold_lease()
-        return _decide(rows, approve=approve, message_id=message_id)
+        decided = _decide(rows, approve=approve, message_id=message_id)
+    row.refresh_from_db()
+    return decided
+
+
+def withdraw(row: FunctionCall) -> None:
+    """The customer said neither yes nor no, and talks of something else."""
+    _decide(FunctionCall.objects.filter(pk=row.pk), approve=False, error="not confirmed")
 
 
 def _decide(
@@ -380,6 +411,15 @@ def _decide(
     if not approve:
         more |= {"status": CallStatus.REJECTED}
     return bool(waiting.update(decided_by=by, decided_at=Now(), **more))
+
+
+def abandon(row: FunctionCall) -> None:
+    """No attempt to make an approved call is left."""
+    error = UNCERTAIN if row.status == CallStatus.RUNNING else "It could not be made."
+    FunctionCall.objects.filter(
+        pk=row.pk, status__in=[CallStatus.WAITING, CallStatus.RUNNING]
+    ).update(status=CallStatus.FAILED, error=error)
+    row.refresh_from_db()
 
 
 def expire() -> int:
