@@ -69,7 +69,7 @@ def test_a_body_is_json_whatever_is_put_in(template, values, made):
 
 
 @pytest.mark.parametrize(
-    "template", ["", "{", '{"a": {{a}', '{{{a}}}', '{"{{a}}": 1}', '{{{a}}: 1}', "NaN", "[\ue000]"]
+    "template", ["", "{", '{"a": {{a}', "{{{a}}}", '{"{{a}}": 1}', "{{{a}}: 1}", "NaN", "[\ue000]"]
 )
 def test_what_is_no_template(template):
     with pytest.raises(rendering.WrongTemplate):
