@@ -30,6 +30,10 @@ bot          | Get All Bot                                    | GET    | /ai/bot
 bot          | Get Bot By Id                                  | GET    | /ai/bot/{bot_id}
 bot          | Create Bot                                     | POST   | /ai/bot
 bot          | Update Bot                                     | PUT    | /ai/bot/{bot_id}/update-bot
+function-calling | Get Function Calling Config                | GET    | /function-calling/{bot_id}
+function-calling | Upsert Function Calling Config             | POST   | /function-calling/{bot_id}
+function-calling | Get Function Calling Events                | GET    | /function-calling/{bot_id}/events
+function-calling | Decide Function Call                       | POST   | /function-calling/{bot_id}/events/{call_id}/decision
 identity     | Get Client Info                                | GET    | /identity/client
 identity     | Login For Access Token2                        | POST   | /identity/token2
 identity     | Read Users Me                                  | GET    | /identity/users/me
@@ -61,6 +65,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
+    ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
+    ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
@@ -185,8 +191,12 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
     )
+    call = import_string("bots.models.FunctionCall").objects.create(
+        client=client, bot=bot, function_name="refund", status="waiting", requires_approval="agent",
+    )  # fmt: skip
     return {
         "bot_id": bot.pk,
+        "call_id": call.pk,
         "document_id": document.pk,
         "chat_id": chat.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
@@ -196,6 +206,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
 }  # fmt: skip
 
 

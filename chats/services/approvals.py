@@ -53,7 +53,7 @@ def give_up(call_id: str) -> None:
 
 def _load(call_id: str) -> tuple[FunctionCall, Message] | None:
     call = FunctionCall.objects.select_related("bot").filter(pk=call_id).first()
-    message = replies.load(str(call.message_id)) if call else None
+    message = replies.load(str(call.message_id)) if call and call.message_id else None
     return (call, message) if call and message else None
 
 
