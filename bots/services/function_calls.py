@@ -431,19 +431,15 @@ def expire() -> int:
     ).update(status=CallStatus.REJECTED, error=EXPIRED)
 
 
-def waiting_for_customer(conversation_id: uuid.UUID) -> FunctionCall | None:
-    """The call that the next message of the customer decides on."""
-    return (
-        FunctionCall.objects.filter(
-            conversation_id=conversation_id,
-            status=CallStatus.WAITING,
-            requires_approval=Approval.CUSTOMER,
-            decided_at=None,
-            created_at__gt=datetime.now(UTC) - EXPIRES_AFTER,
-        )
-        .order_by("-id")
-        .first()
-    )
+def waiting_for_customer(call_id: str) -> FunctionCall | None:
+    """A call that the customer has yet to decide on; None where it is none, or too late."""
+    return FunctionCall.objects.filter(
+        pk=call_id,
+        status=CallStatus.WAITING,
+        requires_approval=Approval.CUSTOMER,
+        decided_at=None,
+        created_at__gt=datetime.now(UTC) - EXPIRES_AFTER,
+    ).first()
 
 
 def decided_in(message_id: uuid.UUID) -> FunctionCall | None:

@@ -5,7 +5,7 @@ from django.apps import apps
 from django.test import Client as Browser
 from django.urls import reverse
 
-from bots.models import Chunk, Document, Prompt
+from bots.models import Chunk, Document, Function, FunctionCall, FunctionCalling, Prompt
 from chatplatform.models import Job
 from identity.models import User
 
@@ -38,6 +38,24 @@ def test_lists_and_rows_open(staff, document, name):
     assert listed.status_code == 200
     assert b"<b>hours" not in listed.content
     assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["functioncalling", "function", "functioncall"])
+def test_function_calling_shows_no_secret(staff, bot, name):
+    FunctionCalling.objects.create(client=bot.client, bot=bot)
+    Function.objects.create(
+        client=bot.client, bot=bot, name="get_order", description="x", parameters={},
+        method="GET", url="https://shop.example/", secret_headers='{"A": "very-secret"}',
+    )  # fmt: skip
+    FunctionCall.objects.create(
+        client=bot.client, bot=bot, function_name="<b>get_order", status="failed", error="no"
+    )
+    row = apps.get_model("bots", name)._default_manager.get()
+    listed = staff.get(reverse(f"admin:bots_{name}_changelist"), {"q": "e"})
+    shown = staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk]))
+    assert (listed.status_code, shown.status_code) == (200, 200)
+    assert b"secret" not in shown.content
+    assert b"<b>get_order" not in listed.content + shown.content
 
 
 def test_train_again(staff, document):

@@ -25,6 +25,10 @@ def stub():
         yield server
 
 
+def refuse(*_):
+    return Result("Refused: limit.")
+
+
 def ask(stub, *, call=None, snippets=(), max_calls=5, done=(), seconds=20):
     question = Question("Where is order 1234?", "en", "You serve a shop.", (), snippets)
     called = []
@@ -33,8 +37,8 @@ def ask(stub, *, call=None, snippets=(), max_calls=5, done=(), seconds=20):
         called.append((name, given))
         return call(name, given) if call else Result("It arrives on 24 November.", is_heard=True)
 
-    box = Toolbox((ORDER,), carry_out, lambda *_: Result("Refused: limit."), max_calls, done)
-    shown = []
+    box = Toolbox((ORDER,), carry_out, refuse, max_calls, done)
+    shown: list[str] = []
     answer = OpenAICompatible(stub.base_url, "key", "stub").answer(
         question, on_delta=shown.append, deadline_seconds=seconds, toolbox=box
     )
@@ -73,7 +77,7 @@ def test_a_server_that_does_not_stream_may_call_too(stub):
             return create(model="stub", messages=messages, **options)
 
     stub.play([[["get_order", {"id": "1"}]], "say:On 24 November."])
-    box = Toolbox((ORDER,), lambda *_: Result("On 24 November.", is_heard=True), ask, 5)
+    box = Toolbox((ORDER,), lambda *_: Result("On 24 November.", is_heard=True), refuse, 5)
     question = Question("Where?", "en", "", (), ())
     made = Plain(stub.base_url, "", "stub").answer(question, on_delta=print, toolbox=box)
     assert made.text == "On 24 November."

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from identity.models import AuditEvent
 
 pytestmark = pytest.mark.django_db
 
-ORDER = {
+ORDER: dict[str, Any] = {
     "name": "get_order",
     "description": "Says where an order is.",
     "parameters": {

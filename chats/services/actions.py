@@ -14,7 +14,7 @@ from django.conf import settings
 from bots.engine import embedded
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls
-from chats.models import Conversation, Message
+from chats.models import Conversation, Message, SenderType
 from chats.services import courtesies
 
 # How often the customer is asked for a yes or no about one call.
@@ -90,7 +90,7 @@ def customers_word(chat: Conversation, message: Message, text: str) -> Word | No
     """
     call = function_calls.decided_in(message.pk)
     if call is None:
-        call = function_calls.waiting_for_customer(chat.pk)
+        call = _asked_about(chat)
         if call is None:
             return None
         approve = yes_or_no(text)
@@ -103,6 +103,20 @@ def customers_word(chat: Conversation, message: Message, text: str) -> Word | No
         return Word(said, {"decision": "customer_declined", "call_id": str(call.pk)})
     function_calls.run_approved(call, subject(chat, message), seconds=settings.LLM_DEADLINE_SECONDS)
     return Word(None)
+
+
+def _asked_about(chat: Conversation) -> FunctionCall | None:
+    """The call that the latest words of our side asked about: a yes confirms nothing else."""
+    latest = (
+        Message.objects.filter(conversation=chat, is_note=False)
+        .exclude(sender_type=SenderType.CUSTOMER)
+        .order_by("-seq")
+        .first()
+    )
+    receipt = (latest.receipt if latest else None) or {}
+    if receipt.get("decision") != "approval_needed":
+        return None
+    return function_calls.waiting_for_customer(receipt["call_id"])
 
 
 def _ask_again(chat: Conversation, call: FunctionCall, message: Message, text: str) -> Word | None:

@@ -186,14 +186,13 @@ def ask_model(
         "prompt_version": prompt.version if prompt else None,
         "calls": turn.call_ids if turn else [],
     }
+    stream = _stream(message)
     try:
         made = engine.answer(
             question,
-            on_delta=lambda piece: live.push(_stream(message), "delta", {"text": piece}),
+            on_delta=lambda piece: live.push(stream, "delta", {"text": piece}),
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
-            toolbox=turn.toolbox(lambda: live.push(_stream(message), "reset", {}))
-            if turn
-            else None,
+            toolbox=turn.toolbox(lambda: live.push(stream, "reset", {})) if turn else None,
         )
     except function_calls.ApprovalNeeded as needed:
         return _wait_for(needed.call, message, receipt)
@@ -220,16 +219,12 @@ def _question(
         history=_history(chat, message),
         snippets=tuple(
             types.Snippet(
-                n,
-                hit.chunk.id,
-                hit.chunk.document_id,
-                hit.chunk.title,
-                hit.chunk.url,
+                n, hit.chunk.id, hit.chunk.document_id, hit.chunk.title, hit.chunk.url,
                 hit.chunk.text,
-            )  # fmt: skip
+            )
             for n, hit in enumerate(found.hits if found else (), 1)
         ),
-    )
+    )  # fmt: skip
 
 
 def _without_model(
@@ -242,21 +237,18 @@ def _without_model(
     error: types.EngineError,
 ) -> Decision:
     """What follows where the model gave no answer that can be used."""
-    if turn and turn.has_acted:
-        # No quotation tells of what was done, and "not found" would hide it.
-        reason = "engine_failed"
-    elif isinstance(error, types.Refused):
-        return HandOver("no_answer", receipt | {"decision": "model_refused"})
-    elif found is None:
-        reason = "no_answer" if isinstance(error, types.NotGrounded) else "engine_failed"
-    else:
-        reason = ""
     log.warning("the model gave no usable answer: %s", error)
     live.push(_stream(message), "reset", {})
     receipt |= {"engine_error": str(error)[:300]}
-    if reason or found is None:
-        return HandOver(reason, receipt | {"decision": reason})
-    return _fall_back(chat, message, text, found, receipt)
+    if turn and turn.has_acted:
+        # No quotation tells of what was done, and "not found" would hide it.
+        return HandOver("engine_failed", receipt | {"decision": "engine_failed"})
+    if isinstance(error, types.Refused):
+        return HandOver("no_answer", receipt | {"decision": "model_refused"})
+    if found is not None:
+        return _fall_back(chat, message, text, found, receipt)
+    reason = "no_answer" if isinstance(error, types.NotGrounded) else "engine_failed"
+    return HandOver(reason, receipt | {"decision": reason})
 
 
 def _wait_for(call: FunctionCall, message: Message, receipt: dict[str, Any]) -> Decision:

@@ -292,6 +292,20 @@ def test_a_yes_that_is_answered_twice_calls_once(asked_for, server, chat, tool, 
     assert len(replied()) == 2
 
 
+def test_a_yes_does_not_confirm_what_was_not_asked_yet(
+    server, chat, configure, refund, stub, tool, monkeypatch
+):
+    """The first attempt died after the model wanted the call and before the customer was asked."""
+    configure({**refund, "requires_approval": "customer"})
+    stub.play([wants("refund")])
+    ask(server, chat, "OK")
+    run_and_die(tool, monkeypatch, where="chats.services.replies._say")
+    run_jobs()
+    assert tool.asked == []
+    assert "yes or no" in texts()[0]
+    assert log("waiting")
+
+
 def test_an_agent_cannot_decide_for_the_customer(asked_for, bot, ben):
     assert ben.post(decision(bot, asked_for), {"approve": True}).status_code == 404
 
@@ -313,7 +327,8 @@ def test_in_vietnamese(server, chat, configure, refund, stub, tool):
     [
         ("yes", True), ("Yes please.", True), ("OK 👍", True), ("go ahead!", True), ("Có", True),
         ("vâng ạ", True), ("dạ", True), ("Đồng ý nhé", True), ("no", False),
-        ("No, thank you", False), ("don't", False), ("không", False), ("Dạ không ạ", False), ("Thôi", False),
+        ("No, thank you", False), ("don't", False), ("không", False), ("Dạ không ạ", False),
+        ("Thôi", False),
         ("yes but only half", None), ("not sure", None), ("maybe", None), ("", None), ("👍", None),
         ("no yes", None), ("yes " * 50, None), ("please", None),
     ],
