@@ -43,7 +43,7 @@ FunctionName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$", max_length
 
 
 class FunctionHttpDTO(Shape):
-    """The request that a call makes."""
+    """Where a function lives on the web, and what it is sent."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
         description="HTTP method. A GET counts as harmless: it alone may be repeated."
