@@ -110,6 +110,14 @@ def test_of_two_agents_one_wins(waiting, ben, ann, bot, tool):
     assert AuditEvent.objects.filter(action__startswith="function_call.").count() == 1
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_the_first_word_stands(waiting, ben, ann, bot, tool, first):
+    assert ben.post(decision(bot, waiting), {"approve": first}).status_code == 200
+    assert ann.post(decision(bot, waiting), {"approve": not first}).status_code == 409
+    run_jobs()
+    assert len(tool.asked) == first
+
+
 def test_an_agent_who_took_the_chat_gets_a_note(waiting, chat, ben, bot, tool):
     Conversation.objects.update(assign_type="agent", assignee=ben.user, version=F("version") + 1)
     ben.post(decision(bot, waiting), {"approve": True})

@@ -4,9 +4,11 @@ import socket
 import threading
 
 import pytest
+from django.db import connection
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from chatplatform import jobs
+from chatplatform.celery import app
 from chatplatform.models import Job, JobState
 from chatplatform.testing import make_bot, run_jobs, trained
 from chats.models import Conversation, Message
@@ -251,8 +253,6 @@ def run_and_die(tool, monkeypatch, where="bots.services.function_calls._record_r
     def die(*args, **more):
         raise KeyboardInterrupt
 
-    from django.db import connection  # noqa: PLC0415 - of the thread
-
     def work():
         try:
             jobs.run(Job.objects.get(state=JobState.QUEUED).pk)
@@ -261,6 +261,7 @@ def run_and_die(tool, monkeypatch, where="bots.services.function_calls._record_r
         finally:
             connection.close()
 
+    app.loader.import_default_modules()
     with monkeypatch.context() as patch:
         patch.setattr(where, die)
         thread = threading.Thread(target=work)
