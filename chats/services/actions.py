@@ -14,8 +14,8 @@ from django.conf import settings
 from bots.engine import embedded
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls
-from chats.models import Conversation, Message, SenderType
-from chats.services import courtesies
+from chats.models import Conversation, Message, SenderType, text_content
+from chats.services import courtesies, messages
 
 # How often the customer is asked for a yes or no about one call.
 MAX_ASKED = 2
@@ -64,13 +64,34 @@ def subject(chat: Conversation, message: Message) -> function_calls.Subject:
 
 def question_for(call: FunctionCall, *, language: str) -> str:
     """What the customer is asked before a call: the function and the very arguments."""
+    return courtesies.confirm(_described(call), language=language)
+
+
+def note_for_agents(chat: Conversation, receipt: dict[str, Any]) -> None:
+    """An internal note of the call that waits for an agent; `chat` is locked."""
+    call = FunctionCall.objects.filter(pk=receipt.get("call_id")).first()
+    if call is None:
+        return
+    messages.append(
+        chat,
+        author=messages.Author(SenderType.SYSTEM),
+        content=text_content(
+            f"Waits for your approval: {_described(call)}. Decide on the function call {call.pk}."
+        ),
+        language="en",
+        receipt={"call_id": str(call.pk)},
+        is_note=True,
+    )
+
+
+def _described(call: FunctionCall) -> str:
     shown = ", ".join(
         f"{name}: {_shown(value)}"
         for name, value in sorted(call.arguments.items())
         if value is not None
     )
     action = call.function_name.replace("_", " ").replace("-", " ")
-    return courtesies.confirm(f"{action} ({shown})" if shown else action, language=language)
+    return f"{action} ({shown})" if shown else action
 
 
 def _shown(value: Any) -> str:

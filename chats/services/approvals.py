@@ -150,6 +150,8 @@ def _leave_to_agents(
             receipt=decision.receipt | {"continues": str(call.pk)},
         )
     _note(chat, call)
+    if decision.receipt.get("decision") == "approval_needed":
+        actions.note_for_agents(chat, decision.receipt)
     if chat.assign_type == AssignType.BOT:
         conversations.hand_over(chat, reason=decision.reason)
 

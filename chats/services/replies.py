@@ -324,4 +324,6 @@ def _tell_and_hand_over(chat: Conversation, message: Message, decision: HandOver
         in_reply_to=message,
         receipt=decision.receipt | {"handoff_reason": decision.reason},
     )
+    if decision.reason == "approval_needed":
+        actions.note_for_agents(chat, decision.receipt)
     conversations.hand_over(chat, reason=decision.reason)

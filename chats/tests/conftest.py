@@ -19,7 +19,7 @@ def tool(settings):
 def stub(settings):
     with stub_model.running() as server:
         settings.LLM_BASE_URL, settings.LLM_MODEL = server.base_url, "stub"
-        settings.LLM_DEADLINE_SECONDS = 5
+        settings.LLM_DEADLINE_SECONDS = 30
         yield server
 
 

@@ -14,7 +14,8 @@ from chatplatform.models import Job, JobState
 from chatplatform.testing import make_person, run_jobs
 from chats.models import Conversation, Message
 from chats.services.actions import yes_or_no
-from chats.tests.test_function_calls import ask, log, replied, run_and_die, wants
+from chats.tests import test_function_calls
+from chats.tests.test_function_calls import ask, log, run_and_die, wants
 from identity.models import AuditEvent
 from webhooks.models import Event
 
@@ -26,6 +27,12 @@ DONE = "say:Order 1234 was refunded and arrives on 24 November."
 
 def decision(bot, row):
     return f"/function-calling/{bot.pk}/events/{row.pk}/decision"
+
+
+def replied():
+    """What was said to anybody, without the note that asks the agents."""
+    found = test_function_calls.replied()
+    return [one for one in found if not one.text.startswith("Waits for your approval")]
 
 
 def texts():
@@ -53,6 +60,9 @@ def test_a_call_waits_and_the_agents_get_the_chat(waiting, chat, tool):
     assert told.receipt["call_id"] == str(waiting.pk)
     assert tool.asked == []
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"
+    note = Message.objects.get(is_note=True)
+    assert "refund (order_id: 1234)" in note.text
+    assert str(waiting.pk) in note.text
 
 
 def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):
