@@ -69,7 +69,7 @@ def question_for(call: FunctionCall, *, language: str) -> str:
 
 def note_for_agents(chat: Conversation, receipt: dict[str, Any]) -> None:
     """An internal note of the call that waits for an agent; `chat` is locked."""
-    call = FunctionCall.objects.filter(pk=receipt.get("call_id")).first()
+    call = FunctionCall.objects.filter(pk=receipt["call_id"]).first()
     if call is None:
         return
     messages.append(
