@@ -88,7 +88,12 @@ class OpenAICompatible:
         messages += exchange.earlier()
         used = Usage(0, 0)
         while True:
-            draft = self._draft(messages, on_delta, ends_at, exchange.options())
+            try:
+                draft = self._draft(messages, on_delta, ends_at, exchange.options())
+            except EngineUnavailable as error:
+                # The rounds before the failure have cost what they cost.
+                error.usage = used if used.prompt_tokens else error.usage
+                raise
             used = _sum(used, draft.usage or _estimated_usage(messages, draft.text))
             if not draft.calls.found:
                 break

@@ -159,6 +159,14 @@ def test_a_long_result_is_cut_and_cannot_close_its_fence(stub):
     assert sent.endswith(f"<<<END RESULT {word}>>>")
 
 
+def test_what_the_rounds_before_a_failure_cost_is_known(stub):
+    stub.play([[["get_order", {"id": "1"}]], "429"])
+    with pytest.raises(EngineUnavailable) as caught:
+        ask(stub)
+    assert caught.value.usage is not None
+    assert caught.value.usage.prompt_tokens > 0
+
+
 def test_an_error_of_a_call_is_the_callers(stub):
     def stop(*_):
         raise LookupError("wait")
