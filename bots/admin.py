@@ -11,9 +11,13 @@ from unfold.decorators import display
 
 from bots.models import (
     Bot,
+    CallStatus,
     Chunk,
     Document,
     DocumentStatus,
+    Function,
+    FunctionCall,
+    FunctionCalling,
     Prompt,
     SampleQuestion,
     WebPage,
@@ -27,6 +31,15 @@ COLORS: dict[str, str] = {
     DocumentStatus.TRAINING: "warning",
     DocumentStatus.TRAINED: "success",
     DocumentStatus.FAILED: "danger",
+}
+
+CALL_COLORS: dict[str, str] = {
+    CallStatus.WAITING: "warning",
+    CallStatus.RUNNING: "info",
+    CallStatus.SUCCEEDED: "success",
+    CallStatus.FAILED: "danger",
+    CallStatus.REFUSED: "danger",
+    CallStatus.REJECTED: "warning",
 }
 
 
@@ -212,3 +225,45 @@ class WebUrlAdmin(ReadOnlyAdmin):
         queued = sum(web_urls.crawl_again(row) for row in rows)
         skipped = len(rows) - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
+
+
+@admin.register(FunctionCalling)
+class FunctionCallingAdmin(ReadOnlyAdmin):
+    list_display = ("bot", "is_enabled", "max_calls_per_reply", "updated_at")
+    list_filter = ("is_enabled",)
+    search_fields = ("bot__bot_name", "client__name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+
+
+@admin.register(Function)
+class FunctionAdmin(ReadOnlyAdmin):
+    """Changed by the API alone, which checks addresses, schemas and templates."""
+
+    list_display = ("name", "bot", "method", "url", "requires_approval")
+    list_filter = ("method", "requires_approval")
+    search_fields = ("name", "url", "bot__bot_name", "client__name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+    # The value is encrypted, and nobody needs to see it.
+    exclude = ("secret_headers",)
+
+
+@admin.register(FunctionCall)
+class FunctionCallAdmin(ReadOnlyAdmin):
+    """The log of every call that a bot asked for."""
+
+    list_display = (
+        "function_name", "bot", "shown_status", "http_status", "duration_ms", "requires_approval",
+        "decided_by", "error", "created_at",
+    )  # fmt: skip
+    list_filter = ("status", "requires_approval", "http_status", "created_at")
+    search_fields = ("function_name", "bot__bot_name", "conversation_id", "message_id")
+    list_select_related = ("bot", "decided_by")
+    ordering = ("-id",)
+    exclude = ("fingerprint",)
+    show_full_result_count = False
+
+    @display(description="Status", ordering="status", label=CALL_COLORS)
+    def shown_status(self, call: FunctionCall) -> str:
+        return call.status

@@ -359,6 +359,8 @@ class FunctionCall(models.Model):
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
+    # Hash of name and arguments; empty where nothing could be called.
+    fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
     result_excerpt = models.TextField(default="", blank=True)
@@ -372,10 +374,24 @@ class FunctionCall(models.Model):
     objects = OfClient.as_manager()
 
     class Meta:
+        constraints = [
+            # The same call is made once for a message, however often its job is tried.
+            models.UniqueConstraint(
+                fields=["message_id", "fingerprint"],
+                condition=~models.Q(fingerprint=""),
+                name="function_call_once",
+            ),
+        ]
         indexes = [
             models.Index(fields=["bot", "-id"], name="function_call_log"),
             # The calls of one conversation that wait for a word of agent or customer.
             models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
+            # Those whose time to be approved is over.
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status="waiting"),
+                name="function_call_expiry",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from bots.services import crawls, files, training, web_urls
+from bots.services import crawls, files, function_calls, training, web_urls
 from chatplatform.jobs import Queue, job
 
 
@@ -44,3 +44,9 @@ def crawl_due(**_: object) -> None:
 def remove_files(*, names: list[str], **_: object) -> None:
     """Take files out of the media store whose rows are gone."""
     files.remove(names)
+
+
+@shared_task(name="bots.expire_function_calls")
+def expire_function_calls(**_: object) -> None:
+    """Reject calls that waited a day for an approval."""
+    function_calls.expire()

@@ -4,6 +4,7 @@ from django.urls import path
 
 from bots.views import media
 from bots.views.bot import BotViewSet, LanguageViewSet
+from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
 from bots.views.train import (
     BannerViewSet,
     CustomerInfoViewSet,
@@ -23,6 +24,9 @@ important = DocumentViewSet.as_view({"put": "set_important"})
 customer_info = CustomerInfoViewSet.as_view({"put": "update", "get": "retrieve"})
 welcome = WelcomeViewSet.as_view({"put": "update", "get": "retrieve"})
 questions = BotViewSet.as_view({"get": "sample_questions", "put": "replace_questions"})
+function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
+function_calls = FunctionCallViewSet.as_view({"get": "list"})
+function_call = FunctionCallViewSet.as_view({"post": "decide"})
 
 urlpatterns = [
     # AI / train
@@ -50,4 +54,8 @@ urlpatterns = [
     # identity
     path("identity/languages", LanguageViewSet.as_view({"get": "retrieve"})),
     path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),
+    # function-calling
+    path("function-calling/<int:bot_id>", function_calling),
+    path("function-calling/<int:bot_id>/events", function_calls),
+    path("function-calling/<int:bot_id>/events/<uuid:call_id>/decision", function_call),
 ]

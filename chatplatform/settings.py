@@ -288,6 +288,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 300,
         "options": {"queue": "insight"},
     },
+    "expire function calls": {
+        "task": "bots.expire_function_calls",
+        "schedule": 600,
+        "options": {"queue": "insight"},
+    },
 }
 # How long a job may be without a sign of life before another worker takes it (seconds).
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)

@@ -6,7 +6,17 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
-from bots.models import Chunk, Document, Prompt, SampleQuestion, WebPage, WebUrl
+from bots.models import (
+    Chunk,
+    Document,
+    Function,
+    FunctionCall,
+    FunctionCalling,
+    Prompt,
+    SampleQuestion,
+    WebPage,
+    WebUrl,
+)
 from chatplatform.models import Job
 from identity.models import User
 
@@ -60,6 +70,24 @@ def test_a_bots_questions_are_read_and_not_written(staff, document):
     shown = staff.get(reverse("admin:bots_bot_change", args=[document.bot_id]))
     assert b"When &lt;b&gt;do&lt;/b&gt; you open?" in shown.content
     assert b'name="sample_questions-0-question"' not in shown.content
+
+
+@pytest.mark.parametrize("name", ["functioncalling", "function", "functioncall"])
+def test_function_calling_shows_no_secret(staff, bot, name):
+    FunctionCalling.objects.create(client=bot.client, bot=bot)
+    Function.objects.create(
+        client=bot.client, bot=bot, name="get_order", description="x", parameters={},
+        method="GET", url="https://shop.example/", secret_headers='{"A": "very-secret"}',
+    )  # fmt: skip
+    FunctionCall.objects.create(
+        client=bot.client, bot=bot, function_name="<b>get_order", status="failed", error="no"
+    )
+    row = apps.get_model("bots", name)._default_manager.get()
+    listed = staff.get(reverse(f"admin:bots_{name}_changelist"), {"q": "e"})
+    shown = staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk]))
+    assert (listed.status_code, shown.status_code) == (200, 200)
+    assert b"secret" not in shown.content
+    assert b"<b>get_order" not in listed.content + shown.content
 
 
 def test_train_again(staff, document):

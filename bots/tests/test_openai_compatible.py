@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bots.engine import openai_compatible
+from bots.engine import grounding, openai_compatible
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import (
     EngineUnavailable,
@@ -211,7 +211,7 @@ def test_a_probe_tells_good_from_bad(stub):
     ],
 )
 def test_what_the_snippets_hold_may_be_said(text):
-    checked, cited = openai_compatible._checked(text, (RETURNS, HOURS), Usage(0, 0))
+    checked, cited = grounding.checked(text, (RETURNS, HOURS), Usage(0, 0))
     assert set(cited) <= {1, 2}
     assert "[9]" not in checked
 
@@ -234,7 +234,7 @@ def test_what_the_snippets_hold_may_be_said(text):
 )
 def test_what_the_snippets_do_not_hold_is_refused(text):
     with pytest.raises(NotGrounded):
-        openai_compatible._checked(text, (RETURNS, HOURS), Usage(0, 0))
+        grounding.checked(text, (RETURNS, HOURS), Usage(0, 0))
 
 
 @pytest.mark.parametrize("size", [1, 3, 50])

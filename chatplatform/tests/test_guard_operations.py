@@ -53,6 +53,10 @@ bot          | Toggle Disable Bot                             | PUT    | /ai/bot
 bot          | Delete Bot                                     | DELETE | /ai/bot/{bot_id}
 bot          | Get Bot Sample Questions                       | GET    | /ai/bot/{bot_id}/sample-questions
 bot          | Update Bot Sample Questions                    | PUT    | /ai/bot/{bot_id}/sample-questions
+function-calling | Get Function Calling Config                | GET    | /function-calling/{bot_id}
+function-calling | Upsert Function Calling Config             | POST   | /function-calling/{bot_id}
+function-calling | Get Function Calling Events                | GET    | /function-calling/{bot_id}/events
+function-calling | Decide Function Call                       | POST   | /function-calling/{bot_id}/events/{call_id}/decision
 identity     | Get Client Info                                | GET    | /identity/client
 identity     | Login For Access Token2                        | POST   | /identity/token2
 identity     | Read Users Me                                  | GET    | /identity/users/me
@@ -122,6 +126,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/bot/{bot_id}/sample-questions"): {"questions": [{"question": "Open on Sunday?"}]},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
+    ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
+    ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
@@ -260,8 +266,12 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
     )
+    call = import_string("bots.models.FunctionCall").objects.create(
+        client=client, bot=bot, function_name="refund", status="waiting", requires_approval="agent",
+    )  # fmt: skip
     return {
         "bot_id": bot.pk,
+        "call_id": call.pk,
         "document_id": document.pk,
         "web_url_id": web_url.pk,
         "chat_id": chat.pk,
@@ -276,6 +286,7 @@ MISSING: dict[str, Any] = {
     "web_url_id": 999_999_999,
     "client_id": 999_999_999, "user_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
 }  # fmt: skip
 
 

@@ -23,6 +23,33 @@ _ASKED = {
     "vi": "Tôi đã chuyển tin nhắn của bạn cho nhân viên, họ sẽ trả lời bạn tại đây.",
 }
 
+_APPROVAL = {
+    "en": "A colleague must confirm that first. I have passed it on, and you will be answered"
+    " here.",
+    "vi": "Việc này cần nhân viên xác nhận trước. Tôi đã chuyển yêu cầu, bạn sẽ được trả lời tại"
+    " đây.",
+}
+_CONFIRM = {
+    "en": "I can do this for you: {action}. Shall I go ahead? Please answer yes or no.",
+    "vi": "Tôi có thể làm việc này cho bạn: {action}. Bạn có đồng ý không? Vui lòng trả lời có hoặc"
+    " không.",
+}
+_DECLINED = {
+    "customer": {
+        "en": "All right, I have not done it.",
+        "vi": "Vâng, tôi đã không thực hiện việc đó.",
+    },
+    "agent": {
+        "en": "A colleague has not confirmed that, so it was not done. You will be answered here.",
+        "vi": "Nhân viên chưa xác nhận nên việc đó không được thực hiện. Bạn sẽ được trả lời tại"
+        " đây.",
+    },
+}
+_DONE = {
+    "en": "A colleague has confirmed it, and it has been done.",
+    "vi": "Nhân viên đã xác nhận và việc đó đã được thực hiện.",
+}
+
 
 def reply(kind: str, *, language: str, bot: Bot) -> str:
     """What the bot says to small talk: `greeting`, `thanks` or `goodbye`."""
@@ -33,7 +60,26 @@ def reply(kind: str, *, language: str, bot: Bot) -> str:
 
 def handover(*, reason: str, language: str, config: ClientConfig) -> str:
     """What the customer is told when a person will answer."""
+    if reason == "approval_needed":
+        # The client's own words tell of something that the bot does not know.
+        return _in(language, {}, _APPROVAL)
     return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
+
+
+def confirm(action: str, *, language: str) -> str:
+    """The question before a call of a function that the customer must confirm."""
+    # Not by format(): the action holds what customers wrote.
+    return _in(language, {}, _CONFIRM).replace("{action}", action)
+
+
+def declined(*, by: str, language: str) -> str:
+    """What is said when the `customer` or an `agent` did not want a call to be made."""
+    return _in(language, {}, _DECLINED[by])
+
+
+def done(*, language: str) -> str:
+    """What is said of an approved call that worked, where the model finds no words."""
+    return _in(language, {}, _DONE)
 
 
 def _in(language: str, own: dict[str, str], ours: dict[str, str]) -> str:

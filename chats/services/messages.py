@@ -109,6 +109,7 @@ def append(
     client_message_id: str | None = None,
     citations: list[dict[str, Any]] | None = None,
     receipt: dict[str, Any] | None = None,
+    is_note: bool = False,
 ) -> Message:
     """Store a message at the end of a conversation that is locked, and announce it."""
     now = timezone.now()
@@ -140,6 +141,7 @@ def append(
         client_message_id=client_message_id,
         language=language,
         receipt=receipt,
+        is_note=is_note,
         created_at=now,
     )
     announce(

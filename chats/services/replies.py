@@ -11,11 +11,11 @@ from bots.engine import embedded, types
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.knowledge import chunking
 from bots.knowledge.search import Found
-from bots.models import Prompt
-from bots.services import retrieval
+from bots.models import Approval, FunctionCall, Prompt
+from bots.services import function_calls, retrieval
 from chatplatform import jobs, live
 from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
-from chats.services import conversations, courtesies, messages
+from chats.services import actions, conversations, courtesies, messages
 from identity.services import credits
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ Decision = Said | HandOver
 
 def answer(message_id: str) -> None:
     """Answer a customer's message, or hand the conversation over; may be called twice."""
-    message = _load(message_id)
+    message = load(message_id)
     if message is None:
         return  # deleted meanwhile: nobody waits
     chat = message.conversation
@@ -65,7 +65,7 @@ def answer(message_id: str) -> None:
 
 def give_up(message_id: str) -> None:
     """No attempt is left: a person must answer."""
-    message = _load(message_id)
+    message = load(message_id)
     if message is None:
         return
     if not _answered(message):
@@ -73,7 +73,8 @@ def give_up(message_id: str) -> None:
     _tell_listeners(message)
 
 
-def _load(message_id: str) -> Message | None:
+def load(message_id: str) -> Message | None:
+    """A customer's message with all that a reply to it needs; None where it was deleted."""
     rows = Message.objects.select_related(
         "conversation__bot", "conversation__client__config", "conversation__customer"
     )
@@ -99,12 +100,20 @@ def _tell_listeners(message: Message) -> None:
 
 
 def _decide(chat: Conversation, message: Message) -> Decision:
-    """What to say to a message; reads, computes and holds credits, writes nothing else."""
+    """What to say to a message; holds credits, and writes nothing but the calls of functions."""
     if chat.bot.is_disabled:
         return HandOver("bot_disabled")
     text = message.content[0]["text"]
+    word = actions.customers_word(chat, message, text)
+    if word and word.text:
+        return Said(word.text, receipt=word.receipt)
     if embedded.asks_for_person(text):
         return HandOver("customer_asked")
+    if word:
+        if not _hold_credits(message):
+            return HandOver("credits_used_up", {"decision": "credits_used_up"})
+        # Its "yes" is no question that a document answers.
+        return ask_model(chat, message, text, None, {}, actions.turn(chat, message))
     kind = embedded.small_talk(text)
     if kind:
         said = courtesies.reply(kind, language=message.language, bot=chat.bot)
@@ -114,10 +123,14 @@ def _decide(chat: Conversation, message: Message) -> Decision:
     found = retrieval.search(chat.bot, text, language=message.language)
     threshold = chat.client.config.answer_threshold
     receipt = _receipt(chat, found, threshold)
+    turn = actions.turn(chat, message)
     if found.gate < threshold or not found.hits:
-        return HandOver("no_answer", receipt | {"decision": "below_gate"})
+        if turn is None:
+            return HandOver("no_answer", receipt | {"decision": "below_gate"})
+        # No document knows where an order is: a function may.
+        return ask_model(chat, message, text, None, receipt, turn)
     if settings.LLM_BASE_URL:
-        return _ask_model(chat, message, text, found, receipt)
+        return ask_model(chat, message, text, found, receipt, turn)
     return _quote(message, text, found, threshold, receipt)
 
 
@@ -158,31 +171,20 @@ def _quote(
     )
 
 
-def _ask_model(
-    chat: Conversation, message: Message, text: str, found: Found, receipt: dict[str, Any]
+def ask_model(
+    chat: Conversation,
+    message: Message,
+    text: str,
+    found: Found | None,
+    receipt: dict[str, Any],
+    turn: function_calls.Turn | None = None,
 ) -> Decision:
-    """The model's answer; the extractive one, or a person, where it fails."""
+    """The model's answer; the extractive one, or a person, where it fails.
+
+    `found` None: no document answers, and `turn`, what may be called, is all there is.
+    """
     prompt = Prompt.objects.filter(bot=chat.bot, is_current=True).first()
-    snippets = tuple(
-        types.Snippet(
-            n,
-            hit.chunk.id,
-            hit.chunk.document_id,
-            hit.chunk.title,
-            hit.chunk.url,
-            hit.chunk.text,
-            is_important=hit.chunk.is_important,
-            dated=hit.chunk.dated,
-        )  # fmt: skip
-        for n, hit in enumerate(found.hits, 1)
-    )
-    question = types.Question(
-        text=text,
-        language=message.language,
-        instructions=prompt.content if prompt else "",
-        history=_history(chat, message),
-        snippets=snippets,
-    )
+    question = _question(chat, message, text, found, prompt)
     engine = OpenAICompatible(
         settings.LLM_BASE_URL,
         settings.LLM_API_KEY,
@@ -192,30 +194,85 @@ def _ask_model(
     receipt = receipt | {
         "engine": engine.name,
         "prompt_version": prompt.version if prompt else None,
+        "calls": turn.call_ids if turn else [],
     }
+    stream = _stream(message)
     try:
         made = engine.answer(
             question,
-            on_delta=lambda piece: live.push(_stream(message), "delta", {"text": piece}),
+            on_delta=lambda piece: live.push(stream, "delta", {"text": piece}),
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
+            toolbox=turn.toolbox(lambda: live.push(stream, "reset", {})) if turn else None,
         )
-    except types.Refused as exc:
-        return HandOver(
-            "no_answer", receipt | {"decision": "model_refused", "usage": _tokens(exc.usage)}
-        )
+    except function_calls.ApprovalNeeded as needed:
+        return _wait_for(needed.call, message, receipt)
     except types.EngineError as exc:
-        log.warning("the model gave no usable answer: %s", exc)
-        live.push(_stream(message), "reset", {})
-        return _fall_back(chat, message, text, found, receipt | {"engine_error": str(exc)[:300]})
+        return _without_model(chat, message, text, found, receipt, turn, exc)
     return Said(
         made.text,
-        [_citation(snippets[n - 1]) for n in made.cited],
+        [_citation(question.snippets[n - 1]) for n in made.cited],
         receipt | {"decision": "answered", "model": made.model, "usage": _tokens(made.usage)},
     )
 
 
 def _tokens(usage: types.Usage | None) -> dict[str, int] | None:
     return asdict(usage) if usage else None
+
+
+def _question(
+    chat: Conversation, message: Message, text: str, found: Found | None, prompt: Prompt | None
+) -> types.Question:
+    return types.Question(
+        text=text,
+        language=message.language,
+        instructions=prompt.content if prompt else "",
+        history=_history(chat, message),
+        snippets=tuple(
+            types.Snippet(
+                n,
+                hit.chunk.id,
+                hit.chunk.document_id,
+                hit.chunk.title,
+                hit.chunk.url,
+                hit.chunk.text,
+                is_important=hit.chunk.is_important,
+                dated=hit.chunk.dated,
+            )
+            for n, hit in enumerate(found.hits if found else (), 1)
+        ),
+    )
+
+
+def _without_model(
+    chat: Conversation,
+    message: Message,
+    text: str,
+    found: Found | None,
+    receipt: dict[str, Any],
+    turn: function_calls.Turn | None,
+    error: types.EngineError,
+) -> Decision:
+    """What follows where the model gave no answer that can be used."""
+    log.warning("the model gave no usable answer: %s", error)
+    live.push(_stream(message), "reset", {})
+    receipt |= {"engine_error": str(error)[:300], "usage": _tokens(error.usage)}
+    if turn and turn.has_acted:
+        # No quotation tells of what was done, and "not found" would hide it.
+        return HandOver("engine_failed", receipt | {"decision": "engine_failed"})
+    if isinstance(error, types.Refused):
+        return HandOver("no_answer", receipt | {"decision": "model_refused"})
+    if found is not None:
+        return _fall_back(chat, message, text, found, receipt)
+    reason = "no_answer" if isinstance(error, types.NotGrounded) else "engine_failed"
+    return HandOver(reason, receipt | {"decision": reason})
+
+
+def _wait_for(call: FunctionCall, message: Message, receipt: dict[str, Any]) -> Decision:
+    """A person must agree first: the customer is asked, or an agent gets the conversation."""
+    receipt |= actions.receipt_of(call)
+    if call.requires_approval == Approval.CUSTOMER:
+        return Said(actions.question_for(call, language=message.language), receipt=receipt)
+    return HandOver("approval_needed", receipt)
 
 
 def _fall_back(
@@ -285,6 +342,8 @@ def _tell_and_hand_over(chat: Conversation, message: Message, decision: HandOver
         in_reply_to=message,
         receipt=decision.receipt | {"handoff_reason": decision.reason},
     )
+    if decision.reason == "approval_needed":
+        actions.note_for_agents(chat, decision.receipt)
     conversations.hand_over(chat, reason=decision.reason)
 
 
