@@ -25,6 +25,7 @@ class AlreadyAssigned(ApiError):
     detail = "Another agent has this chat."
 
     def __init__(self, chat: Conversation) -> None:
+        assert chat.assignee
         super().__init__(assignee=s.Identity.of(chat.assignee).model_dump())
 
 
@@ -41,7 +42,7 @@ def assign(chat: Conversation, given: s.ChatAssignDto, *, by: User) -> Conversat
     What is with another agent is moved only by that agent or an admin, and only where the request
     shows that it is meant: it names the agent, or the version that was seen.
     """
-    agent = _agent(by, given.user_id) if given.assign_type == AssignType.AGENT else None
+    agent = _agent(by, given.user_id) if given.assign_type == "agent" else None
     with transaction.atomic():
         chat = conversations.lock(chat)
         if given.expected_version not in {None, chat.version}:

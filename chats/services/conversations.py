@@ -97,10 +97,14 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
 
 
 def lock(chat: Conversation) -> Conversation:
-    """The row as it is now, locked until the transaction ends: numbers are taken under it."""
+    """The row as it is now, locked until the transaction ends: numbers are taken under it.
+
+    Only what never changes is joined: after a wait for the lock PostgreSQL reads this row anew,
+    and a joined one, such as the assignee's, as it was before the wait.
+    """
     locked: Conversation = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("customer", "assignee", "bot", "client__config", "last_message")
+        .select_related("customer", "bot", "client__config")
         .get(pk=chat.pk)
     )
     return locked

@@ -64,7 +64,7 @@ def _listed(client: Client) -> QuerySet[Conversation]:
 def _found(client: Client, q: str) -> QuerySet[Any, Any]:
     """Ids of chats that say all the words, or whose code or customer's name begins so."""
     words = " ".join(q.split()[:MAX_TERMS])
-    said = (
+    said: QuerySet[Any, Any] = (
         Message.objects.of(client)
         .annotate(words=SearchVector("text", config="simple"))
         .filter(words=SearchQuery(words, config="simple"))

@@ -7,6 +7,7 @@ wait in the queue, and everyone is notified.
 import logging
 import threading
 import time
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -42,7 +43,7 @@ class _Presence:
 
     def online(self, client_id: int) -> set[int]:
         since = time.time() - ONLINE_SECONDS
-        found = self._client.zrangebyscore(f"presence:{client_id}", since, "+inf")
+        found: Any = self._client.zrangebyscore(f"presence:{client_id}", since, "+inf")
         return {int(member) for member in found}
 
     def is_away(self) -> bool:

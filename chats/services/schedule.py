@@ -86,7 +86,7 @@ def _end(chat: Conversation) -> None:
     lifecycle.end(chat, by="inactivity")
 
 
-def _before_now(column: str, **unit: int) -> ExpressionWrapper:
+def _before_now(column: str, **unit: int) -> Combinable:
     """The time as many units ago as a column says."""
     ago = ExpressionWrapper(F(column) * Value(timedelta(**unit)), output_field=DurationField())
     return ExpressionWrapper(Now() - ago, output_field=DateTimeField())
