@@ -233,7 +233,7 @@ def play(runs, **how):
         type("Life", (Life,), {"world": world}),
         settings=settings(
             max_examples=runs,
-            stateful_step_count=8,
+            stateful_step_count=6,
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
