@@ -6,11 +6,12 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
-from bots.models import Bot, Chunk, Document, DocumentStatus, Prompt
-from bots.services import training
+from bots.models import Bot, Chunk, Document, DocumentStatus, Prompt, WebPage, WebUrl
+from bots.serializers.web_url import PageCounts
+from bots.services import training, web_urls
 
 COLORS: dict[str, str] = {
     DocumentStatus.QUEUED: "info",
@@ -18,6 +19,13 @@ COLORS: dict[str, str] = {
     DocumentStatus.TRAINED: "success",
     DocumentStatus.FAILED: "danger",
 }
+
+
+def bar(percent: int) -> str:
+    """How far something is, to be seen and to be read aloud."""
+    return format_html(
+        '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %', *[percent] * 3
+    )
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -80,10 +88,7 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, document: Document) -> str:
-        return format_html(
-            '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
-            *[document.progress] * 3,
-        )
+        return bar(document.progress)
 
     @display(description="Error")
     def shown_error(self, document: Document) -> str:
@@ -113,3 +118,71 @@ class ChunkAdmin(ReadOnlyAdmin):
     @display(description="Text")
     def opening(self, chunk: Chunk) -> str:
         return chunk.text[:120]
+
+
+class PagesOfWebUrl(TabularInline):
+    """What the latest crawl found."""
+
+    model = WebPage
+    fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
+    extra = 0
+    can_delete = False
+    show_change_link = False
+    verbose_name_plural = "Pages of the latest crawl"
+
+    @display(description="Status")
+    def shown_status(self, page: WebPage) -> str:
+        return str(page.shown_status)  # type: ignore[attr-defined]
+
+    @display(description="Reason")
+    def shown_reason(self, page: WebPage) -> str:
+        return page.shown_reason or "–"  # type: ignore[attr-defined]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebPage]:
+        return web_urls.shown(super().get_queryset(request))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(WebUrl)
+class WebUrlAdmin(ReadOnlyAdmin):
+    list_display = (
+        "url", "bot", "crawl_depth", "shown_status", "shown_progress", "shown_pages",
+        "shown_error", "last_fetched_at", "next_fetch_at",
+    )  # fmt: skip
+    list_filter = ("status", "crawl_depth")
+    search_fields = ("url", "bot__bot_name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+    actions = ("crawl_now",)
+    inlines = (PagesOfWebUrl,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebUrl]:
+        return web_urls.counted(super().get_queryset(request))
+
+    @display(description="Status", ordering="status", label=COLORS)
+    def shown_status(self, web_url: WebUrl) -> str:
+        return web_url.status
+
+    @display(description="Progress", ordering="progress")
+    def shown_progress(self, web_url: WebUrl) -> str:
+        return bar(web_url.progress)
+
+    @display(description="Pages")
+    def shown_pages(self, web_url: WebUrl) -> str:
+        counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
+        return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
+
+    @display(description="Error")
+    def shown_error(self, web_url: WebUrl) -> str:
+        return f"{web_url.error_code}: {web_url.error_message}" if web_url.error_code else "–"
+
+    @admin.action(description="Crawl now")
+    def crawl_now(self, request: HttpRequest, rows: QuerySet[WebUrl]) -> None:
+        queued = sum(web_urls.crawl_again(row) for row in rows)
+        skipped = len(rows) - queued
+        messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")

@@ -3,11 +3,13 @@
 from django.urls import path
 
 from bots.views.bot import BotViewSet
-from bots.views.train import DocumentViewSet, PromptViewSet
+from bots.views.train import DocumentViewSet, PromptViewSet, WebUrlViewSet
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
 documents = DocumentViewSet.as_view({"post": "create", "get": "list"})
 document = DocumentViewSet.as_view({"delete": "destroy"})
+web_urls = WebUrlViewSet.as_view({"post": "create", "get": "list"})
+web_url = WebUrlViewSet.as_view({"put": "update", "delete": "destroy"})
 
 urlpatterns = [
     # bot
@@ -18,4 +20,6 @@ urlpatterns = [
     path("ai/<int:bot_id>/train/prompt", prompt),
     path("ai/<int:bot_id>/train/document", documents),
     path("ai/<int:bot_id>/train/document/<int:document_id>", document),
+    path("ai/<int:bot_id>/train/web-url", web_urls),
+    path("ai/<int:bot_id>/train/web-url/<int:web_url_id>", web_url),
 ]

@@ -16,13 +16,16 @@ from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
+from chatplatform import idempotency
 from chatplatform.errors import (
     Invalid,
     NotAuthenticated,
     TooLarge,
     UnsupportedMediaType,
     json_response,
+    render,
 )
+from chatplatform.held import Deferred
 from chatplatform.settings import MAX_JSON_BYTES
 from chatplatform.shapes import read_only_fields
 
@@ -40,6 +43,11 @@ class Principal:
     user: "User | None" = None
     key: "ApiKey | None" = None
 
+    def __str__(self) -> str:
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"user:{self.user.pk if self.user else None}"
+
 
 @dataclass(frozen=True)
 class Access:
@@ -51,6 +59,8 @@ class Access:
     refusal: type[NotAuthenticated] = NotAuthenticated
 
 
+# In the environ of a server that can finish a response in another thread.
+DEFERS = "chatplatform.defers"
 PUBLIC = Access("public", (), lambda request: None)
 
 
@@ -79,6 +89,7 @@ class Operation:
     streams: bool
     body_is_optional: bool
     path_suffix: str
+    calls_out: bool
 
 
 def operation(
@@ -94,18 +105,20 @@ def operation(
     streams: bool = False,
     body_is_optional: bool = False,
     path_suffix: str = "",
+    calls_out: bool = False,
 ) -> Callable[[Method], Method]:
     """Declare an operation. The method gets `body=` and `query=` where they are declared.
 
     It returns a shape, a ready dict, a Django response, or None (204 where `status` says so).
     `also` names further documented statuses; `streams` says that Accept: text/event-stream gets
-    the answer as it is made.
+    the answer as it is made. `calls_out`: the method waits for another server, such as a model.
     """
 
     def declare(method: Method) -> Method:
         declared = Operation(
             tag, name, access, body, query, returns, status, also or {},
             (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
+            calls_out,
         )  # fmt: skip
 
         @functools.wraps(method)
@@ -116,12 +129,37 @@ def operation(
                 path["query"] = parse_query(declared.query, http)
             if declared.body:
                 path["body"] = parse_body(declared, http)
-            return answer(method(self, request, **path), declared.status)
+
+            def act() -> HttpResponseBase:
+                return answer(method(self, request, **path), declared.status)
+
+            def act_once() -> HttpResponseBase:
+                if http.method != "POST" or idempotency.HEADER not in http.headers:
+                    return act()
+                return idempotency.once(
+                    http,
+                    client_id=self.client.pk,
+                    caller=str(self.caller),
+                    act=act,
+                    calls_out=declared.calls_out,
+                )
+
+            if declared.calls_out and DEFERS in http.META:
+                return Deferred(lambda: _rendered(act_once))
+            return act_once() if self.principal else act()
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
 
     return declare
+
+
+def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """`act`'s response, or its refusal's: where no view is around it any more."""
+    try:
+        return act()
+    except Exception as exc:
+        return render(exc)
 
 
 def answer(result: Any, status: int) -> HttpResponseBase:
@@ -208,6 +246,12 @@ class TenantViewSet(ViewSet):
         self.principal = access.authenticate(request)
         if self.principal is None:
             raise access.refusal
+
+    @property
+    def caller(self) -> Principal:
+        """The person or the key that calls."""
+        assert self.principal, "a public operation has no caller"
+        return self.principal
 
     @property
     def client(self) -> "Client":

@@ -1,13 +1,14 @@
 """Responses whose connection is held open by the event loop (see chatplatform/asgi.py)."""
 
 import asyncio
+import contextvars
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from typing import Any
 
 import orjson
 from django.db import close_old_connections
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 
 from chatplatform.live import Listener
 
@@ -56,6 +57,31 @@ class Held(HttpResponse):
     def _start(self, status: int) -> dict[str, Any]:
         headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in self.items()]
         return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+class Deferred(HttpResponse):
+    """A response that another thread makes: `act` waits for a server that may be slow.
+
+    The web threads are few and serve everybody; what waits for a model or a receiver must not
+    hold one of them.
+    """
+
+    def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
+        super().__init__()
+        context = contextvars.copy_context()
+        self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
+
+    def finish(self) -> HttpResponseBase:
+        """The response itself, with what the middleware wrote on this one."""
+        close_old_connections()
+        try:
+            response = self.act()
+        finally:
+            close_old_connections()
+        for name, value in self.items():
+            if name != "Content-Type":
+                response.headers.setdefault(name, value)
+        return response
 
 
 class InThread:

@@ -1,7 +1,10 @@
-"""The job row: work that must happen after a commit, however often a process dies."""
+"""The job row: work that must happen after a commit. And answers kept for a repeated request."""
 
 from django.db import models
 from django.db.models.functions import Now
+
+from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
 
 
 class JobState(models.TextChoices):
@@ -69,3 +72,29 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} #{self.pk} ({self.state})"
+
+
+class StoredAnswer(models.Model):
+    """What a request with an Idempotency-Key was answered; kept for a day, encrypted.
+
+    Encrypted since some answers show a secret once, such as a new API key.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client_id = models.BigIntegerField()
+    # A hash of caller, path and key.
+    place = models.CharField(max_length=64)
+    # A hash of what was sent: another body under the same key is refused.
+    fingerprint = models.CharField(max_length=64)
+    # Empty where a repetition makes the answer anew: held ones, files.
+    answer = EncryptedTextField(default="")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client_id", "place"], name="stored_answer_once")
+        ]
+        indexes = [models.Index(fields=["created_at"], name="stored_answer_age")]
+
+    def __str__(self) -> str:
+        return f"answer {self.pk}"

@@ -7,6 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel, Field
 
+from chatplatform import idempotency
 from chatplatform.api import Form, Operation, TenantViewSet
 from chatplatform.shapes import Shape
 
@@ -83,7 +84,12 @@ class OperationSchema(AutoSchema):
         return []
 
     def _get_parameters(self) -> list[dict[str, Any]]:
-        return [*self._path_parameters(), *self._query_parameters()]
+        return [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()]
+
+    def _header_parameters(self) -> list[dict[str, Any]]:
+        if self.method != "POST" or not self.declared.access.security:
+            return []
+        return [IDEMPOTENCY_KEY]
 
     def _path_parameters(self) -> list[dict[str, Any]]:
         found = re.findall(r"\{(\w+)\}", self.path)
@@ -154,6 +160,8 @@ class OperationSchema(AutoSchema):
             found += [413, 415]
         if declared.body or declared.query:
             found += [422]
+        if self._header_parameters():
+            found += [409, 422]
         return found
 
     def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
@@ -200,6 +208,16 @@ class OperationSchema(AutoSchema):
         self.registry.register_on_missing(component)
 
 
+IDEMPOTENCY_KEY: dict[str, Any] = {
+    "in": "header",
+    "name": idempotency.HEADER,
+    "required": False,
+    "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
+    " the first answer again, with `Idempotent-Replayed: true`; with another body a 422"
+    " `idempotency_key_reused`; while the first is being served a 409 `request_in_flight`.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
+    "example": "order-1234-note-1",
+}
 _UUID = {"type": "string", "format": "uuid"}
 PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "chat_id": _UUID,

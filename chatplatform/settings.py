@@ -258,9 +258,19 @@ CELERY_BEAT_SCHEDULE = {
         # One that waited for a worker is worth nothing: the next one does its work.
         "options": {"queue": "insight", "expires": 10},
     },
+    "crawl due": {
+        "task": "bots.crawl_due",
+        "schedule": 300,
+        "options": {"queue": "insight"},
+    },
     "tidy sign-ins": {
         "task": "identity.tidy",
         "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
+    "tidy credits": {
+        "task": "identity.tidy_credits",
+        "schedule": 300,
         "options": {"queue": "insight"},
     },
 }
@@ -274,6 +284,9 @@ LLM_MODEL = env.str("LLM_MODEL", default="")
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
 # host:port pairs that the outbound client may reach although they are private.
 EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
+# Seconds between two requests of a crawl, and for one page with its redirects.
+CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
+CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 

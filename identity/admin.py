@@ -1,12 +1,16 @@
 """Clients, people and keys in the admin site; it shows no secret."""
 
+import json
+from typing import Any
+
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
-from identity.models import ApiKey, Client, User
-from identity.services import api_keys
+from identity.models import ApiKey, Client, ClientConfig, CreditEntry, Subscription, User
+from identity.services import api_keys, audit, credits
 
 
 @admin.register(Client)
@@ -57,3 +61,97 @@ class ApiKeyAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return False
+
+
+@admin.register(Subscription)
+class SubscriptionAdmin(ModelAdmin):
+    """Staff choose the plan; the balance moves by the ledger alone."""
+
+    list_display = (
+        "client", "plan", "credits_included", "credits_left", "credits_used", "period_end",
+        "is_active",
+    )  # fmt: skip
+    list_filter = ("plan", "is_active")
+    list_select_related = ("client",)
+    search_fields = ("client__name", "client__code")
+    ordering = ("client__name",)
+    fields = (
+        "client", "plan", "is_active", "credits_included", "period_start", "period_end",
+        "credits_left", "credits_used",
+    )  # fmt: skip
+    readonly_fields = ("client", "credits_left", "credits_used")
+    change_form_before_template: Any = "admin/identity/subscription/balance.html"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        shown: Subscription | None = self.get_object(request, object_id)
+        days = credits.daily_balances(shown.client_id) if shown else {}
+        line = {"label": "Credits left", "data": list(days.values()), "borderColor": "#2563eb"}
+        chart = json.dumps({"labels": [f"{day:%d %b}" for day in days], "datasets": [line]})
+        context = (extra_context or {}) | {"balance_chart": chart if days else ""}
+        found: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return found
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
+        # Only what was edited: credits move while the form is open.
+        with transaction.atomic():
+            obj.save(update_fields=form.changed_data)
+            if form.changed_data:
+                audit.record(
+                    obj.client_id,
+                    "subscription.changed",
+                    by=request.user,  # type: ignore[arg-type]
+                    subject=f"subscription:{obj.pk}",
+                    changes={"fields": sorted(form.changed_data)},
+                )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+class WrittenByServices(ModelAdmin):
+    """Rows that are only looked at here."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(CreditEntry)
+class CreditEntryAdmin(WrittenByServices):
+    list_display = (
+        "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
+    )  # fmt: skip
+    list_filter = ("kind", "is_open", "client")
+    list_select_related = ("client",)
+    search_fields = ("reference",)
+    ordering = ("-id",)
+    # Counting a ledger takes longer than showing a page of it.
+    show_full_result_count = False
+
+
+@admin.register(ClientConfig)
+class ClientConfigAdmin(WrittenByServices):
+    """Changed by the API, which checks hours, messages and limits."""
+
+    list_display = (
+        "client", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
+        "version",
+    )  # fmt: skip
+    list_filter = ("assign_strategy",)
+    list_select_related = ("client",)
+    search_fields = ("client__name", "client__code")
+    ordering = ("client__name",)

@@ -257,12 +257,26 @@ class Subscription(models.Model):
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="subscription")
     plan = models.CharField(max_length=10, choices=Plan, default=Plan.TRIAL)
     credits_included = models.PositiveIntegerField(default=1000)
-    credits_left = models.PositiveIntegerField(default=1000)
+    # Moved by identity.services.credits alone, which writes a CreditEntry with each change.
+    credits_left = models.PositiveBigIntegerField(default=0)
+    credits_used = models.PositiveBigIntegerField(default=0)
+    # The lowest percentage of credits_included that was warned of; null: none since it was above.
+    low_warned = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
-    period_end = models.DateTimeField(null=True)
+    # Null: the period goes on for ever.
+    period_end = models.DateTimeField(null=True, blank=True)
     is_active = models.BooleanField(default=True)
 
     objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(period_end__gt=models.F("period_start")),
+                name="subscription_period_has_length",
+                violation_error_message="A period must end after it starts.",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.plan} of {self.client_id}"
@@ -279,7 +293,10 @@ class EntryKind(models.TextChoices):
 
 
 class CreditEntry(models.Model):
-    """One change of a client's balance. Append-only: the amounts sum to `credits_left`."""
+    """One change of a client's balance. Append-only: the amounts sum to `credits_left`.
+
+    Only `is_open` changes later, when the call that a reservation was made for has ended.
+    """
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="credit_entries")
     kind = models.CharField(max_length=10, choices=EntryKind)
@@ -288,6 +305,9 @@ class CreditEntry(models.Model):
     balance_after = models.BigIntegerField()
     # What it was for, such as "reply:<message id>"; a repeated job finds its entry by it.
     reference = models.CharField(max_length=200)
+    is_open = models.BooleanField(default=False)
+    # The job that holds the credits; null for a call on an open request.
+    job_id = models.BigIntegerField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -295,11 +315,26 @@ class CreditEntry(models.Model):
 
     class Meta:
         constraints = [
+            # What was released may be held and released again; nothing is paid twice.
             models.UniqueConstraint(
-                fields=["client", "reference", "kind"], name="credit_entry_once"
-            )
+                fields=["client", "reference", "kind"],
+                condition=models.Q(kind__in=["grant", "top_up", "settle"]),
+                name="credit_entry_once",
+            ),
+            models.UniqueConstraint(
+                fields=["client", "reference"],
+                condition=models.Q(is_open=True),
+                name="credit_held_once",
+            ),
         ]
-        indexes = [models.Index(fields=["client", "id"], name="credit_ledger")]
+        indexes = [
+            models.Index(fields=["client", "id"], name="credit_ledger"),
+            models.Index(fields=["client", "reference"], name="credit_reference"),
+            # The sweep: whose call never ended.
+            models.Index(
+                fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.amount} of {self.client_id}"

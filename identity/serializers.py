@@ -1,11 +1,12 @@
 """Shapes of clients, people, tokens and keys."""
 
+import itertools
 import zoneinfo
 from typing import Annotated, Literal, Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from chatplatform.shapes import Language, Moment, Shape, Text, read_only
 from identity import models
@@ -43,12 +44,17 @@ class SubscriptionDto(Shape):
     """What a client's plan includes and what is left of it."""
 
     plan: Literal["trial", "standard", "unlimited"] = Field(description="The plan's kind.")
-    credits_included: int = Field(description="Credits in this period.")
-    credits_left: int = Field(description="Credits not used yet, 0 or more.")
-    credits_used: int = Field(description="Credits used in this period, 0 or more.")
+    credits_included: int = Field(description="Credits that the plan grants in each period.")
+    credits_left: int = Field(
+        description="Credits that may be used now, 0 or more: grants and top-ups, less what was"
+        " used and what running AI calls hold. On the plan `unlimited` nothing is refused."
+    )
+    credits_used: int = Field(
+        description="Credits used in this period, with what running AI calls hold; 0 or more."
+    )
     period_start: Moment = Field(description="When the period began.")
     period_end: Moment | None = Field(description="When the period ends; null where it does not.")
-    is_active: bool = Field(description="Whether credits may be used.")
+    is_active: bool = Field(description="Whether credits may be used; false when a trial is over.")
 
     @classmethod
     def of(cls, row: models.Subscription) -> Self:
@@ -56,7 +62,7 @@ class SubscriptionDto(Shape):
             plan=models.Plan(row.plan).value,
             credits_included=row.credits_included,
             credits_left=row.credits_left,
-            credits_used=max(0, row.credits_included - row.credits_left),
+            credits_used=row.credits_used,
             period_start=row.period_start,
             period_end=row.period_end,
             is_active=row.is_active,
@@ -297,3 +303,178 @@ class ApiKeysResponse(Shape):
 
     items: list[ApiKeyDto] = Field(description="The keys.")
     next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
+class TopUpAmount(Shape):
+    """Credits that were bought."""
+
+    amount: int = Field(
+        description="Credits to add, 1..1,000,000.",
+        strict=True,
+        ge=1,
+        le=1_000_000,
+        examples=[5000],
+    )
+    reference: Name = Field(
+        description="Names the purchase, such as the invoice's number; 1..200 characters. The same"
+        " one again adds nothing.",
+        min_length=1,
+        max_length=200,
+        examples=["INV-2031"],
+    )
+
+
+ClockTime = Annotated[
+    str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", examples=["09:00"], max_length=5)
+]
+ClosingTime = Annotated[
+    str,
+    Field(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", examples=["17:30"], max_length=5),
+]
+Notice = Annotated[Text, Field(max_length=2_000)]
+
+
+class BusinessHours(Shape):
+    """Hours of one weekday; a day may have several, a day without any is closed."""
+
+    weekday: int = Field(ge=0, le=6, description="0 for Monday to 6 for Sunday.", examples=[0])
+    opens: ClockTime = Field(description="HH:MM in the client's time zone, 00:00..23:59.")
+    closes: ClosingTime = Field(
+        description="HH:MM, after `opens`; from this minute on it is closed. 24:00 is the day's"
+        " end: hours over midnight are two entries."
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.opens >= self.closes:
+            raise ValueError("must open before it closes; hours over midnight are two entries")
+        return self
+
+
+class ClientConfigDto(Shape):
+    """How a client's chats behave."""
+
+    client_id: int | None = Field(
+        None, description="The client. An update may repeat it: another than the path's is a 422."
+    )
+    timezone: TimeZone = Field(
+        "UTC",
+        description="IANA time zone of business hours and reports.",
+        examples=["Europe/Berlin"],
+    )
+    business_hours: list[BusinessHours] = Field(
+        default_factory=list,
+        max_length=70,
+        description="When agents are there, replaced as a whole; hours of one day must not"
+        " overlap. Empty: always.",
+    )
+    out_of_hours_message: dict[Language, Notice] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="Language to what customers are told outside business hours, at most 2,000"
+        " characters each; replaced as a whole.",
+        examples=[{"en": "We are back at nine."}],
+    )
+    assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
+        "manual",
+        description="Who gets a chat that waits: `manual`: whoever takes it; `round_robin`: each"
+        " agent in turn; `least_busy`: the agent with the fewest open chats.",
+    )
+    agent_capacity: int = Field(
+        5, ge=1, le=1000, description="Open chats that an agent is given at most, 1..1,000."
+    )
+    handoff_on_request: bool = Field(
+        True, description="Whether a customer who asks for a person gets one."
+    )
+    handoff_on_no_answer: bool = Field(
+        True, description="Whether a person answers what the bot does not know."
+    )
+    handoff_message: dict[Language, Notice] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="Language to what customers are told at a handover, at most 2,000 characters"
+        " each; replaced as a whole. Where a language is missing the platform's own words.",
+        examples=[{"en": "A colleague will write to you here."}],
+    )
+    answer_threshold: float = Field(
+        0.77,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="Probability, 0..1, from which the bot answers; below it hands over.",
+    )
+    burst_wait_ms: int = Field(
+        0,
+        ge=0,
+        le=60_000,
+        description="Customer messages that come this close together get one reply; milliseconds,"
+        " 0..60,000. 0: each its own.",
+    )
+    inactivity_end_minutes: int = Field(
+        1440,
+        ge=0,
+        le=525_600,
+        description="Minutes without a message after which an open chat is ended, 0..525,600."
+        " 0: never.",
+    )
+    reopen_window_minutes: int = Field(
+        1440,
+        ge=0,
+        le=525_600,
+        description="A customer who writes within so many minutes of the end goes on in the same"
+        " chat, 0..525,600. 0: always a new one.",
+    )
+    first_response_target_seconds: int = Field(
+        300,
+        ge=1,
+        le=604_800,
+        description="Seconds in which a waiting customer should have an answer, 1..604,800.",
+    )
+    auto_summary: bool = Field(False, description="Whether ended chats are summarised.")
+    auto_tag: bool = Field(False, description="Whether chats are tagged by their topics.")
+    auto_sentiment: bool = Field(False, description="Whether customers' mood is estimated.")
+    auto_translate: bool = Field(
+        False, description="Whether messages are translated for the agents."
+    )
+    mask_personal_data: bool = Field(
+        False, description="Whether personal data is masked before a model reads it."
+    )
+    retention_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="Days that ended chats are kept, 1..36,500. Null: for ever.",
+    )
+    version: int | None = Field(
+        None,
+        ge=1,
+        le=2**31 - 1,
+        description="Grows with every change. An update that names an older one is a 409"
+        " `stale_version`; left out or null, it is not compared.",
+        examples=[None],
+    )
+
+    @field_validator("business_hours")
+    @classmethod
+    def _apart(cls, hours: list[BusinessHours]) -> list[BusinessHours]:
+        hours = sorted(hours, key=lambda one: (one.weekday, one.opens))
+        for earlier, later in itertools.pairwise(hours):
+            if earlier.weekday == later.weekday and later.opens < earlier.closes:
+                raise ValueError(f"hours of weekday {later.weekday} overlap at {later.opens}")
+        return hours
+
+    @classmethod
+    def of(cls, row: models.ClientConfig) -> "ClientConfigDto":
+        # Not validated: what an older version stored must stay readable.
+        fields = {name: getattr(row, name) for name in CONFIG_FIELDS}
+        hours = [BusinessHours.model_construct(**one) for one in row.business_hours]
+        return cls.model_construct(
+            **fields | {"business_hours": hours},
+            client_id=row.client_id,
+            timezone=row.client.timezone,
+            version=row.version,
+        )
+
+
+# What a request may set in a ClientConfig's own row.
+CONFIG_FIELDS = frozenset(ClientConfigDto.model_fields) - {"client_id", "timezone", "version"}

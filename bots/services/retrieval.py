@@ -102,7 +102,7 @@ def _indexed(row: Chunk) -> IndexedChunk:
         id=row.pk,
         document_id=row.document_id,
         title=row.document.title or row.document.file_name,
-        url=None,
+        url=row.document.url or None,
         heading=row.heading,
         page=row.page,
         text=row.text,

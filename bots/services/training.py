@@ -20,7 +20,7 @@ from django.db.models import F, QuerySet
 from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import Extracted, ExtractError
-from bots.models import Bot, Chunk, Document, DocumentStatus
+from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage
 from bots.serializers.train import DocumentDto
 from chatplatform.errors import ApiError, Invalid, NotFound, TooLarge
 from chatplatform.jobs import enqueue, hold_lease, report_progress
@@ -118,7 +118,7 @@ def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
     by_digest = {one.sha256: one for one in stored}
     known = _of_digests(bot, by_digest)
     new = [one for digest, one in by_digest.items() if digest not in known]
-    if Document.objects.filter(bot=bot).count() + len(new) > MAX_DOCUMENTS:
+    if _uploads(bot).count() + len(new) > MAX_DOCUMENTS:
         raise DocumentLimit
     for document in known.values():
         if document.status == DocumentStatus.FAILED:
@@ -133,18 +133,24 @@ def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
             size_bytes=one.size_bytes,
             sha256=one.sha256,
         )
-        _enqueue(made)
+        enqueue_training(made)
     # Read again: the database set times and states.
     documents = _of_digests(bot, by_digest)
     return [documents[digest] for digest in by_digest]
 
 
+def _uploads(bot: Bot) -> QuerySet[Document]:
+    """Pages of the web have a life and a limit of their own."""
+    return Document.objects.filter(bot=bot, web_url=None)
+
+
 def _of_digests(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
-    rows = Document.objects.filter(bot=bot, sha256__in=list(digests))
+    rows = _uploads(bot).filter(sha256__in=list(digests))
     return {document.sha256: document for document in rows}
 
 
-def _enqueue(document: Document) -> None:
+def enqueue_training(document: Document) -> None:
+    """Have a worker train a queued document; in the transaction that queued it."""
     enqueue(
         "bots.train_document",
         client_id=document.client_id,
@@ -161,7 +167,7 @@ def retrain(document: Document) -> bool:
             pk=document.pk, status__in=[DocumentStatus.TRAINED, DocumentStatus.FAILED]
         ).update(status=DocumentStatus.QUEUED, progress=0, error_code="", error_message="")
         if queued:
-            _enqueue(document)
+            enqueue_training(document)
     return bool(queued)
 
 
@@ -179,7 +185,9 @@ def delete(bot: Bot, *, document_id: int) -> None:
         if document is None:
             raise NotFound
         name = document.file.name
+        WebPage.objects.filter(document=document).delete()
         document.delete()
+        _tell_web_url(document)
         Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
         if name:
             transaction.on_commit(lambda: default_storage.delete(name), robust=True)
@@ -240,10 +248,9 @@ def fail(document_id: int, *, code: str, message: str) -> None:
     """Mark an unfinished document as failed and announce it."""
     with transaction.atomic():
         hold_lease()
-        failed = (
-            Document.objects.filter(pk=document_id)
-            .exclude(status=DocumentStatus.TRAINED)
-            .update(status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500])
+        # One that is queued anew meanwhile has new bytes, and another run.
+        failed = _running(document_id).update(
+            status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
         )
         if failed:
             _announce("document.failed", document_id)
@@ -347,3 +354,10 @@ def _announce(event: str, document_id: int) -> None:
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.of(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
+    _tell_web_url(document)
+
+
+def _tell_web_url(document: Document) -> None:
+    """One page less is awaited: its crawl may be complete now."""
+    if document.web_url_id:
+        enqueue("bots.settle_web_url", client_id=document.client_id, web_url_id=document.web_url_id)

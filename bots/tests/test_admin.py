@@ -4,8 +4,9 @@ import pytest
 from django.apps import apps
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone
 
-from bots.models import Chunk, Document, Prompt
+from bots.models import Chunk, Document, Prompt, WebPage, WebUrl
 from chatplatform.models import Job
 from identity.models import User
 
@@ -31,8 +32,20 @@ def document(bot):
     return made
 
 
-@pytest.mark.parametrize("name", ["bot", "prompt", "document", "chunk"])
-def test_lists_and_rows_open(staff, document, name):
+@pytest.fixture
+def web_url(document):
+    row = WebUrl.objects.create(
+        client=document.client, bot=document.bot, url="http://shop.example/", status="trained"
+    )
+    WebPage.objects.create(
+        client=document.client, web_url=row, document=document, url="http://shop.example/a",
+        status="trained", fetched_at=timezone.now(),
+    )  # fmt: skip
+    return row
+
+
+@pytest.mark.parametrize("name", ["bot", "prompt", "document", "chunk", "weburl"])
+def test_lists_and_rows_open(staff, document, web_url, name):
     row = apps.get_model("bots", name)._default_manager.get()
     listed = staff.get(reverse(f"admin:bots_{name}_changelist"), {"q": "e"})
     assert listed.status_code == 200
@@ -48,3 +61,21 @@ def test_train_again(staff, document):
     document.refresh_from_db()
     assert (document.status, document.error_code) == ("queued", "")
     assert Job.objects.filter(name="bots.train_document").count() == 1
+
+
+def test_crawl_now(staff, web_url):
+    path = reverse("admin:bots_weburl_changelist")
+    assert b"1 failed" in staff.get(path).content
+    chosen = {"action": "crawl_now", "_selected_action": [web_url.pk]}
+    for _ in range(2):
+        assert staff.post(path, chosen).status_code == 302
+    web_url.refresh_from_db()
+    assert web_url.status == "queued"
+    assert Job.objects.filter(name="bots.crawl_web_url").count() == 1
+
+
+def test_the_pages_of_an_address(staff, web_url):
+    shown = staff.get(reverse("admin:bots_weburl_change", args=[web_url.pk])).content.decode()
+    assert "http://shop.example/a" in shown
+    assert "timeout" in shown
+    assert 'name="pages-0-url"' not in shown

@@ -10,7 +10,8 @@ from bots.serializers.train import (
     DocumentsResponse,
     PromptDto,
 )
-from bots.services import bots, prompts, training
+from bots.serializers.web_url import WebUrlDto, WebUrlsResponse
+from bots.services import bots, prompts, training, web_urls
 from chatplatform.api import Form, TenantViewSet, operation
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
@@ -61,3 +62,37 @@ class DocumentViewSet(TenantViewSet):
         """The bot's documents, newest first, with how far their training is."""
         rows = training.of_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.of)
+
+
+class WebUrlViewSet(TenantViewSet):
+    @operation(
+        "AI / train", "Add Web Url", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
+        status=202, also={409: Error},
+    )  # fmt: skip
+    def create(self, request: Request, bot_id: int, body: WebUrlDto) -> WebUrlDto:
+        """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
+
+        A worker fetches them as the site's robots.txt allows; `Get Web Urls` shows how far it is.
+        """
+        return web_urls.add(bots.get(self.client, bot_id), given=body)
+
+    @operation(
+        "AI / train", "Update Web Url By Id", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
+        also={409: Error},
+    )  # fmt: skip
+    def update(self, request: Request, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
+        """Change what is named. Another `url` or `crawl_depth` is crawled at once."""
+        bot = bots.get(self.client, bot_id)
+        return web_urls.update(bot, web_url_id=web_url_id, given=body)
+
+    @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
+    def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
+        """The bot's addresses, newest first, with what became of their pages."""
+        rows = web_urls.of_bot(bots.get(self.client, bot_id))
+        return page(rows, query, by="-id", shape=WebUrlDto.of)
+
+    @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
+    def destroy(self, request: Request, bot_id: int, web_url_id: int) -> None:
+        """Forget an address and everything the bot knew from its pages."""
+        bot = bots.get(self.client, bot_id)
+        web_urls.delete(bot, web_url_id=web_url_id, by=self.user)

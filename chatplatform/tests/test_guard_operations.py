@@ -41,10 +41,16 @@ AI / train   | Get Current Prompt                             | GET    | /ai/{bo
 AI / train   | Upload Files                                   | POST   | /ai/{bot_id}/train/document
 AI / train   | Delete Document By Id                          | DELETE | /ai/{bot_id}/train/document/{document_id}
 AI / train   | Get Files                                      | GET    | /ai/{bot_id}/train/document
+AI / train   | Add Web Url                                    | POST   | /ai/{bot_id}/train/web-url
+AI / train   | Update Web Url By Id                           | PUT    | /ai/{bot_id}/train/web-url/{web_url_id}
+AI / train   | Get Web Urls                                   | GET    | /ai/{bot_id}/train/web-url
+AI / train   | Delete Web Url By                              | DELETE | /ai/{bot_id}/train/web-url/{web_url_id}
 bot          | Get All Bot                                    | GET    | /ai/bot
 bot          | Get Bot By Id                                  | GET    | /ai/bot/{bot_id}
 bot          | Create Bot                                     | POST   | /ai/bot
 bot          | Update Bot                                     | PUT    | /ai/bot/{bot_id}/update-bot
+config       | Getclientchatconfigrouter                      | GET    | /config/{client_id}/chat
+config       | Updateclientchatconfigrouter                   | POST   | /config/{client_id}/chat
 identity     | Get Client Info                                | GET    | /identity/client
 identity     | Login For Access Token2                        | POST   | /identity/token2
 identity     | Read Users Me                                  | GET    | /identity/users/me
@@ -53,6 +59,8 @@ identity     | Revoke Token                                   | POST   | /identi
 identity     | List Api Keys                                  | GET    | /identity/api-keys
 identity     | Create Api Key                                 | POST   | /identity/api-keys
 identity     | Revoke Api Key                                 | DELETE | /identity/api-keys/{api_key_id}
+identity     | Get Subscription                               | GET    | /identity/subscription
+identity     | Top Up                                         | POST   | /identity/subscription/top-up
 Check Health | Check Health                                   | GET    | /health
 Check Health | Live                                           | GET    | /health/live
 """  # noqa: E501 - a table
@@ -75,6 +83,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/bot/{bot_id}/update-bot"): {"bot_name": "Renamed"},
     ("POST", "/ai/{bot_id}/train/prompt"): {"content": "Be kind."},
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
+    ("POST", "/ai/{bot_id}/train/web-url"): {"url": "https://93.184.215.14/help"},
+    ("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}"): {"refresh_hours": 24},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
     ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
@@ -84,6 +94,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
                                    "password": PASSWORD},
+    ("POST", "/identity/subscription/top-up"): {"amount": 500, "reference": "INV-1"},
+    ("POST", "/config/{client_id}/chat"): {"agent_capacity": 7},
 }  # fmt: skip
 
 DEEP = 100_000
@@ -200,6 +212,9 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
         mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
     )  # fmt: skip
+    web_url = import_string("bots.models.WebUrl").objects.create(
+        client=client, bot=bot, url="https://93.184.215.14/"
+    )
     customer = import_string("chats.models.Customer").objects.create(client=client, name="Zoe")
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
@@ -212,8 +227,10 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "customer_id": customer.pk,
         "notification_id": notification.pk,
         "document_id": document.pk,
+        "web_url_id": web_url.pk,
         "chat_id": chat.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
+        "client_id": client.pk,
     }
 
 
@@ -221,6 +238,7 @@ MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "customer_id": 999_999_999,
     "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
+    "web_url_id": 999_999_999, "client_id": 999_999_999,
 }  # fmt: skip
 
 

@@ -3,14 +3,11 @@
 A client's own words come first: the bot's welcome message, the configured handover message.
 """
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 from django.utils import timezone
 
 from bots.models import Bot
 from chats.models import Conversation
-from identity.models import ClientConfig
+from identity.services import configs
 
 _GREETING = {"en": "Hello! How can I help you?", "vi": "Xin chào! Tôi có thể giúp gì cho bạn?"}
 _THANKS = {
@@ -54,7 +51,7 @@ def reply(kind: str, *, language: str, bot: Bot) -> str:
 def handover(*, reason: str, language: str, chat: Conversation) -> str:
     """What the customer is told when a person will answer; another thing while nobody works."""
     config = chat.client.config
-    if config.out_of_hours_message and not is_open(config, timezone.now()):
+    if config.out_of_hours_message and not configs.is_open(config, timezone.now()):
         return _in(language, config.out_of_hours_message, _CLOSED)
     return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
 
@@ -67,18 +64,6 @@ def unknown(*, language: str) -> str:
 def no_person(*, language: str) -> str:
     """What the bot says to who asks for a person where it may not hand over."""
     return _in(language, {}, _NO_PERSON)
-
-
-def is_open(config: ClientConfig, at: datetime) -> bool:
-    """Whether the client works at a time, by its own clock; without business hours: always."""
-    if not config.business_hours:
-        return True
-    local = at.astimezone(ZoneInfo(config.client.timezone))
-    clock = f"{local:%H:%M}"
-    return any(
-        hours["weekday"] == local.weekday() and hours["opens"] <= clock < hours["closes"]
-        for hours in config.business_hours
-    )
 
 
 def _in(language: str, own: dict[str, str], ours: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from bots.knowledge import language as languages
-from chatplatform import live
+from chatplatform import idempotency, live
 from chatplatform.errors import ApiError
 from chatplatform.jobs import enqueue, postpone
 from chats import serializers as s
@@ -69,10 +69,11 @@ def receive(chat: Conversation, given: s.ConvMessage) -> Message:
 
 
 def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
-    known = _known(chat, given.client_message_id, SenderType.CUSTOMER)
+    client_message_id = _id_of(given)
+    known = _known(chat, client_message_id, SenderType.CUSTOMER)
     while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
         chat = _next_chat(chat)
-        known = _known(chat, given.client_message_id, SenderType.CUSTOMER)
+        known = _known(chat, client_message_id, SenderType.CUSTOMER)
     if known:
         return known
     if chat.status == Status.ENDED:
@@ -84,7 +85,7 @@ def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
         content=text_content(given.text),
         language=given.language or languages.detect(given.text, default=chat.language),
-        client_message_id=given.client_message_id,
+        client_message_id=client_message_id,
     )
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
         _ask_bot(chat, message)
@@ -136,6 +137,11 @@ def _ask_bot(chat: Conversation, message: Message) -> None:
         due_at=timezone.now() + wait if wait else None,
         message_id=str(message.pk),
     )
+
+
+def _id_of(given: s.ConvMessage) -> str | None:
+    """What names a message again: its sender's id, or the Idempotency-Key of the request."""
+    return given.client_message_id or idempotency.current_id()
 
 
 def _known(

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +18,7 @@ from chatplatform import jobs, live
 from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
 from chats.services import conversations, courtesies, handoffs, messages
 from identity.models import ClientConfig
+from identity.services import credits
 
 log = logging.getLogger(__name__)
 HISTORY_LINES = 6
@@ -126,7 +127,8 @@ def _kept(decision: Decision, message: Message, config: ClientConfig) -> Decisio
 
 
 def _decide(chat: Conversation, message: Message, burst: Sequence[Message]) -> Decision:
-    """What to say to a message and those just before it; reads and computes, writes nothing."""
+    """What to say to a message and those just before it; reads, computes
+    and holds credits, writes nothing else."""
     if chat.bot.is_disabled:
         return HandOver("bot_disabled")
     texts = [one.text for one in burst]
@@ -138,6 +140,8 @@ def _decide(chat: Conversation, message: Message, burst: Sequence[Message]) -> D
     if kind and not text:
         said = courtesies.reply(kind, language=message.language, bot=chat.bot)
         return Said(said, receipt={"decision": "small_talk", "kind": kind})
+    if not _hold_credits(message):
+        return HandOver("credits_used_up", {"decision": "credits_used_up"})
     found = retrieval.search(chat.bot, text, language=message.language)
     threshold = chat.client.config.answer_threshold
     receipt = _receipt(chat, found, threshold)
@@ -221,21 +225,23 @@ def _ask_model(
             on_delta=lambda piece: live.push(_stream(message), "delta", {"text": piece}),
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         )
-    except types.Refused:
-        return HandOver("no_answer", receipt | {"decision": "model_refused"})
+    except types.Refused as exc:
+        return HandOver(
+            "no_answer", receipt | {"decision": "model_refused", "usage": _tokens(exc.usage)}
+        )
     except types.EngineError as exc:
         log.warning("the model gave no usable answer: %s", exc)
         live.push(_stream(message), "reset", {})
         return _fall_back(chat, message, text, found, receipt | {"engine_error": str(exc)[:300]})
-    tokens = {
-        "prompt_tokens": made.usage.prompt_tokens,
-        "completion_tokens": made.usage.completion_tokens,
-    }
     return Said(
         made.text,
         [_citation(snippets[n - 1]) for n in made.cited],
-        receipt | {"decision": "answered", "model": made.model, "usage": tokens},
+        receipt | {"decision": "answered", "model": made.model, "usage": _tokens(made.usage)},
     )
+
+
+def _tokens(usage: types.Usage | None) -> dict[str, int] | None:
+    return asdict(usage) if usage else None
 
 
 def _fall_back(
@@ -278,14 +284,16 @@ def _say(
     leased: bool = True,
 ) -> None:
     """Store the decision, unless the conversation changed hands while it was being made."""
-    receipt = decision.receipt | ({"answers": [*earlier, str(message.pk)]} if earlier else {})
     with transaction.atomic():
         if leased:
             jobs.hold_lease()
         locked = conversations.lock(chat)
         if locked.version != chat.version or not _is_bots_turn(locked):
             log.info("reply to %s dropped: the conversation changed hands", message.pk)
+            credits.release(chat.client_id, reference=_reference(message))
             return
+        decision = _charged(message, decision)
+        receipt = decision.receipt | ({"answers": [*earlier, str(message.pk)]} if earlier else {})
         if isinstance(decision, HandOver):
             handoffs.hand_over(
                 locked,
@@ -304,3 +312,36 @@ def _say(
             citations=decision.citations,
             receipt=receipt,
         )
+
+
+def _reference(message: Message) -> str:
+    return f"reply:{message.pk}"
+
+
+def _hold_credits(message: Message) -> bool:
+    """Whether the client can pay for a reply; holds the most that it may cost."""
+    cost = credits.MODEL_REPLY if settings.LLM_BASE_URL else credits.EMBEDDED_TASK
+    try:
+        credits.reserve(message.client_id, cost=cost, reference=_reference(message))
+    except credits.InsufficientCredits:
+        return False
+    return True
+
+
+def _charged(message: Message, decision: Decision) -> Decision:
+    """Pay for the decision in the transaction that stores it; its receipt says what was paid."""
+    price = _price(decision.receipt)
+    if price:
+        paid = credits.settle(message.client_id, used=price, reference=_reference(message))
+        return replace(decision, receipt=decision.receipt | {"credits": paid})
+    credits.release(message.client_id, reference=_reference(message))
+    return replace(decision, receipt=decision.receipt | {"credits": 0})
+
+
+def _price(receipt: dict[str, Any]) -> int:
+    """Tokens cost also where the model refused; what the platform's own reading did not find
+    costs nothing."""
+    usage = receipt.get("usage")
+    if usage:
+        return credits.of_tokens(usage["prompt_tokens"] + usage["completion_tokens"])
+    return credits.EMBEDDED_TASK if receipt.get("decision") == "answered" else 0

@@ -5,6 +5,7 @@ customer was told of each handover exactly once.
 """
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -34,7 +35,10 @@ PEOPLE = st.sampled_from(["Ann", "Ben", "Bea"])
 class Life(RuleBasedStateMachine):
     """One customer, one bot, two agents and their admin; each run is rolled back."""
 
-    world = None
+    world: Any = None
+    server: Any
+    people: Any
+    bot: Any
 
     def __init__(self):
         super().__init__()
@@ -207,13 +211,13 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def no_handover_is_silent_and_nothing_lost_or_doubled(self):
-        said = Message.objects.filter(conversation_id=self.id).order_by("seq")
-        said = list(said.values_list("seq", "sender_type", "in_reply_to"))
+        rows: Any = Message.objects.filter(conversation_id=self.id).order_by("seq")
+        said = list(rows.values_list("seq", "sender_type", "in_reply_to"))
         assert [seq for seq, _, _ in said] == list(range(1, len(said) + 1))
         answered = [asked for _, _, asked in said if asked]
         assert len(answered) == len(set(answered))
-        events = Event.objects.filter(conversation_id=self.id).order_by("sequence")
-        events = list(events.values_list("sequence", "type"))
+        rows = Event.objects.filter(conversation_id=self.id).order_by("sequence")
+        events = list(rows.values_list("sequence", "type"))
         assert [number for number, _ in events] == list(range(1, len(events) + 1))
         told = [side for _, side, _ in said].count("system")
         announced = [kind for _, kind in events].count("conversation.handed_off")

@@ -7,9 +7,9 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
-from identity.models import Client, ClientConfig, Role, Subscription
+from identity.models import Client, ClientConfig, Role
 from identity.serializers import RegisterTrialDto
-from identity.services import users
+from identity.services import credits, users
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
@@ -28,12 +28,8 @@ def register_trial(given: RegisterTrialDto) -> Client:
             password=given.password,
         )
         ClientConfig.objects.create(client=client)
-        client.subscription = Subscription.objects.create(
-            client=client,
-            credits_included=TRIAL_CREDITS,
-            credits_left=TRIAL_CREDITS,
-            period_start=timezone.now(),
-            period_end=timezone.now() + TRIAL_PERIOD,
+        client.subscription = credits.open_account(
+            client, included=TRIAL_CREDITS, period_end=timezone.now() + TRIAL_PERIOD
         )
     client.refresh_from_db(fields=["created_at"])
     return client

@@ -11,7 +11,7 @@ from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from identity import serializers as s
 from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, bearer_token
-from identity.services import api_keys, clients, logins, tokens
+from identity.services import api_keys, clients, credits, logins, tokens
 
 LoginBody = s.Body_login_for_access_token2_identity_token2_post
 LOGIN_FORM = Form(LoginBody, media_type="application/x-www-form-urlencoded")
@@ -93,3 +93,33 @@ class ApiKeyViewSet(TenantViewSet):
     def destroy(self, request: Request, api_key_id: int) -> None:
         """End a key, within a second everywhere. Once more does nothing."""
         api_keys.revoke(self.client, api_key_id=api_key_id)
+
+
+class SubscriptionViewSet(TenantViewSet):
+    """The plan and the credits of the caller's client."""
+
+    @operation("identity", "Get Subscription", access=BEARER, returns=s.SubscriptionDto)
+    def retrieve(self, request: Request) -> s.SubscriptionDto:
+        """The plan, what is left of its credits, and what was used in this period."""
+        return s.SubscriptionDto.of(self.client.subscription)
+
+    @operation(
+        "identity",
+        "Top Up",
+        access=ADMIN,
+        body=s.TopUpAmount,
+        returns=s.SubscriptionDto,
+        also={409: Error},
+    )
+    def top_up(self, request: Request, body: s.TopUpAmount) -> s.SubscriptionDto:
+        """Record credits that were bought elsewhere; this platform takes no payment itself.
+
+        The same `reference` again adds nothing and answers as the first time; with another
+        amount it is a 409 `reference_taken`. An ended plan keeps what is added and does not begin
+        again by it.
+        """
+        return s.SubscriptionDto.of(
+            credits.top_up(
+                self.client.pk, amount=body.amount, reference=body.reference, by=self.user
+            )
+        )

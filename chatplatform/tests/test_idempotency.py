@@ -1,0 +1,136 @@
+"""Idempotency-Key: a repeated request gets the first one's answer and does nothing more."""
+
+import io
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from bots.models import Document
+from chatplatform.models import Job, StoredAnswer
+from chatplatform.testing import make_key, run_before
+from chats.models import Conversation, Message
+from identity.models import ApiKey
+
+KEY = {"Idempotency-Key": "order-1"}
+CHAT = {"customer": {"name": "Zoe"}, "message": "Hello"}
+
+
+def test_repetition_gets_the_first_answer(server):
+    first = server.post("/ai/client/chat", CHAT, **KEY)
+    again = server.post("/ai/client/chat", CHAT, **KEY)
+
+    assert first.status_code == again.status_code == 201
+    assert again.content == first.content
+    assert "Idempotent-Replayed" not in first.headers
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert Conversation.objects.count() == 1
+    assert Message.objects.count() == 1
+    assert Job.objects.count() == 1
+
+
+def test_without_a_key_both_count(server):
+    server.post("/ai/client/chat", CHAT)
+    server.post("/ai/client/chat", CHAT)
+    assert Conversation.objects.count() == 2
+    assert not StoredAnswer.objects.exists()
+
+
+def test_other_body_is_refused(server):
+    server.post("/ai/client/chat", CHAT, **KEY)
+    reply = server.post("/ai/client/chat", {**CHAT, "message": "Bye"}, **KEY)
+    assert (reply.status_code, reply.json()["code"]) == (422, "idempotency_key_reused")
+    assert Conversation.objects.count() == 1
+
+
+def test_a_key_is_good_for_one_caller_and_one_path(server, client_a, bot, cara, ann):
+    other = make_key(client_a, "secret", bot.pk)
+    chats = [who.post("/ai/client/chat", CHAT, **KEY).json()["id"] for who in (server, other)]
+    sent = [
+        server.post(f"/ai/client/chat/{chat}", {"text": "Hi", "reply": "none"}, **KEY).json()
+        for chat in (chats[0], chats[0])
+    ]
+    assert len(set(chats)) == 2
+    assert sent[0] == sent[1]
+    for who in (ann, cara):
+        assert who.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY).status_code
+    assert ApiKey.objects.filter(name="a").count() == 2
+
+
+def test_a_refusal_is_not_kept(server):
+    refused = server.post("/ai/client/chat", {"customer": {"email": "no"}}, **KEY)
+    assert refused.status_code == 422
+    assert server.post("/ai/client/chat", CHAT, **KEY).status_code == 201
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "é"])
+def test_wrong_key_is_refused(server, key):
+    reply = server.post("/ai/client/chat", CHAT, **{"Idempotency-Key": key})
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["header", "Idempotency-Key"]
+    assert not Conversation.objects.exists()
+
+
+def test_a_secret_in_an_answer_is_kept_encrypted(ann):
+    made = ann.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY)
+    again = ann.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY)
+    secret = made.json()["key"]
+    assert again.json()["key"] == secret
+    assert ApiKey.objects.count() == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT answer FROM chatplatform_storedanswer")
+        assert secret not in cursor.fetchone()[0]
+
+
+def test_a_day_later_the_key_is_free(server):
+    server.post("/ai/client/chat", CHAT, **KEY)
+    StoredAnswer.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert server.post("/ai/client/chat", CHAT, **KEY).status_code == 201
+    assert Conversation.objects.count() == 2
+    assert StoredAnswer.objects.count() == 1
+
+
+def test_a_message_with_a_reply_is_stored_once(server):
+    chat = server.post("/ai/client/chat", {}).json()["id"]
+    body = {"text": "Where is my parcel?", "reply": "async"}
+    turns = [server.post(f"/ai/client/chat/{chat}", body, **KEY).json() for _ in range(2)]
+    assert turns[0]["message"]["id"] == turns[1]["message"]["id"]
+    assert Message.objects.count() == 1
+    assert Job.objects.count() == 1
+
+
+def test_an_upload_is_known_by_its_parts(ann, bot):
+    def upload(text):
+        file = io.BytesIO(text)
+        file.name = "hours.txt"
+        path = f"/ai/{bot.pk}/train/document"
+        headers = {**ann.headers, **KEY}
+        return ann.browser.post(path, {"files": file}, headers=headers).status_code
+
+    assert [upload(b"Open from nine."), upload(b"Open from nine.")] == [202, 202]
+    assert upload(b"Closed today.") == 422
+    assert Document.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_twin_in_flight_is_told_to_wait(server):
+    twin = []
+
+    def send_again():
+        def send():
+            twin.append(server.post("/ai/client/chat", CHAT, **KEY))
+            connection.close()
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        thread.join()
+
+    with run_before("chats.services.messages.open_with", send_again):
+        first = server.post("/ai/client/chat", CHAT, **KEY)
+
+    assert first.status_code == 201
+    assert (twin[0].status_code, twin[0].json()["code"]) == (409, "request_in_flight")
+    assert twin[0].headers["Retry-After"] == "1"
+    assert Conversation.objects.count() == 1
