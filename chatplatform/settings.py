@@ -273,6 +273,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
+    "keep the time of chats": {
+        "task": "chats.keep_time",
+        "schedule": 10,
+        # One that waited for a worker is worth nothing: the next one does its work.
+        "options": {"queue": "insight", "expires": 10},
+    },
     "crawl due": {
         "task": "bots.crawl_due",
         "schedule": 300,

@@ -6,11 +6,13 @@ import json
 import re
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from django.core.files.base import ContentFile
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from chatplatform.api import PUBLIC, Access, Form, routes
@@ -20,6 +22,19 @@ from identity.models import Role
 
 # Everything that is served: what the document promises, operation by operation.
 SERVED = """
+AI / chat    | Assign Chat                                    | POST   | /ai/chat/{chat_id}/assign
+AI / chat    | Chat Unassign                                  | POST   | /ai/chat/{chat_id}/unassign
+AI / chat    | Manual Chat                                    | POST   | /ai/chat/{chat_id}/manual
+AI / chat    | Get Chat History                               | GET    | /ai/chat/{chat_id}/history
+AI / chat    | Get Chat History                               | GET    | /ai/chat/history/customer/{customer_id}
+AI / chat    | Get Chat History                               | GET    | /ai/{bot_id}/chat-history
+AI / chat    | Get Chats                                      | GET    | /ai/chats
+AI / chat    | End A Chat By Id                               | POST   | /ai/chat/{chat_id}/end
+AI / chat    | Agent End A Chat By Id                         | POST   | /ai/chat/{chat_id}/agent-end
+AI / chat    | Snooze Chat                                    | POST   | /ai/chat/{chat_id}/snooze
+AI / chat    | Mark Chat As Read                              | POST   | /ai/chat/{chat_id}/read
+AI / chat    | Get Assign Notification                        | GET    | /ai/chat/notifications
+AI / chat    | Mark Notification As Read By Notification Id   | PUT    | /ai/chat/notifications/{notification_id}/read
 AI / client  | Create new chat conversation                   | POST   | /ai/client/chat
 AI / client  | Send message in existing chat conversation      | POST   | /ai/client/chat/{chat_id}
 AI / client  | Get chat conversation history                  | GET    | /ai/client/chat/history/{chat_id}
@@ -103,6 +118,7 @@ PNG = bytes.fromhex(
 )
 VIEWER_MAY_BECAUSE = {("POST", "/identity/revoke"): "signing out is one's own affair"}
 
+TOMORROW = (timezone.now() + timedelta(days=1)).isoformat()
 # A body that is accepted, for every operation that takes one.
 REGISTRATION = {
     "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
@@ -128,6 +144,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
     ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
     ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
+    ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
+    ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
+    ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
@@ -269,9 +288,14 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     call = import_string("bots.models.FunctionCall").objects.create(
         client=client, bot=bot, function_name="refund", status="waiting", requires_approval="agent",
     )  # fmt: skip
+    notification = import_string("chats.models.Notification").objects.create(
+        client=client, user=owner.user, conversation=chat, kind="assigned"
+    )
     return {
         "bot_id": bot.pk,
         "call_id": call.pk,
+        "customer_id": customer.pk,
+        "notification_id": notification.pk,
         "document_id": document.pk,
         "web_url_id": web_url.pk,
         "chat_id": chat.pk,
@@ -287,6 +311,7 @@ MISSING: dict[str, Any] = {
     "client_id": 999_999_999, "user_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "customer_id": 999_999_999, "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
 }  # fmt: skip
 
 
@@ -389,7 +414,9 @@ def test_404_to_another_client(served, ann, ann_key, ours, cara, cara_key, their
             assert is_error(missing, 404)
             assert without_request_id(foreign) == without_request_id(missing)
     for owner in callers(served.declared.access, ann, ann_key):
-        status = send(owner, served, ours).status_code
+        # Rows of its own for each: what one caller has ended, the other could not end again.
+        own = rows_of(ann, ann_key)
+        status = send(owner, served, own).status_code
         if served.at in CONFLICT_BECAUSE:
             assert status == 409
         else:
@@ -402,7 +429,7 @@ def without_request_id(reply: Any) -> dict[str, Any]:
     return body
 
 
-@each([one for one in WITH_ID if "chat_id" not in one.ids])
+@each([one for one in WITH_ID if not {"chat_id", "notification_id"} & set(one.ids)])
 def test_404_for_an_id_beyond_every_row(served, ann, ann_key, ours):
     for caller in callers(served.declared.access, ann, ann_key):
         for name in served.ids:

@@ -5,13 +5,23 @@ from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, retrieval
 from chatplatform import jobs
 from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
-from chats.services import actions, conversations, courtesies, messages, replies
+from chats.services import (
+    actions,
+    charges,
+    conversations,
+    courtesies,
+    decisions,
+    handoffs,
+    lifecycle,
+    messages,
+    replies,
+)
+from chats.services.decisions import Decision, HandOver, Said
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +57,8 @@ def give_up(call_id: str) -> None:
         if _continued(chat, call):
             return
         _note(chat, call)
-        if chat.status == Status.OPEN and chat.assign_type == AssignType.BOT:
-            conversations.hand_over(chat, reason="engine_failed")
+        if chat.status == Status.OPEN:
+            handoffs.hand_over(chat, reason="engine_failed", language=message.language)
 
 
 def _load(call_id: str) -> tuple[FunctionCall, Message] | None:
@@ -69,18 +79,20 @@ def _bot_may_speak(chat: Conversation) -> bool:
     )
 
 
-def _decide(chat: Conversation, message: Message, call: FunctionCall) -> replies.Decision:
+def _decide(chat: Conversation, message: Message, call: FunctionCall) -> Decision:
     """What to tell the customer."""
     if call.status == CallStatus.REJECTED:
         said = courtesies.declined(by="agent", language=message.language)
-        return replies.HandOver("approval_needed", {"decision": "agent_declined", "said": said})
-    text = message.content[0]["text"]
+        return HandOver("approval_needed", {"decision": "agent_declined", "said": said})
+    if not charges.hold(message):
+        return decisions.NOTHING_LEFT
+    text = message.text
     found = retrieval.search(chat.bot, text, language=message.language)
     knows = found.gate >= chat.client.config.answer_threshold and found.hits
-    decision = replies.ask_model(
+    decision = decisions.ask_model(
         chat, message, text, found if knows else None, {}, actions.turn(chat, message)
     )
-    is_stuck = isinstance(decision, replies.HandOver) and decision.reason != "approval_needed"
+    is_stuck = isinstance(decision, HandOver) and decision.reason != "approval_needed"
     if is_stuck and call.status == CallStatus.SUCCEEDED:
         # It was done, and that alone the customer should know.
         said = courtesies.done(language=message.language)
@@ -89,7 +101,7 @@ def _decide(chat: Conversation, message: Message, call: FunctionCall) -> replies
 
 
 def _store(
-    chat: Conversation, message: Message, call: FunctionCall, decision: replies.Decision | None
+    chat: Conversation, message: Message, call: FunctionCall, decision: Decision | None
 ) -> None:
     """Say it, or leave a note where an agent has the conversation by now."""
     with transaction.atomic():
@@ -98,15 +110,18 @@ def _store(
         if _continued(locked, call):
             return
         if decision is None or not _bot_may_speak(locked):
+            charges.release(message)
             _note(locked, call)
-        elif isinstance(decision, replies.Said):
+            return
+        decision = replace(decision, receipt=charges.settle(message, decision.receipt))
+        if isinstance(decision, Said):
             _say(locked, message, call, decision)
             _return_to_bot(locked)
         else:
             _leave_to_agents(locked, message, call, decision)
 
 
-def _say(chat: Conversation, message: Message, call: FunctionCall, decision: replies.Said) -> None:
+def _say(chat: Conversation, message: Message, call: FunctionCall, decision: Said) -> None:
     messages.append(
         chat,
         author=messages.Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
@@ -119,28 +134,18 @@ def _say(chat: Conversation, message: Message, call: FunctionCall, decision: rep
 
 def _return_to_bot(chat: Conversation) -> None:
     """What the queue had it for is settled; `chat` is locked."""
-    if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "approval_needed":
-        return
-    chat.assign_type, chat.handoff_reason, chat.waiting_since = AssignType.BOT, None, None
-    chat.version += 1
-    Conversation.objects.filter(pk=chat.pk).update(
-        assign_type=AssignType.BOT,
-        handoff_reason=None,
-        waiting_since=None,
-        version=F("version") + 1,
-    )
-    conversations.announce_change(chat, "conversation.unassigned")
+    is_settled = chat.assign_type == AssignType.QUEUE and chat.handoff_reason == "approval_needed"
+    if is_settled and not conversations.why_off(chat.bot):
+        lifecycle.to_bot(chat, by=None)
 
 
 def _leave_to_agents(
-    chat: Conversation, message: Message, call: FunctionCall, decision: replies.HandOver
+    chat: Conversation, message: Message, call: FunctionCall, decision: HandOver
 ) -> None:
     """The customer hears what can be said, the agents see what came of the call."""
     said = decision.receipt.get("said")
     if decision.reason == "approval_needed" and said is None:
-        said = courtesies.handover(
-            reason=decision.reason, language=message.language, config=chat.client.config
-        )
+        said = courtesies.handover(reason=decision.reason, language=message.language, chat=chat)
     if said:
         messages.append(
             chat,
@@ -152,8 +157,12 @@ def _leave_to_agents(
     _note(chat, call)
     if decision.receipt.get("decision") == "approval_needed":
         actions.note_for_agents(chat, decision.receipt)
-    if chat.assign_type == AssignType.BOT:
-        conversations.hand_over(chat, reason=decision.reason)
+    if chat.assign_type != AssignType.BOT:
+        return
+    if said:
+        lifecycle.to_queue(chat, reason=decision.reason)
+    else:
+        handoffs.hand_over(chat, reason=decision.reason, language=message.language)
 
 
 def _note(chat: Conversation, call: FunctionCall) -> None:

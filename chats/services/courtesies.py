@@ -3,8 +3,11 @@
 A client's own words come first: the bot's welcome message, the configured handover message.
 """
 
+from django.utils import timezone
+
 from bots.models import Bot
-from identity.models import ClientConfig
+from chats.models import Conversation
+from identity.services import configs
 
 _GREETING = {"en": "Hello! How can I help you?", "vi": "Xin chào! Tôi có thể giúp gì cho bạn?"}
 _THANKS = {
@@ -21,6 +24,20 @@ _HANDOVER = {
 _ASKED = {
     "en": "I have passed your message to a colleague, who will answer you here.",
     "vi": "Tôi đã chuyển tin nhắn của bạn cho nhân viên, họ sẽ trả lời bạn tại đây.",
+}
+_CLOSED = {
+    "en": "We are closed now. I have passed your message on, and a colleague will answer you here.",
+    "vi": "Hiện chúng tôi ngoài giờ làm việc. Tôi đã chuyển tin nhắn của bạn, nhân viên sẽ trả lời"
+    " bạn tại đây.",
+}
+_UNKNOWN = {
+    "en": "I am sorry, I could not find that in what I know. Could you put it in other words?",
+    "vi": "Xin lỗi, tôi chưa tìm thấy thông tin này. Bạn có thể diễn đạt khác được không?",
+}
+_NO_PERSON = {
+    "en": "I cannot pass you to a colleague here. Ask me, and I will answer what I know.",
+    "vi": "Tôi không thể chuyển bạn cho nhân viên tại đây. Bạn cứ hỏi, tôi sẽ trả lời những gì"
+    " tôi biết.",
 }
 
 _APPROVAL = {
@@ -58,14 +75,6 @@ def reply(kind: str, *, language: str, bot: Bot) -> str:
     return _in(language, {}, _THANKS if kind == "thanks" else _GOODBYE)
 
 
-def handover(*, reason: str, language: str, config: ClientConfig) -> str:
-    """What the customer is told when a person will answer."""
-    if reason == "approval_needed":
-        # The client's own words tell of something that the bot does not know.
-        return _in(language, {}, _APPROVAL)
-    return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
-
-
 def confirm(action: str, *, language: str) -> str:
     """The question before a call of a function that the customer must confirm."""
     # Not by format(): the action holds what customers wrote.
@@ -80,6 +89,27 @@ def declined(*, by: str, language: str) -> str:
 def done(*, language: str) -> str:
     """What is said of an approved call that worked, where the model finds no words."""
     return _in(language, {}, _DONE)
+
+
+def handover(*, reason: str, language: str, chat: Conversation) -> str:
+    """What the customer is told when a person will answer; another thing while nobody works."""
+    config = chat.client.config
+    if reason == "approval_needed":
+        # The client's own words tell of something that the bot does not know.
+        return _in(language, {}, _APPROVAL)
+    if config.out_of_hours_message and not configs.is_open(config, timezone.now()):
+        return _in(language, config.out_of_hours_message, _CLOSED)
+    return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
+
+
+def unknown(*, language: str) -> str:
+    """What the bot says where it does not know and may not hand over."""
+    return _in(language, {}, _UNKNOWN)
+
+
+def no_person(*, language: str) -> str:
+    """What the bot says to who asks for a person where it may not hand over."""
+    return _in(language, {}, _NO_PERSON)
 
 
 def _in(language: str, own: dict[str, str], ours: dict[str, str]) -> str:

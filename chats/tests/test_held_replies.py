@@ -224,3 +224,24 @@ def test_nobody_working_is_pending_after_the_wait(server, chat):
     assert [name for name, _ in events] == ["message", "done"]
     assert events[-1][1]["status"] == "pending"
     assert Job.objects.filter(state="queued").count() == 2
+
+
+def test_all_who_wait_for_a_burst_get_its_one_reply(site, server, client_a, chat, worker):
+    client_a.config.burst_wait_ms = 700
+    client_a.config.save()
+    bodies = []
+
+    def wait(kind):
+        bodies.append(ask(site, server, chat, reply=kind)[2])
+
+    threads = [threading.Thread(target=wait, args=(kind,)) for kind in ("wait", "stream", "wait")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    turns = [
+        events_of(body)[-1][1] if body.startswith("event:") else json.loads(body) for body in bodies
+    ]
+    assert [turn["status"] for turn in turns] == ["answered"] * 3
+    assert len({turn["reply"]["id"] for turn in turns}) == 1
+    assert Message.objects.filter(sender_type="bot").count() == 1
