@@ -8,10 +8,12 @@ and query, and the guard tests all read the one `Operation`.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.http import http_date
 from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
@@ -64,6 +66,21 @@ class Form:
 
 
 @dataclass(frozen=True)
+class Deprecated:
+    """An operation that has a successor: since when, and until when it is served at least."""
+
+    since: datetime
+    sunset: datetime
+    successor: str
+
+    def mark(self, response: HttpResponseBase) -> None:
+        """Say so in the answer's headers (RFC 9745, RFC 8594, RFC 5829)."""
+        response["Deprecation"] = f"@{int(self.since.timestamp())}"
+        response["Sunset"] = http_date(self.sunset.timestamp())
+        response["Link"] = f'<{self.successor}>; rel="successor-version"'
+
+
+@dataclass(frozen=True)
 class Operation:
     """What `operation()` declares."""
 
@@ -79,6 +96,7 @@ class Operation:
     streams: bool
     body_is_optional: bool
     path_suffix: str
+    deprecated: Deprecated | None
 
 
 def operation(
@@ -94,6 +112,7 @@ def operation(
     streams: bool = False,
     body_is_optional: bool = False,
     path_suffix: str = "",
+    deprecated: Deprecated | None = None,
 ) -> Callable[[Method], Method]:
     """Declare an operation. The method gets `body=` and `query=` where they are declared.
 
@@ -106,6 +125,7 @@ def operation(
         declared = Operation(
             tag, name, access, body, query, returns, status, also or {},
             (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
+            deprecated,
         )  # fmt: skip
 
         @functools.wraps(method)
@@ -116,7 +136,10 @@ def operation(
                 path["query"] = parse_query(declared.query, http)
             if declared.body:
                 path["body"] = parse_body(declared, http)
-            return answer(method(self, request, **path), declared.status)
+            response = answer(method(self, request, **path), declared.status)
+            if declared.deprecated:
+                declared.deprecated.mark(response)
+            return response
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]

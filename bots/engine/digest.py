@@ -16,30 +16,52 @@ MAX_KEY_POINTS = 5
 _ASKING = ("?", "？", "؟")
 
 
+_LABELS = {
+    "en": {
+        "count": "Messages", "request": "First request", "customer": "Customer, latest",
+        "assistant": "Reply, latest", "tags": "Tags", "sentiment": "Sentiment",
+        "question": "Open question", "positive": "positive", "neutral": "neutral",
+        "negative": "negative",
+    },
+    "vi": {
+        "count": "Số tin nhắn", "request": "Yêu cầu đầu tiên", "customer": "Khách, mới nhất",
+        "assistant": "Trả lời, mới nhất", "tags": "Nhãn", "sentiment": "Cảm xúc",
+        "question": "Câu hỏi chưa trả lời", "positive": "tích cực", "neutral": "trung tính",
+        "negative": "tiêu cực",
+    },
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Digest:
-    """A structured summary; every text in it stands in the conversation."""
+    """A structured summary: labels in `language`, every other word from the conversation."""
 
+    language: str
     summary: str
     key_points: list[str]
     customer_intent: str
     resolution: str
 
 
-def of_conversation(lines: Sequence[Line], *, tags: Sequence[str], sentiment: str | None) -> Digest:
+def of_conversation(
+    lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
+) -> Digest:
     """First request, latest messages, open questions, counts, tags and mood."""
+    language = language.split("-")[0] if language.split("-")[0] in _LABELS else "en"
+    label = _LABELS[language]
     request = _first_request(lines)
-    parts = [f"Messages: {len(lines)}"]
+    parts = [f"{label['count']}: {len(lines)}"]
     if request:
-        parts.append(f"First request: {request}")
-    parts += [f"{_side(line)} (latest): {_quote(line.text)}" for line in lines[-2:]]
+        parts.append(f"{label['request']}: {request}")
+    parts += [f"{label[line.role]}: {_quote(line.text)}" for line in lines[-2:]]
     if tags:
-        parts.append(f"Tags: {', '.join(tags)}")
+        parts.append(f"{label['tags']}: {', '.join(tags)}")
     if sentiment:
-        parts.append(f"Sentiment: {sentiment}")
+        parts.append(f"{label['sentiment']}: {label[sentiment]}")
     return Digest(
+        language=language,
         summary="\n".join(parts),
-        key_points=[f"Open question: {question}" for question in _open_questions(lines)],
+        key_points=[f"{label['question']}: {question}" for question in _open_questions(lines)],
         customer_intent=request,
         resolution=_quote(lines[-1].text) if lines and lines[-1].role == "assistant" else "",
     )
@@ -79,10 +101,6 @@ def _open_questions(lines: Sequence[Line]) -> list[str]:
         if sentence.rstrip().endswith(_ASKING)
     ]
     return found[:MAX_KEY_POINTS]
-
-
-def _side(line: Line) -> str:
-    return "Customer" if line.role == "customer" else "Reply"
 
 
 def _quote(text: str) -> str:

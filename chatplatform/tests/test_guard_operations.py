@@ -21,6 +21,21 @@ SERVED = """
 AI / client  | Create new chat conversation                   | POST   | /ai/client/chat
 AI / client  | Send message in existing chat conversation      | POST   | /ai/client/chat/{chat_id}
 AI / client  | Get chat conversation history                  | GET    | /ai/client/chat/history/{chat_id}
+AI / client  | Generate intelligent reply suggestions for chat conversation | POST | /ai/client/chat/suggestions/{chat_id}
+AI / client  | Multi-language text translation                | POST   | /client/translate
+AI / client  | AI translation API                             | POST   | /ai/translate
+AI / client  | Intelligent content summarization with AI      | POST   | /client/summarize
+AI / chat    | Chat Summary Calculate                         | POST   | /ai/chat/summary/calculate
+AI / chat    | Chat Summary Calculate                         | GET    | /ai/chat/summary/calculate/{job_id}
+AI / chat    | Summarize Chat By Id                           | POST   | /ai/chat/{chat_id}/summarize
+AI / chat    | Get Client Tags                                | GET    | /ai/tags
+AI / chat    | Create Tags For Chat                           | POST   | /ai/chat/{chat_id}/tags
+AI / chat    | Update Tags For Chat                           | PUT    | /ai/chat/{chat_id}/tags
+AI / chat    | Auto Generate Tag With Ai                      | POST   | /ai/chat/{chat_id}/tags/auto
+AI / chat    | Auto Generate Tag With Ai Temp                 | POST   | /ai/chat/{chat_id}/tags/auto-temp
+AI / chat    | Generate Sentiment Manual                      | POST   | /ai/chat/{chat_id}/sentiment
+AI / chat    | Create Chat Feed Back                          | POST   | /ai/chat/{chat_id}/feedback
+AI / chat    | Get Chat Feedbacks                             | GET    | /ai/chat/feedbacks
 AI / train   | Create Prompt                                  | POST   | /ai/{bot_id}/train/prompt
 AI / train   | Get Current Prompt                             | GET    | /ai/{bot_id}/train/prompt
 AI / train   | Upload Files                                   | POST   | /ai/{bot_id}/train/document
@@ -61,6 +76,14 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
+    ("POST", "/ai/client/chat/suggestions/{chat_id}"): {"count": 2},
+    ("POST", "/client/translate"): {"text": "Hello", "out_lang_code": "vi"},
+    ("POST", "/ai/translate"): {"text": "Hello", "out_lang_code": "vi"},
+    ("POST", "/client/summarize"): {"text": "We open at nine. We close at five."},
+    ("POST", "/ai/chat/summary/calculate"): {"force": True},
+    ("POST", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
+    ("PUT", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
+    ("POST", "/ai/chat/{chat_id}/feedback"): {"rating": 5},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
@@ -185,7 +208,9 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
     )
+    summary_job = import_string("chats.models.SummaryJob").objects.create(client=client)
     return {
+        "job_id": summary_job.pk,
         "bot_id": bot.pk,
         "document_id": document.pk,
         "chat_id": chat.pk,
@@ -196,6 +221,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
 }  # fmt: skip
 
 

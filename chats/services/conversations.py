@@ -7,10 +7,11 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from bots.models import Bot
+from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
 from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
-from identity.models import ApiKey, KeyScope
+from identity.models import ApiKey, Client, KeyScope
 from webhooks.services import announce
 
 
@@ -31,7 +32,21 @@ def visible_to(key: ApiKey) -> QuerySet[Conversation]:
 
 def get(key: ApiKey, chat_id: Any) -> Conversation:
     """One conversation that the key may see; 404 for any other."""
-    chat = visible_to(key).select_related("customer", "assignee").filter(pk=chat_id).first()
+    return _one(visible_to(key), chat_id)
+
+
+def of_client(client: Client, chat_id: Any) -> Conversation:
+    """One conversation of the client, for its people; 404 for any other."""
+    return _one(Conversation.objects.of(client), chat_id)
+
+
+def of_caller(caller: Principal, chat_id: Any) -> Conversation:
+    """One conversation that whoever calls may see, a person or a key; 404 for any other."""
+    return get(caller.key, chat_id) if caller.key else of_client(caller.client, chat_id)
+
+
+def _one(rows: QuerySet[Conversation], chat_id: Any) -> Conversation:
+    chat = rows.select_related("customer", "assignee").filter(pk=chat_id).first()
     if chat is None:
         raise NotFound
     return chat

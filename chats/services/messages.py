@@ -19,7 +19,7 @@ from chats.models import (
     Turn,
     text_content,
 )
-from chats.services import conversations
+from chats.services import conversations, language, tags
 from identity.models import ApiKey
 from webhooks.services import announce
 
@@ -37,6 +37,7 @@ def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
     """Open a conversation together with its first message, where one is given."""
     with transaction.atomic():
         chat = conversations.open_(key, given)
+        tags.begin(chat)
         if given.message:
             _receive(chat, s.ConvMessage(text=given.message, language=given.language))
     return chat
@@ -63,14 +64,15 @@ def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
         return known
     if chat.status == Status.ENDED:
         raise conversations.ChatEnded
-    language = given.language or languages.detect(given.text, default=chat.language)
+    spoken = given.language or languages.detect(given.text, default=chat.language)
     message = append(
         chat,
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
         content=text_content(given.text),
-        language=language,
+        language=spoken,
         client_message_id=given.client_message_id,
     )
+    language.enqueue_translation(message)
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
         # One lane a conversation: replies come in the order of the messages.
         enqueue(
