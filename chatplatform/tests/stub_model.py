@@ -3,11 +3,11 @@
     python -m chatplatform.tests.stub_model --port 9100 --script ok
 
 Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
-no_answer, ungrounded, plain
-(answers JSON although a stream was asked for), flood (never ends), json (writes what `says` holds,
-as JSON), no_schema (the same, but 400 to a request with a schema), huge (ten million characters). Several with commas are played
-one a request, the latest for ever. POST /script {"mode": "500,ok"} switches, GET /count counts
-completions, GET /last is the latest request's body.
+no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),
+json (writes what `says` holds, as JSON), no_schema (the same, but 400 to a request with a schema),
+huge (ten million characters). Several with commas are played one a request, the latest for ever.
+POST /script {"mode": "500,ok"} switches, GET /count counts completions, GET /last is the latest
+request's body.
 """
 
 import argparse

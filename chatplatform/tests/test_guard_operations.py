@@ -225,6 +225,15 @@ MISSING: dict[str, Any] = {
 }  # fmt: skip
 
 
+# What is done once: the second caller of a test finds it done.
+ONCE = {"feedback_given"}
+
+
+def needs_model(reply: Any) -> bool:
+    """The tests set no model, and nothing else than a model could do it."""
+    return reply.status_code == 503 and reply.json()["code"] == "engine_not_configured"
+
+
 def callers(access: Access, person: Person, key: Person) -> list[Person]:
     """Whoever of the two the operation admits."""
     found = {"bearer": person, "api_key": key}
@@ -313,7 +322,9 @@ def test_404_to_another_client(served, ann, ann_key, ours, cara, cara_key, their
             assert is_error(missing, 404)
             assert without_request_id(foreign) == without_request_id(missing)
     for owner in callers(served.declared.access, ann, ann_key):
-        assert send(owner, served, ours).status_code < 300, "the request was wrong in itself"
+        reply = send(owner, served, ours)
+        is_second = reply.status_code == 409 and reply.json()["code"] in ONCE
+        assert reply.status_code < 300 or is_second, "the request was wrong in itself"
 
 
 def without_request_id(reply: Any) -> dict[str, Any]:
@@ -365,7 +376,7 @@ def test_no_500_to_a_wrong_field(served, ann, ann_key, ours):
     for name in shape.model_fields:
         for wrong in WRONG_VALUES:
             reply = send(caller, served, ours, {**ACCEPTED[served.at], name: wrong})
-            assert reply.status_code < 500, (name, wrong)
+            assert reply.status_code < 500 or needs_model(reply), (name, wrong)
             assert reply["Content-Type"] == "application/json"
 
 
