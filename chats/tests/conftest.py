@@ -1,6 +1,7 @@
 """What the tests of insights share: a chat, what is said in it, and a model that says as told."""
 
 import pytest
+from django.db import transaction
 
 from chatplatform.tests import stub_model
 from chats.models import Conversation, Message, SenderType, text_content
@@ -39,10 +40,12 @@ def say():
     """`say(chat, "customer", "Hello")`: store a message without a reply or a job."""
 
     def said(chat: Conversation, side: str, text: str, **fields) -> Message:
-        made = messages.append(
-            conversations.lock(chat), author=messages.Author(SenderType(side)),
-            content=text_content(text),
-        )  # fmt: skip
+        with transaction.atomic():
+            made = messages.append(
+                conversations.lock(chat),
+                author=messages.Author(SenderType(side)),
+                content=text_content(text),
+            )
         if fields:
             Message.objects.filter(pk=made.pk).update(**fields)
         chat.refresh_from_db()
