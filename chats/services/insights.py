@@ -15,11 +15,12 @@ from bots.engine.sentiment import Feeling
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.writer import MAX_NEW_TAGS, MAX_TAGS, TagDrafts
 from bots.services import engines
-from chatplatform.jobs import enqueue, hold_lease
+from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Summary, Tagging
 from chats.serializers import MAX_TAG_CHARS, distinct
 from chats.serializers.insight import ChatSummary
 from chats.services import conversations, tags, transcripts
+from identity.services.credits import InsufficientCredits
 
 # An engine's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
@@ -135,7 +136,10 @@ def gain(conversation_id: str, kind: str) -> None:
     if chat is None:
         return
     actions: dict[str, Any] = {"summary": summarise, "tags": auto_tag, "sentiment": judge}
-    actions[kind](chat)
+    try:
+        actions[kind](chat)
+    except InsufficientCredits as exc:
+        raise GiveUp("The credits are used up.") from exc
 
 
 def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) -> Summary:

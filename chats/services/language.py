@@ -13,7 +13,7 @@ from bots.knowledge import language as languages
 from bots.knowledge.search import Found
 from bots.models import Prompt
 from bots.services import engines, retrieval
-from chatplatform.jobs import enqueue, hold_lease
+from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Message, SenderType
 from chats.serializers import Citation
 from chats.serializers.insight import (
@@ -28,6 +28,7 @@ from chats.serializers.insight import (
 )
 from chats.services import transcripts
 from identity.models import Client
+from identity.services.credits import InsufficientCredits
 
 # Replies of agents that are looked through for one that fits again, the latest.
 PAST_REPLIES = 60
@@ -65,9 +66,11 @@ def translate_message(message_id: str) -> None:
     to = message.client.default_language
     if to in message.translations:
         return
-    text = _translated(
-        message.client, message.text[:MAX_TRANSLATED_CHARS], to=to, purpose=f"message:{message.pk}"
-    )
+    said = message.text[:MAX_TRANSLATED_CHARS]
+    try:
+        text = _translated(message.client, said, to=to, purpose=f"message:{message.pk}")
+    except InsufficientCredits as exc:
+        raise GiveUp("The credits are used up.") from exc
     with transaction.atomic():
         hold_lease()
         locked = Message.objects.select_for_update().get(pk=message.pk)

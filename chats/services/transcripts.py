@@ -35,10 +35,8 @@ class Transcript:
 
 
 def of(chat: Conversation) -> Transcript:
-    """What was said since the chat began, or since its last end."""
-    rows = Message.objects.of(chat.client).filter(
-        conversation=chat, is_note=False, seq__gt=chat.read_from_seq
-    )
+    """What was said in the chat: how it began, and as much of its end as there is room for."""
+    rows = Message.objects.of(chat.client).filter(conversation=chat, is_note=False)
     said = rows.exclude(sender_type=SenderType.SYSTEM).exclude(text="")
     latest = list(said.order_by("-seq")[: MAX_LINES + 1])
     first = said.order_by("seq").first()

@@ -66,6 +66,17 @@ def test_a_model_that_is_down_is_tried_again(ann, talk, say, model, paid):
     assert paid(ann.client) == 1
 
 
+def test_without_credits_it_is_not_tried_for_ever(ann, talk, say):
+    ask_for(ann.client, auto_summary=True)
+    ann.client.subscription.credits_left = 0
+    ann.client.subscription.save()
+    say(talk, "customer", "Where is my parcel?")
+    conclude(talk)
+    job = Job.objects.get(name="chats.gain_insight")
+    assert (job.state, job.attempts) == (JobState.DEAD, 1)
+    assert Summary.objects.count() == 0
+
+
 def test_a_chat_that_is_gone_ends_its_jobs(ann, talk, say):
     ask_for(ann.client, auto_summary=True)
     enqueue("chats.conclude", client_id=talk.client_id, conversation_id=str(talk.pk))
