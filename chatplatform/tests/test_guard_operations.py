@@ -231,7 +231,8 @@ ONCE = {"feedback_given"}
 
 def needs_model(reply: Any) -> bool:
     """The tests set no model, and nothing else than a model could do it."""
-    return reply.status_code == 503 and reply.json()["code"] == "engine_not_configured"
+    code: str = reply.json()["code"] if reply.status_code == 503 else ""
+    return code == "engine_not_configured"
 
 
 def callers(access: Access, person: Person, key: Person) -> list[Person]:

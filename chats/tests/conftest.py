@@ -59,7 +59,7 @@ def paid():
     """`paid(client)`: credits that are gone by the ledger, which must fit the balance."""
 
     def of(client) -> int:
-        spent = -sum(CreditEntry.objects.of(client).values_list("amount", flat=True))
+        spent: int = -sum(CreditEntry.objects.of(client).values_list("amount", flat=True))
         left = Subscription.objects.get(client=client).credits_left
         assert left == 1000 - spent
         return spent
