@@ -24,10 +24,12 @@ EXAMPLES = {
         "I cannot sign in.", "I forgot my password.", "Mình không đăng nhập được tài khoản.",
     ],
     "size advice": [
-        "Which size fits me?", "I usually wear 39, what should I take?", "Mình cao 1m70 mặc size gì?",
+        "Which size fits me?", "I usually wear 39, what should I take?",
+        "Mình cao 1m70 mặc size gì?",
     ],
     "job application": [
-        "Do you have open positions?", "I would like to work for you.", "Bên mình có tuyển dụng không?",
+        "Do you have open positions?", "I would like to work for you.",
+        "Bên mình có tuyển dụng không?",
     ],
     "discount": [
         "Is there a voucher?", "Can I get it cheaper if I buy two?", "Shop có mã giảm giá không?",
