@@ -6,7 +6,7 @@ from django.db import transaction
 from chatplatform.tests import stub_model
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services import conversations, messages
-from identity.models import CreditEntry, Subscription
+from identity.models import CreditEntry, EntryKind, Subscription
 
 NOBODY_LISTENS = "http://127.0.0.1:9/v1"
 
@@ -59,7 +59,10 @@ def paid():
     """`paid(client)`: credits that are gone by the ledger, which must fit the balance."""
 
     def of(client) -> int:
-        spent: int = -sum(CreditEntry.objects.of(client).values_list("amount", flat=True))
+        calls = CreditEntry.objects.of(client).filter(
+            kind__in=[EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE]
+        )
+        spent: int = -sum(calls.values_list("amount", flat=True))
         left = Subscription.objects.get(client=client).credits_left
         assert left == 1000 - spent
         return spent

@@ -7,7 +7,8 @@ from identity.services import credits
 
 
 def kinds():
-    return list(CreditEntry.objects.order_by("id").values_list("kind", "amount"))
+    calls = CreditEntry.objects.exclude(kind=EntryKind.GRANT).order_by("id")
+    return list(calls.values_list("kind", "amount"))
 
 
 def left(client):
