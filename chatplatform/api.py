@@ -8,10 +8,12 @@ and query, and the guard tests all read the one `Operation`.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.http import http_date
 from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
@@ -74,6 +76,21 @@ class Form:
 
 
 @dataclass(frozen=True)
+class Deprecated:
+    """An operation that has a successor: since when, and until when it is served at least."""
+
+    since: datetime
+    sunset: datetime
+    successor: str
+
+    def mark(self, response: HttpResponseBase) -> None:
+        """Say so in the answer's headers (RFC 9745, RFC 8594, RFC 5829)."""
+        response["Deprecation"] = f"@{int(self.since.timestamp())}"
+        response["Sunset"] = http_date(self.sunset.timestamp())
+        response["Link"] = f'<{self.successor}>; rel="successor-version"'
+
+
+@dataclass(frozen=True)
 class Operation:
     """What `operation()` declares."""
 
@@ -90,6 +107,7 @@ class Operation:
     body_is_optional: bool
     path_suffix: str
     calls_out: bool
+    deprecated: Deprecated | None
 
 
 def operation(
@@ -106,6 +124,7 @@ def operation(
     body_is_optional: bool = False,
     path_suffix: str = "",
     calls_out: bool = False,
+    deprecated: Deprecated | None = None,
 ) -> Callable[[Method], Method]:
     """Declare an operation. The method gets `body=` and `query=` where they are declared.
 
@@ -118,7 +137,7 @@ def operation(
         declared = Operation(
             tag, name, access, body, query, returns, status, also or {},
             (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
-            calls_out,
+            calls_out, deprecated,
         )  # fmt: skip
 
         @functools.wraps(method)
@@ -131,7 +150,10 @@ def operation(
                 path["body"] = parse_body(declared, http)
 
             def act() -> HttpResponseBase:
-                return answer(method(self, request, **path), declared.status)
+                response = answer(method(self, request, **path), declared.status)
+                if declared.deprecated:
+                    declared.deprecated.mark(response)
+                return response
 
             def act_once() -> HttpResponseBase:
                 if http.method != "POST" or idempotency.HEADER not in http.headers:

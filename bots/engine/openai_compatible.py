@@ -17,11 +17,13 @@ from bots.engine import tools
 from bots.engine.grounding import checked
 from bots.engine.types import (
     Answer,
+    Completion,
     EngineUnavailable,
     Health,
     Line,
     Question,
     Refused,
+    RequestRefused,
     Snippet,
     Usage,
 )
@@ -111,6 +113,43 @@ class OpenAICompatible:
         heard = exchange.evidence if exchange.has_results else None
         text, cited = checked(draft.text, question.snippets, used, heard)
         return Answer(text=text, cited=cited, usage=used, model=draft.model or self._model)
+
+    def complete(
+        self,
+        messages: list[dict[str, str]],
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int,
+        deadline_seconds: float,
+    ) -> Completion:
+        """One whole answer, unchecked; with `schema` the server is told to write JSON by it.
+
+        Raises RequestRefused where the server does not take such a request, else
+        EngineUnavailable; a failure before the first byte is tried once more.
+        """
+        ends_at = time.monotonic() + deadline_seconds
+        options: dict[str, Any] = self._limits(max_tokens)
+        if schema is not None:
+            named = {"name": "answer", "schema": schema, "strict": True}
+            options["response_format"] = {"type": "json_schema", "json_schema": named}
+        try:
+            draft = self._whole(messages, options, ends_at)
+        except _Retriable:
+            time.sleep(min(_RETRY_PAUSE_SECONDS, max(ends_at - time.monotonic(), 0)))
+            draft = self._whole(messages, options, ends_at)
+        usage = draft.usage or _estimated_usage(messages, draft.text)
+        return Completion(draft.text, usage, draft.model or self._model)
+
+    def _whole(
+        self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
+    ) -> "_Draft":
+        draft = _Draft()
+        with _failures(draft), self._sdk(ends_at) as sdk:
+            made = sdk.chat.completions.create(model=self._model, messages=messages, **options)
+            for _ in draft.read([made]):
+                pass
+            draft.check_complete()
+        return draft
 
     def probe(self) -> Health:
         """Whether the endpoint answers and knows the model; at most 10 seconds, never raises."""
@@ -222,13 +261,13 @@ class OpenAICompatible:
             else:
                 yield from response.parse()
 
-    def _limits(self) -> dict[str, Any]:
+    def _limits(self, max_tokens: int = MAX_ANSWER_TOKENS) -> dict[str, Any]:
         # The original renamed the limit, and some of its models take no temperature but their own:
         # there it is sent only where somebody asked for it. The rest kept both.
         if self._base_url.startswith("https://api.openai.com/"):
             asked = {} if self._temperature is None else {"temperature": self._temperature}
-            return {"max_completion_tokens": MAX_ANSWER_TOKENS, **asked}
-        return {"max_tokens": MAX_ANSWER_TOKENS, "temperature": self._temperature or 0}
+            return {"max_completion_tokens": max_tokens, **asked}
+        return {"max_tokens": max_tokens, "temperature": self._temperature or 0}
 
 
 class _Retriable(EngineUnavailable):
@@ -260,6 +299,8 @@ def _failures(draft: "_Draft | None" = None) -> Iterator[None]:
         raise
     except openai.APIStatusError as error:
         status = error.status_code
+        if status in {400, 422}:
+            raise RequestRefused(f"The model server answered {status}.") from error
         raise _unavailable(
             f"The model server answered {status}.", draft, may_retry=status >= 500
         ) from error

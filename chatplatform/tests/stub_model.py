@@ -3,8 +3,9 @@
     python -m chatplatform.tests.stub_model --port 9100 --script ok
 
 Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
-no_answer, ungrounded, plain
-(answers JSON although a stream was asked for), flood (never ends). Several with commas are played
+no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),
+json (writes what `says` holds, as JSON), no_schema (the same, but 400 to a request with a schema),
+huge (ten million characters). Several with commas are played
 one a request, the latest for ever. A mode `say:...` says that; one that is a list of [name,
 arguments] asks for these functions, arguments as an object or as raw text. POST /script {"mode":
 "500,ok"} or {"mode": [[["get_order", {"id": 1}]], "say:Done."]} switches, GET /count counts
@@ -43,6 +44,7 @@ class StubModel(ThreadingHTTPServer):
         self._lock = threading.Lock()
         self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
+        self.says: Any = {}
         self.play(script)
 
     @property
@@ -112,6 +114,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _complete(self, mode: Mode, body: dict[str, Any]) -> None:
         if isinstance(mode, list):
             self._ask_for(mode, body)
+        elif mode == "no_schema" and "response_format" in body:
+            self._json({"error": {"message": "unknown parameter response_format"}}, 400)
+        elif mode in {"json", "no_schema"}:
+            self._json(_whole(json.dumps(self.server.says)))
+        elif mode == "huge":
+            self._json(_whole("x" * 10_000_000))
         elif mode.isdigit():
             self._json({"error": {"message": f"scripted {mode}"}}, int(mode))
         elif mode.startswith("slow"):
