@@ -5,6 +5,7 @@ from django.db import transaction
 from chatplatform.jobs import Queue, hold_lease, job
 from identity.models import Subscription
 from identity.serializers import SubscriptionDto
+from identity.services import mails
 from webhooks.services import announce
 
 
@@ -16,3 +17,4 @@ def credits_low(*, subscription_id: int, threshold: int) -> None:
     with transaction.atomic():
         hold_lease()
         announce(account.client_id, "credits.low", data)
+        mails.notify(account.client_id, "low_credit", {"credits_left": account.credits_left})

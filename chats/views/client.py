@@ -98,7 +98,8 @@ class ClientLanguageViewSet(TenantViewSet):
 
     @operation(
         "AI / client", "Multi-language text translation", access=API_KEY,
-        body=i.TranslationRequest, returns=i.TranslationResponse, also={402: Error, 503: Error}, calls_out=True,
+        body=i.TranslationRequest, returns=i.TranslationResponse,
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def translate(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
         """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
@@ -106,7 +107,8 @@ class ClientLanguageViewSet(TenantViewSet):
 
     @operation(
         "AI / client", "AI translation API", access=API_KEY, body=i.TranslationRequest,
-        returns=i.TranslationResponse, also={402: Error, 503: Error}, deprecated=OLD_TRANSLATE, calls_out=True,
+        returns=i.TranslationResponse, also={402: Error, 503: Error}, deprecated=OLD_TRANSLATE,
+        calls_out=True,
     )  # fmt: skip
     def translate_old(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
         """Use POST /client/translate, which answers the same."""
@@ -114,7 +116,8 @@ class ClientLanguageViewSet(TenantViewSet):
 
     @operation(
         "AI / client", "Intelligent content summarization with AI", access=API_KEY,
-        body=i.SummarizeRequest, returns=i.SummarizeResponse, also={402: Error, 503: Error}, calls_out=True,
+        body=i.SummarizeRequest, returns=i.SummarizeResponse,
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def summarize(self, request: Request, body: i.SummarizeRequest) -> i.SummarizeResponse:
         """A text, or messages, in few words.
