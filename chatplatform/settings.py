@@ -196,7 +196,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish"],
+    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish", "webhooks.catalogue.document"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
@@ -257,6 +257,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
+    "tidy webhooks": {
+        "task": "webhooks.tidy",
+        "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
 }
 # How long a job may be without a sign of life before another worker takes it (seconds).
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
@@ -268,6 +273,11 @@ LLM_MODEL = env.str("LLM_MODEL", default="")
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
 # host:port pairs that the outbound client may reach although they are private.
 EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
+# Webhooks: seconds for one delivery attempt; what the waits between attempts, and the days after
+# which a failing endpoint is switched off, are divided by (for drills); how many are sent at once.
+WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
+WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
+WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 

@@ -1,0 +1,28 @@
+"""Jobs of webhooks, and housekeeping. Deliveries themselves are the courier's."""
+
+from celery import shared_task
+
+from chatplatform.jobs import Queue, job
+from webhooks.services import deliveries, mails
+
+
+@job("webhooks.mail_owners", queue=Queue.WEBHOOK, max_attempts=8)
+def mail_owners(*, config_id: str, kind: str) -> None:
+    """Tell a client's owners that an endpoint fails, or was switched off."""
+    mails.tell_owners(config_id, kind)
+
+
+@job("webhooks.replay_range", queue=Queue.WEBHOOK)
+def replay_range(
+    *, config_id: str, created_from: str, created_to: str, state: str, type: str | None
+) -> None:
+    """Queue a range of events for an endpoint once more."""
+    deliveries.replay_range(
+        config_id, created_from=created_from, created_to=created_to, state=state, type=type
+    )
+
+
+@shared_task(name="webhooks.tidy")
+def tidy(**_: object) -> None:
+    """Forget deliveries and attempts older than 30 days."""
+    deliveries.forget_old()
