@@ -36,7 +36,8 @@ _READ_BYTES = 65_536  # of an answer: beyond it the connection is closed instead
 _SECRET_PREFIX = "whsec_"
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"
-    r"|(?:authorization|api[-_]?key|[\w-]*token|[\w-]*secret|password|cookie)[\"']?\s*[:=]\s*[\"']?)"
+    r"|(?:authorization|api[-_]?key|[\w-]*token|[\w-]*secret|password|cookie)"
+    r"[\"']?\s*[:=]\s*[\"']?(?:bearer\s+|basic\s+)?)"
     r"[^\s\"'&,;<>{}]+"
 )
 

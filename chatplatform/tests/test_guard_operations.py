@@ -38,6 +38,17 @@ identity     | Revoke Token                                   | POST   | /identi
 identity     | List Api Keys                                  | GET    | /identity/api-keys
 identity     | Create Api Key                                 | POST   | /identity/api-keys
 identity     | Revoke Api Key                                 | DELETE | /identity/api-keys/{api_key_id}
+Webhook      | Get Webhook Config                             | GET    | /webhook/config
+Webhook      | Create Webhook Config                          | POST   | /webhook/config
+Webhook      | Test Webhook                                   | POST   | /webhook/test
+Webhook      | Get Webhook Events                             | GET    | /webhook/events
+Webhook      | Replay Webhook Event                           | POST   | /webhook/events/{event_id}/replay
+Webhook      | Rotate Webhook Secret                          | POST   | /webhook/config/rotate-secret
+Webhook      | List Webhook Configs                           | GET    | /webhook/configs
+Webhook      | Update Webhook Config                          | PUT    | /webhook/config/{config_id}
+Webhook      | Delete Webhook Config                          | DELETE | /webhook/config/{config_id}
+Webhook      | Get Webhook Event                              | GET    | /webhook/events/{event_id}
+Webhook      | Replay Webhook Events                          | POST   | /webhook/replay
 Check Health | Check Health                                   | GET    | /health
 Check Health | Live                                           | GET    | /health/live
 """  # noqa: E501 - a table
@@ -65,6 +76,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
                                    "password": PASSWORD},
+    ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
+    ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
+    ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
 }  # fmt: skip
 
 DEEP = 100_000
@@ -185,7 +199,14 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
     )
+    config = import_string("webhooks.models.WebhookConfig").objects.create(
+        client=client, url="https://93.184.215.14/hook",
+        secret=import_string("webhooks.delivery.new_secret")(),
+    )  # fmt: skip
+    event = import_string("webhooks.services.announce")(client.pk, "message.created", {})
     return {
+        "config_id": config.pk,
+        "event_id": f"evt_{event.pk.hex}",
         "bot_id": bot.pk,
         "document_id": document.pk,
         "chat_id": chat.pk,
@@ -196,6 +217,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "config_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "event_id": f"evt_{1:032x}",
 }  # fmt: skip
 
 
