@@ -1,6 +1,5 @@
 """Events, endpoints and deliveries in the admin site: looked at, and sent again."""
 
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest

@@ -3,6 +3,7 @@
 The shapes lie in apps above this one, so they are named here and found in the document.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ class Kind:
     """A type of event. `data` names its fields and their components; null: any JSON value."""
 
     description: str
-    data: dict[str, str | None]
+    data: Mapping[str, str | None]
 
 
 _CHAT = {"conversation": "Conversation"}
@@ -93,7 +94,7 @@ _ENVELOPE: dict[str, dict[str, Any]] = {
 _HEADERS = {
     "webhook-id": "The event's id, the same in every attempt: remember it to skip doubles.",
     "webhook-timestamp": "When this attempt was made, in Unix seconds: refuse old ones.",
-    "webhook-signature": "One or, after a rotation, two signatures `v1,<base64>`, by a space apart.",
+    "webhook-signature": "A signature `v1,<base64>`; after a rotation two, a space apart.",
 }
 
 
@@ -156,7 +157,9 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def example_of(schema: dict[str, Any], components: dict[str, Any], name: str = "", depth: int = 0) -> Any:
+def example_of(
+    schema: dict[str, Any], components: dict[str, Any], name: str = "", depth: int = 0
+) -> Any:
     """A value that fits a schema, made of what the schema says."""
     if "$ref" in schema:
         schema = components[schema["$ref"].rsplit("/")[-1]]

@@ -163,9 +163,7 @@ class Delivery(models.Model):
     config = models.ForeignKey(
         WebhookConfig, on_delete=models.CASCADE, related_name="deliveries", db_index=False
     )
-    state = models.CharField(
-        max_length=10, choices=DeliveryState, db_default=DeliveryState.PENDING
-    )
+    state = models.CharField(max_length=10, choices=DeliveryState, db_default=DeliveryState.PENDING)
     due_at = models.DateTimeField(null=True, db_default=Now())
     attempts = models.PositiveSmallIntegerField(db_default=0)
     # Attempts made before the latest replay: the ladder begins anew with it.

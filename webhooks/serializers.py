@@ -166,9 +166,7 @@ class WebhookDelivery(Shape):
     @classmethod
     def of(cls, row: models.Delivery) -> dict[str, Any]:
         """The row with its log, which is best fetched along (`prefetch_related`)."""
-        log = [
-            WebhookAttempt.of(one) for one in sorted(row.log.all(), key=lambda one: one.number)
-        ]
+        log = [WebhookAttempt.of(one) for one in sorted(row.log.all(), key=lambda one: one.number)]
         latest = log[-1] if log else {}
         due = row.due_at if row.lease_token is None else None
         return {
@@ -289,5 +287,3 @@ class Replay(Shape):
     created_to: Moment = Field(description="The moment after the last.")
     state: Literal["gave_up", "missing", "all"] = Field(description="Which deliveries.")
     type: str | None = Field(description="Which type; null: every type that the endpoint takes.")
-
-

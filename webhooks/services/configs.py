@@ -56,7 +56,11 @@ def create(client: Client, given: s.WebhookConfigRequest, *, by: User) -> Webhoo
             client=client, secret=delivery.new_secret(), **_columns(given)
         )
         audit.record(
-            client.pk, "webhook.created", by=by, subject=_subject(config), changes={"url": given.url}
+            client.pk,
+            "webhook.created",
+            by=by,
+            subject=_subject(config),
+            changes={"url": given.url},
         )
     config.refresh_from_db(fields=["created_at"])
     return config
@@ -79,7 +83,7 @@ def update(config: WebhookConfig, given: s.WebhookConfigRequest, *, by: User) ->
         changed = sorted(name for name in columns if getattr(before, name) != columns[name])
         audit.record(
             config.client_id, "webhook.updated", by=by, subject=_subject(config),
-            changes={name: None for name in changed} | {"url": [before.url, given.url]},
+            changes=dict.fromkeys(changed) | {"url": [before.url, given.url]},
         )  # fmt: skip
     return get(before.client, config.pk)
 

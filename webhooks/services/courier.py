@@ -170,7 +170,7 @@ class Courier:
         with transaction.atomic():
             ready = list(WebhookConfig.objects.raw(_READY))
             caps = self._caps(ready, running)
-            given = {
+            given: dict[str, Any] = {
                 "configs": list(caps),
                 "caps": list(caps.values()),
                 "tests": max(_TEST_THREADS - tests, 0),
@@ -208,9 +208,7 @@ class Courier:
                 free -= room
         return caps
 
-    def _parcels(
-        self, rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]
-    ) -> list[Parcel]:
+    def _parcels(self, rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> list[Parcel]:
         missing = {row[1] for row in rows} - set(configs)
         configs |= WebhookConfig.objects.in_bulk(missing) if missing else {}
         now = timezone.now()
@@ -240,7 +238,7 @@ class Courier:
         future.add_done_callback(lambda _: self.something_ended.set())
 
     def _connections(self, parcel: Parcel) -> http.Kept:
-        """Connections are kept for each endpoint: most of a delivery's time would be their making."""
+        """Connections are kept for each endpoint: making them would take most of the time."""
         kept = self._kept.get(parcel.config_id)
         if kept is None or kept.url != parcel.url:
             kept = _Kept(
@@ -264,7 +262,7 @@ class Courier:
         if not ended:
             return
         verdicts = [health.verdict(parcel, outcome) for parcel, outcome in ended]
-        given = {
+        given: dict[str, Any] = {
             "ids": [parcel.delivery_id for parcel, _ in ended],
             "tokens": [parcel.lease_token for parcel, _ in ended],
             "numbers": [parcel.number for parcel, _ in ended],

@@ -59,12 +59,14 @@ def begin_test(config: WebhookConfig) -> Delivery:
             raise TooManyTests
         data = {"config_id": str(config.pk), "message": "It works: this is a test."}
         event = events.announce(config.client_id, "webhook.test", data, only_to=config.pk)
-        return Delivery.objects.get(event_id=event.pk, config=config)
+        queued: Delivery = Delivery.objects.get(event_id=event.pk, config=config)
+    return queued
 
 
 def get(delivery_id: int) -> Delivery:
     """A delivery with its attempts."""
-    return Delivery.objects.prefetch_related("log").get(pk=delivery_id)
+    found: Delivery = Delivery.objects.prefetch_related("log").get(pk=delivery_id)
+    return found
 
 
 def replay(event: Event, config: WebhookConfig | None) -> Event:
@@ -78,8 +80,10 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
         one.pk for one in targets if config or not one.event_types or event.type in one.event_types
     ]
     if not chosen:
-        raise EndpointDisabled if config else EndpointDisabled(
-            "No endpoint that is on takes this type of event."
+        raise (
+            EndpointDisabled
+            if config
+            else EndpointDisabled("No endpoint that is on takes this type of event.")
         )
     with transaction.atomic():
         for config_id in chosen:

@@ -1,7 +1,7 @@
 """What happened: `announce()` writes it down, `after()` reads it in an order without gaps."""
 
 import uuid
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import orjson
 from django.db import connection, models
@@ -90,7 +90,7 @@ def announce(
         sequence=sequence,
         created_at=timezone.now(),
     )
-    given = {
+    given: dict[str, Any] = {
         "id": event.pk,
         "client": client_id,
         "type": type,
@@ -138,8 +138,8 @@ def place_of(event: Event) -> Position:
 
 
 def place_after(client: Client, event_id: str) -> Position | None:
-    """Where to go on after the event with this id (`evt_…`); None where the client has none such."""
-    event = Event.objects.of(client).filter(pk=s.row_id(event_id)).first()
+    """Where to go on after the event with this id (`evt_…`); None where there is none."""
+    event = _by_id(Event.objects.of(client), event_id)
     return place_of(event) if event else None
 
 
@@ -160,10 +160,15 @@ def follow_restored_database() -> None:
 
 def get(client: Client, event_id: str) -> Event:
     """One event; 404 where the client has none with this id."""
-    event = _told(Event.objects.of(client)).filter(pk=s.row_id(event_id)).first()
+    event = _by_id(_told(Event.objects.of(client)), event_id)
     if event is None:
         raise NotFound
-    return cast("Event", event)
+    return event
+
+
+def _by_id(rows: QuerySet[Event], event_id: str) -> Event | None:
+    row_id = s.row_id(event_id)
+    return rows.filter(pk=row_id).first() if row_id else None
 
 
 def page(client: Client, asked: s.EventsQuery) -> dict[str, Any]:

@@ -93,6 +93,7 @@ def test_old_deliveries_are_forgotten_and_events_stay(client_a, listening, deliv
     tidy()
     assert [one.event_id for one in Delivery.objects.all()] == [waiting.pk]
     assert type(event).objects.count() == 2
-    assert not hasattr(event, "payload") or not type(event.payload).objects.filter(
-        pk=event.pk
-    ).exists()
+    assert (
+        not hasattr(event, "payload")
+        or not type(event.payload).objects.filter(pk=event.pk).exists()
+    )

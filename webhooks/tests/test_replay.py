@@ -100,9 +100,7 @@ class TestRange:
         made = [announce(client_a.pk, "message.created", {}) for _ in range(4)]
         gone = [one.pk for one in made[:2]]
         Delivery.objects.filter(event__in=gone).update(state=DeliveryState.GAVE_UP, due_at=None)
-        Delivery.objects.exclude(event__in=gone).update(
-            state=DeliveryState.SUCCEEDED, due_at=None
-        )
+        Delivery.objects.exclude(event__in=gone).update(state=DeliveryState.SUCCEEDED, due_at=None)
         reply = self.ask(ann)
         assert reply.status_code == 202
         assert reply.json()["config_id"] == str(endpoint.pk)

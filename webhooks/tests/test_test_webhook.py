@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from django.db import connection
 
-from chats.tests.test_held_replies import web
+from chatplatform.tests.web_process import web
 from webhooks.models import Delivery, Event, WebhookConfig
 from webhooks.services.courier import Courier
 

@@ -1,6 +1,7 @@
 """Get Webhook Events and Get Webhook Event: the log, and the feed that skips nothing."""
 
 import threading
+import time
 import uuid
 
 import pytest
@@ -93,27 +94,23 @@ def test_pages_newest_first(ann, client_a):
     assert seen == made[::-1]
 
 
-def test_the_cost_does_not_grow_with_the_page(
-    ann, client_a, make_endpoint, django_assert_num_queries
-):
+def test_the_cost_does_not_grow_with_the_page(ann, client_a, make_endpoint):
     def fill(count):
         for _ in range(count):
             announce(client_a.pk, "t.t", {})
 
     def statements():
-        with django_assert_num_queries(0) as found:
-            pass
         with connection.execute_wrapper(counter):
             counter.count = 0
             assert ann.get(PATH, {"limit": 100}).status_code == 200
-        return counter.count, found
+        return counter.count
 
     make_endpoint(client_a)
     make_endpoint(client_a)
     fill(3)
-    few, _ = statements()
+    few = statements()
     fill(27)
-    many, _ = statements()
+    many = statements()
     assert few == many <= 5
 
 
@@ -128,16 +125,32 @@ class _Counter:
 counter = _Counter()
 
 
+def settle():
+    """Wait until no transaction of before is open: other test processes use the same server."""
+    ends_at = time.monotonic() + 60
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+        (until,) = cursor.fetchone()
+        while True:
+            cursor.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+            if cursor.fetchone()[0] >= until:
+                return
+            assert time.monotonic() < ends_at
+            time.sleep(0.01)
+
+
 @pytest.mark.django_db(transaction=True)
 class TestFeed:
     def test_a_consumer_that_was_away_catches_up(self, ann, client_a, client_b):
         made = []
         asked = {"order": "asc", "limit": 3}
-        seen, cursor = [], None
+        seen: list[str] = []
+        cursor = None
         for round_ in range(4):
             for number in range(5 * (round_ != 2)):
                 made.append(announce(client_a.pk, "t.t", {"n": number}).pk)
                 announce(client_b.pk, "t.t", {})
+            settle()
             while True:
                 reply = ann.get(PATH, asked | ({"cursor": cursor} if cursor else {}))
                 cursor = reply.json()["next_cursor"]
@@ -151,11 +164,13 @@ class TestFeed:
 
     def test_nothing_is_shown_before_what_an_open_transaction_may_still_add(self, client_a):
         before = announce(client_a.pk, "t.t", {})
+        settle()
         with open_transaction(client_a) as held:
             later = announce(client_a.pk, "t.t", {})
             shown = events.after(client_a)
             assert [one.pk for one in shown] == [before.pk], "the later one must wait"
             place = events.place_of(shown[-1])
+        settle()
         found = events.after(client_a, place)
         assert {one.pk for one in found} == {held.event.pk, later.pk}
         assert events.after(client_a, events.place_of(found[-1])) == []
@@ -166,6 +181,7 @@ class TestFeed:
             later = announce(client_a.pk, "t.t", {})
             assert held.event.position < later.position
             assert events.after(client_a) == []
+        settle()
         assert [one.pk for one in events.after(client_a)] == [held.event.pk, later.pk]
 
     def test_events_of_a_conversation_come_in_their_sequence(self, client_a):
@@ -174,11 +190,14 @@ class TestFeed:
         with open_transaction(client_a) as held:
             announce(client_a.pk, "t.t", {}, conversation_id=chat, sequence=1)
             held.then(lambda: announce(client_a.pk, "t.t", {}, conversation_id=chat, sequence=2))
+        settle()
         found = [one.sequence for one in events.after(client_a) if one.conversation_id]
         assert found == [1, 2]
 
     def test_many_writers_and_a_reader(self, client_a):
-        made, seen, done = [], [], threading.Event()
+        made: list[uuid.UUID] = []
+        seen: list[uuid.UUID] = []
+        done = threading.Event()
 
         def write(number):
             for step in range(25):
@@ -208,6 +227,7 @@ class TestFeed:
             thread.start()
         for thread in writers:
             thread.join(30)
+        settle()
         done.set()
         reader.join(30)
         assert len(seen) == len(set(seen)) == Event.objects.count() > 100
@@ -218,6 +238,7 @@ class TestFeed:
         Event.objects.filter(pk=old.pk).update(rank=10**12)
         events.follow_restored_database()
         new = announce(client_a.pk, "t.t", {})
+        settle()
         assert [one.pk for one in events.after(client_a)] == [old.pk, new.pk]
         lead = FeedEpoch.objects.get().lead
         events.follow_restored_database()
@@ -225,7 +246,9 @@ class TestFeed:
 
     def test_place_after_an_id(self, client_a, client_b):
         made = [announce(client_a.pk, "t.t", {}) for _ in range(3)]
+        settle()
         place = events.place_after(client_a, f"evt_{made[0].pk.hex}")
+        assert place
         assert [one.pk for one in events.after(client_a, place)] == [one.pk for one in made[1:]]
         assert events.place_after(client_b, f"evt_{made[0].pk.hex}") is None
         assert events.place_after(client_a, "nonsense") is None
