@@ -66,6 +66,7 @@ class Parcel:
     number: int
     tries: int  # with this one, since the event was announced or replayed
     is_test: bool
+    is_of_struggling: bool  # its endpoint's latest attempts had failed when this one was taken
     url: str
     secrets: Sequence[str]
     event_id: str

@@ -13,7 +13,8 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ _KEPT_CONNECTIONS = 256
 
 # Endpoints with something due. The table of deliveries may hold a long backlog of a dead receiver:
 # this leaps from endpoint to endpoint in the index instead of reading through it.
-_READY = """
+_WAITING = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
      ORDER BY config_id LIMIT 1)
@@ -48,13 +49,19 @@ WITH RECURSIVE waiting AS (
             ORDER BY d.config_id LIMIT 1)
     FROM waiting w WHERE w.config_id IS NOT NULL
 )
-SELECT c.* FROM webhooks_webhookconfig c
-WHERE c.id IN (SELECT config_id FROM waiting) AND c.is_active
+SELECT {columns} FROM webhooks_webhookconfig c
+WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c.is_active
   AND (c.paused_until IS NULL OR c.paused_until <= statement_timestamp())
   AND EXISTS (SELECT FROM webhooks_delivery d WHERE d.config_id = c.id AND NOT d.is_test
               AND d.due_at <= statement_timestamp())
-FOR NO KEY UPDATE OF c SKIP LOCKED
 """
+_READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
+# Without locks: what an idle courier asks again and again.
+_ANYTHING = (
+    _WAITING.format(columns="1")
+    + "UNION ALL SELECT 1 FROM webhooks_delivery WHERE is_test"
+    + " AND due_at <= statement_timestamp() LIMIT 1"
+)
 
 # The lease is the due moment itself: what a dead courier held is due again when its lease is over.
 _TAKE = """
@@ -140,65 +147,83 @@ class Courier:
     def turn(self) -> bool:
         """Write down what ended, take what is due; True where there was anything."""
         self.something_ended.clear()
-        ended = [(parcel, future) for future, parcel in self._on_their_way.items() if future.done()]
-        if ended:
-            self._finish([(parcel, _outcome(future)) for parcel, future in ended])
-            for _, future in ended:
-                del self._on_their_way[future]
-        parcels = self._take()
-        for parcel in parcels:
+        ended = {future: parcel for future, parcel in self._on_their_way.items() if future.done()}
+        running = [one for future, one in self._on_their_way.items() if future not in ended]
+        full = self._full(running)
+        if not ended and not _is_anything_due(full):
+            return False
+        with transaction.atomic():
+            self._finish([(parcel, _outcome(future)) for future, parcel in ended.items()])
+            rows, configs = self._take(running, full)
+        # Only now: had the database gone away, what ended would be written by the next turn.
+        for future in ended:
+            del self._on_their_way[future]
+        for parcel in _parcels(rows, configs):
             self._start(parcel)
-        return bool(ended or parcels)
+        return bool(ended or rows)
 
     def drain(self, seconds: float) -> None:
         """Wait for what is on its way, write it down, and hand the rest back at once."""
         ends_at = time.monotonic() + seconds
-        while self._on_their_way and time.monotonic() < ends_at:
+        while self._on_their_way:
+            is_late = time.monotonic() > ends_at
+            ended = {f: parcel for f, parcel in self._on_their_way.items() if f.done()}
+            with transaction.atomic():
+                self._finish([(parcel, _outcome(future)) for future, parcel in ended.items()])
+            for future in ended:
+                del self._on_their_way[future]
+            if is_late:
+                break
             self.something_ended.wait(0.05)
-            ended = [(p, _outcome(f)) for f, p in self._on_their_way.items() if f.done()]
-            self._finish(ended)
-            self._on_their_way = {f: p for f, p in self._on_their_way.items() if not f.done()}
-        self._hand_back(list(self._on_their_way.values()))
+        _hand_back(list(self._on_their_way.values()))
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
         for kept in self._kept.values():
             kept.client.close()
 
-    def _take(self) -> list[Parcel]:
-        running = list(self._on_their_way.values())
-        tests = sum(parcel.is_test for parcel in running)
-        with transaction.atomic():
-            ready = list(WebhookConfig.objects.raw(_READY))
-            caps = self._caps(ready, running)
-            given: dict[str, Any] = {
-                "configs": list(caps),
-                "caps": list(caps.values()),
-                "tests": max(_TEST_THREADS - tests, 0),
-                "lease": settings.WEBHOOK_TIMEOUT_SECONDS + _LEASE_SLACK_SECONDS,
-            }
-            # A statement of its own: it must see what other couriers took before the lock was ours.
-            with connection.cursor() as cursor:
-                cursor.execute(_TAKE, given)
-                rows = cursor.fetchall()
-                lost = [row[0] for row in rows if row[8]]
-                if lost:
-                    cursor.execute(_LOST, [lost])
-        return self._parcels(rows, {config.pk: config for config in ready})
+    def _full(self, running: Sequence[Parcel]) -> list[uuid.UUID]:
+        """Endpoints that may have no more on their way, as far as this courier knows."""
+        counts = Counter(parcel.config_id for parcel in running if not parcel.is_test)
+        return [
+            config_id
+            for config_id, count in counts.items()
+            if count >= (1 if config_id in self._failing else PER_ENDPOINT)
+        ]
+
+    def _take(
+        self, running: Sequence[Parcel], full: Sequence[uuid.UUID]
+    ) -> tuple[list[Any], dict[uuid.UUID, WebhookConfig]]:
+        """Lease what is due; inside the caller's transaction."""
+        ready = list(WebhookConfig.objects.raw(_READY, [full]))
+        caps = self._caps(ready, running)
+        given: dict[str, Any] = {
+            "configs": list(caps),
+            "caps": list(caps.values()),
+            "tests": max(_TEST_THREADS - sum(parcel.is_test for parcel in running), 0),
+            "lease": settings.WEBHOOK_TIMEOUT_SECONDS + _LEASE_SLACK_SECONDS,
+        }
+        # A statement of its own: it must see what other couriers took before the lock was ours.
+        with connection.cursor() as cursor:
+            cursor.execute(_TAKE, given)
+            rows = cursor.fetchall()
+            lost = [row[0] for row in rows if row[8]]
+            if lost:
+                cursor.execute(_LOST, [lost])
+        configs = {config.pk: config for config in ready}
+        missing = {row[1] for row in rows} - set(configs)
+        return rows, configs | (WebhookConfig.objects.in_bulk(missing) if missing else {})
 
     def _caps(self, ready: Sequence[WebhookConfig], running: Sequence[Parcel]) -> dict[Any, int]:
         """How many each endpoint may have on their way; the threads are shared out in turn."""
-        mine: dict[uuid.UUID, int] = {}
-        for parcel in running:
-            if not parcel.is_test:
-                mine[parcel.config_id] = mine.get(parcel.config_id, 0) + 1
+        mine = Counter(parcel.config_id for parcel in running if not parcel.is_test)
         free = self.threads - sum(mine.values())
         self._failing = {one.pk for one in ready if one.failures_in_row} | (
             self._failing & set(mine)
         )
-        free_to_fail = self.threads // 2 - sum(mine.get(pk, 0) for pk in self._failing)
+        free_to_fail = self.threads // 2 - sum(mine[pk] for pk in self._failing)
         caps = {}
         for config in sorted(ready, key=lambda one: (bool(one.failures_in_row), random.random())):
-            has = mine.get(config.pk, 0)
+            has = mine[config.pk]
             room = min((1 if config.failures_in_row else PER_ENDPOINT) - has, free)
             if config.failures_in_row:
                 room = min(room, free_to_fail)
@@ -207,29 +232,6 @@ class Courier:
                 caps[config.pk] = has + room
                 free -= room
         return caps
-
-    def _parcels(self, rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> list[Parcel]:
-        missing = {row[1] for row in rows} - set(configs)
-        configs |= WebhookConfig.objects.in_bulk(missing) if missing else {}
-        now = timezone.now()
-        parcels = []
-        for row in rows:
-            config = configs[row[1]]
-            parcels.append(
-                Parcel(
-                    delivery_id=row[0],
-                    config_id=config.pk,
-                    lease_token=row[2],
-                    number=row[3],
-                    tries=row[3] - row[4],
-                    is_test=row[5],
-                    url=config.url,
-                    secrets=config.secrets(now),
-                    event_id=event_id(row[6]),
-                    body=bytes(row[7]),
-                )
-            )
-        return parcels
 
     def _start(self, parcel: Parcel) -> None:
         pool = self._test_pool if parcel.is_test else self._pool
@@ -259,8 +261,12 @@ class Courier:
                 self._kept.pop(config_id).client.close()
 
     def _finish(self, ended: Sequence[tuple[Parcel, Outcome]]) -> None:
+        """Write outcomes down, where the lease is still ours; inside the caller's transaction."""
         if not ended:
             return
+        telling = [one for one in ended if health.says_something(*one)]
+        # Endpoints before their deliveries: the order in which everyone locks them.
+        health.lock({parcel.config_id for parcel, _ in telling})
         verdicts = [health.verdict(parcel, outcome) for parcel, outcome in ended]
         given: dict[str, Any] = {
             "ids": [parcel.delivery_id for parcel, _ in ended],
@@ -273,24 +279,49 @@ class Courier:
             "errors": [outcome.error for _, outcome in ended],
             "excerpts": [outcome.excerpt for _, outcome in ended],
         }
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(_FINISH, given)
-                written = {row[0] for row in cursor.fetchall()}
-            mine = [one for one in ended if one[0].delivery_id in written]
-            self._failing |= health.note(mine)
-            self._failing -= {p.config_id for p, outcome in mine if outcome.error is None}
-
-    def _hand_back(self, parcels: Sequence[Parcel]) -> None:
-        if not parcels:
-            return
         with connection.cursor() as cursor:
-            # The token stays: whoever takes it next notes that this attempt was cut short.
-            cursor.execute(
-                "UPDATE webhooks_delivery SET due_at = statement_timestamp()"
-                " WHERE lease_token = ANY (%s)",
-                [[parcel.lease_token for parcel in parcels]],
-            )
+            cursor.execute(_FINISH, given)
+            written = {row[0] for row in cursor.fetchall()}
+        failing = health.note([one for one in telling if one[0].delivery_id in written])
+        self._failing -= {parcel.config_id for parcel, outcome in ended if outcome.error is None}
+        self._failing |= failing
+
+
+def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(_ANYTHING, [full])
+        return cursor.fetchone() is not None
+
+
+def _parcels(rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> Iterator[Parcel]:
+    now = timezone.now()
+    for delivery_id, config_id, token, number, before, is_test, event, body, _ in rows:
+        config = configs[config_id]
+        yield Parcel(
+            delivery_id=delivery_id,
+            config_id=config_id,
+            lease_token=token,
+            number=number,
+            tries=number - before,
+            is_test=is_test,
+            is_of_struggling=bool(config.failures_in_row or config.paused_until),
+            url=config.url,
+            secrets=config.secrets(now),
+            event_id=event_id(event),
+            body=bytes(body),
+        )
+
+
+def _hand_back(parcels: Sequence[Parcel]) -> None:
+    if not parcels:
+        return
+    with connection.cursor() as cursor:
+        # The token stays: whoever takes it next notes that this attempt was cut short.
+        cursor.execute(
+            "UPDATE webhooks_delivery SET due_at = statement_timestamp()"
+            " WHERE lease_token = ANY (%s)",
+            [[parcel.lease_token for parcel in parcels]],
+        )
 
 
 def _outcome(future: "Future[Outcome]") -> Outcome:

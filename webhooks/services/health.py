@@ -1,12 +1,11 @@
 """How endpoints fare: what follows from attempts for a delivery, and for its endpoint."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from chatplatform.jobs import enqueue
@@ -46,19 +45,32 @@ def verdict(parcel: Parcel, outcome: Outcome) -> tuple[DeliveryState, float | No
     return (DeliveryState.GAVE_UP if wait is None else DeliveryState.FAILED), wait
 
 
+def says_something(parcel: Parcel, outcome: Outcome) -> bool:
+    """Whether an attempt may change what is known of its endpoint.
+
+    A success where none was missing does not; nor does a test that fails: whoever asked for it has
+    the answer.
+    """
+    return parcel.is_of_struggling or (outcome.error is not None and not parcel.is_test)
+
+
+def lock(config_ids: Collection[uuid.UUID]) -> None:
+    """Lock endpoints that are about to be written, in one order for all."""
+    if config_ids:
+        rows = WebhookConfig.objects.select_for_update(no_key=True).filter(pk__in=config_ids)
+        list(rows.order_by("id").values_list("pk"))
+
+
 def note(ended: Sequence[tuple[Parcel, Outcome]]) -> set[uuid.UUID]:
-    """Write down what attempts say of their endpoints; those that fail are returned."""
+    """Write down what attempts say of their endpoints, which are locked; returns who fails."""
     outcomes: dict[uuid.UUID, list[Outcome]] = {}
     for parcel, outcome in ended:
-        # A test that fails says nothing new: whoever asked for it has the answer.
         if outcome.error is None or not parcel.is_test:
             outcomes.setdefault(parcel.config_id, []).append(outcome)
     well = {pk for pk, found in outcomes.items() if any(one.error is None for one in found)}
-    WebhookConfig.objects.filter(
-        Q(failures_in_row__gt=0) | Q(paused_until__isnull=False), pk__in=well
-    ).update(**deliveries.HEALTHY)
+    if well:
+        WebhookConfig.objects.filter(pk__in=well).update(**deliveries.HEALTHY)
     failing = set(outcomes) - well
-    # In one order everywhere: two couriers must not wait for each other.
     for config_id in sorted(failing):
         _note_failures(config_id, outcomes[config_id])
     return failing

@@ -3,9 +3,10 @@
 import threading
 import time
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -295,8 +296,9 @@ def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, co
 
 def test_a_courier_that_died_while_sending(client_a, listening, receiver, deliver):
     announce(client_a.pk, "message.created", {})
-    dead = Courier(threads=2)
-    parcels = dead._take()
+    dead, parcels = Courier(threads=2), []
+    with patch.object(dead, "_start", parcels.append):
+        dead.turn()
     assert len(parcels) == 1
     deliver()
     assert receiver.got == [], "its lease still runs"
@@ -306,7 +308,8 @@ def test_a_courier_that_died_while_sending(client_a, listening, receiver, delive
     assert (row.state, row.attempts) == (DeliveryState.SUCCEEDED, 2)
     assert [(one.number, one.error) for one in attempts()] == [(1, "interrupted"), (2, None)]
     # Late, the dead one comes back to life: its result is thrown away.
-    dead._finish([(parcels[0], Outcome(Fault.TIMEOUT))])
+    with transaction.atomic():
+        dead._finish([(parcels[0], Outcome(Fault.TIMEOUT))])
     assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
     assert len(attempts()) == 2
     dead.drain(0)
