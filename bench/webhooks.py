@@ -201,7 +201,7 @@ def main() -> None:
             rate, cpu = backlog(world, pid, 16, 0.05)
             share = rate / (32 / 0.05) * 100
             rows.append(
-                f"| the same, 16 endpoints, 50 ms each | {rate:.0f}/s ({share:.0f} % of 32 ÷ 50 ms) |"
+                f"| 16 endpoints that take 50 ms | {rate:.0f}/s ({share:.0f} % of 32 ÷ 50 ms) |"
             )
     print(f"load average when it began: {busy:.1f}\n\n| what | measured |\n| --- | ---: |")
     print("\n".join(rows))

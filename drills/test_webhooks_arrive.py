@@ -28,8 +28,12 @@ from drills.test_replies_survive import free_port
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "correct-horse-battery"
 # Ten endpoints a client; two clients.
+VICTIMS = ("manage.py courier", "-n worker@", "manage.py relay", "valkey-server")
 GOOD, BAD = ["fine"] * 4, ["500", "hang", "drip", "301", "close", "busy"]
 EVENTS, PER_SECOND = int(os.environ.get("DRILL_EVENTS", "2000")), 25
+
+
+Arrival = tuple[str, float, dict[str, Any]]  # webhook-id, when, body
 
 
 class Receivers:

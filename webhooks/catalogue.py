@@ -12,49 +12,77 @@ _EXAMPLE_DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of event. `data` names its fields and their components; null: any JSON value."""
+    """A type of event. `data` names its fields: a component of the document, or a schema."""
 
     description: str
-    data: Mapping[str, str | None]
+    data: Mapping[str, str | dict[str, Any]]
 
 
-_CHAT = {"conversation": "Conversation"}
-_MESSAGE = {"message": "Message"}
-_DOCUMENT = {"bot_id": None, "document": "DocumentDto"}
-_CHANNEL = {"connection": "ChannelConnection"}
+_CHAT: dict[str, str | dict[str, Any]] = {"conversation": "Conversation"}
+_MESSAGE: dict[str, str | dict[str, Any]] = {"message": "Message"}
+_DOCUMENT: dict[str, str | dict[str, Any]] = {
+    "bot_id": {"type": "integer", "description": "The bot that was to learn it."},
+    "document": "DocumentDto",
+}
+_CHANNEL: dict[str, str | dict[str, Any]] = {"connection": "ChannelConnection"}
+_REASON = {"type": "string", "description": "Why.", "examples": ["no_answer"]}
+_TAGS = {
+    "type": "array",
+    "items": {"type": "object"},
+    "description": "All tags of the conversation: name, source, confidence.",
+    "examples": [[{"name": "billing", "source": "ai", "confidence": 0.9, "count": None}]],
+}
+_SENTIMENT = {
+    "enum": ["positive", "neutral", "negative"],
+    "description": "How the customer feels.",
+}
+_SCORE = {"type": ["number", "null"], "description": "From -1 to 1.", "examples": [0.6]}
+_CREDITS: dict[str, str | dict[str, Any]] = {
+    "plan": {"type": "string", "description": "The client's plan.", "examples": ["standard"]},
+    "credits_left": {"type": "integer", "description": "What is left.", "examples": [42]},
+    "threshold": {"type": "integer", "description": "What it fell below.", "examples": [100]},
+}
+_TEST: dict[str, str | dict[str, Any]] = {
+    "config_id": {"type": "string", "format": "uuid", "description": "The endpoint."},
+    "message": {
+        "type": "string",
+        "description": "A word to the reader.",
+        "examples": ["It works: this is a test."],
+    },
+}
+_NOTIFICATIONS = {
+    "type": "array",
+    "items": {"type": "object"},
+    "description": "For each person told: `user_id` and the `notification`.",
+}
 
 EVENTS: dict[str, Kind] = {
     "conversation.created": Kind("A conversation was opened.", _CHAT),
     "conversation.assigned": Kind("An agent has it now.", _CHAT),
     "conversation.unassigned": Kind("Its agent gave it back.", _CHAT),
-    "conversation.handed_off": Kind("The bot handed it to people; `reason` says why.", _CHAT),
+    "conversation.handed_off": Kind("The bot handed it over.", {**_CHAT, "reason": _REASON}),
+    "conversation.snoozed": Kind("It rests until a moment, or a message.", _CHAT),
     "conversation.ended": Kind("It ended; `ended_by` says by whom.", _CHAT),
-    "conversation.reopened": Kind("It goes on after its end.", _CHAT),
+    "conversation.reopened": Kind("It goes on after its end or rest.", _CHAT),
     "message.created": Kind("A message of any side was stored.", _MESSAGE),
     "message.delivered": Kind("It reached the reader's device.", _MESSAGE),
     "message.read": Kind("It was read.", _MESSAGE),
     "message.failed": Kind("It could not be delivered; `error` says why.", _MESSAGE),
-    "summary.created": Kind("A conversation was summarised.", {"summary": "ChatSummary"}),
-    "tags.updated": Kind("A conversation's tags changed.", {"tags": None}),
-    "sentiment.updated": Kind("A customer's mood was judged.", {"sentiment": None}),
-    "feedback.created": Kind("A customer gave feedback.", {"feedback": "ChatFeedBackDto"}),
+    "summary.created": Kind("It was summarised.", {**_CHAT, "summary": "ChatSummary"}),
+    "tags.updated": Kind("A conversation's tags changed.", {**_CHAT, "tags": _TAGS}),
+    "sentiment.updated": Kind(
+        "A customer's mood was judged.", {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE}
+    ),
+    "feedback.created": Kind("A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}),
+    "notification.created": Kind("Agents were told.", {"notifications": _NOTIFICATIONS}),
     "document.trained": Kind("A bot knows a document now.", _DOCUMENT),
     "document.failed": Kind("A document could not be trained; `error` says why.", _DOCUMENT),
     "channel.connected": Kind("A messaging channel was connected.", _CHANNEL),
     "channel.disconnected": Kind("A messaging channel is no longer connected.", _CHANNEL),
-    "credits.low": Kind("Few credits are left.", {"credits_left": None}),
-    "webhook.test": Kind("You asked for a test.", {"config_id": None, "message": None}),
+    "credits.low": Kind("Few credits are left.", _CREDITS),
+    "webhook.test": Kind("You asked for a test.", _TEST),
 }
 
-# What any value of a field without a shape of its own is shown as.
-_PLAIN_EXAMPLES: dict[str, Any] = {
-    "bot_id": 7,
-    "config_id": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
-    "credits_left": 42,
-    "message": "It works: this is a test.",
-    "sentiment": "positive",
-    "tags": ["billing"],
-}
 _FORMATS = {
     "uuid": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
     "date-time": "2026-11-21T03:00:00.123Z",
@@ -123,12 +151,16 @@ def schema_of(name: str, components: dict[str, Any]) -> dict[str, Any]:
 
 def unresolved(components: dict[str, Any]) -> set[str]:
     """Names of shapes that the document does not have."""
-    named = {shape for kind in EVENTS.values() for shape in kind.data.values() if shape}
+    named = {
+        part for kind in EVENTS.values() for part in kind.data.values() if isinstance(part, str)
+    }
     return named - set(components)
 
 
-def _part(shape: str | None, components: dict[str, Any]) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{shape}"} if shape in components else {}
+def _part(part: str | dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(part, dict):
+        return part
+    return {"$ref": f"#/components/schemas/{part}"} if part in components else {"type": "object"}
 
 
 def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
@@ -179,12 +211,12 @@ def example_of(
             field: example_of(part, components, field, depth + 1)
             for field, part in schema["properties"].items()
         }
-    return _plain_example(schema, name)
+    return _plain_example(schema)
 
 
-def _plain_example(schema: dict[str, Any], name: str) -> Any:
+def _plain_example(schema: dict[str, Any]) -> Any:
     if "type" not in schema:
-        return _PLAIN_EXAMPLES.get(name)
+        return None
     kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
     if schema.get("format") in _FORMATS:
         return _FORMATS[schema["format"]]

@@ -52,7 +52,7 @@ class Fault(StrEnum):
     BAD_STATUS = "bad_status"  # any other answer that is not 200..299
     INVALID_ANSWER = "invalid_answer"  # headers beyond all measure
     GONE = "gone"  # 410: the endpoint was switched off for it
-    INTERRUPTED = "interrupted"  # our courier stopped before it knew the answer
+    INTERRUPTED = "interrupted"  # by a fault of ours, before the answer was known
     ENDPOINT_DISABLED = "endpoint_disabled"
 
 
@@ -112,6 +112,9 @@ def headers_of(parcel: Parcel, *, timestamp: int) -> dict[str, str]:
 
 def send(parcel: Parcel, via: http.Kept) -> Outcome:
     """One attempt. Returns whatever happens; the destination's addresses are checked anew."""
+    if not parcel.secrets:
+        # They could not be opened: better late than unsigned.
+        return Outcome(Fault.INTERRUPTED)
     begun = time.monotonic()
     fault, reply = None, None
     try:

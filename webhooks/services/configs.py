@@ -83,7 +83,7 @@ def update(config: WebhookConfig, given: s.WebhookConfigRequest, *, by: User) ->
         changed = sorted(name for name in columns if getattr(before, name) != columns[name])
         audit.record(
             config.client_id, "webhook.updated", by=by, subject=_subject(config),
-            changes=dict.fromkeys(changed) | {"url": [before.url, given.url]},
+            changes=dict.fromkeys(changed) | {"url": [_place(before.url), _place(given.url)]},
         )  # fmt: skip
     return get(before.client, config.pk)
 
@@ -137,6 +137,11 @@ def _columns(given: s.WebhookConfigRequest) -> dict[str, Any]:
 
 def _subject(config: WebhookConfig) -> str:
     return f"webhook:{config.pk}"
+
+
+def _place(url: str) -> str:
+    """A URL without its query, which may hold a token of the receiver's."""
+    return url.partition("?")[0]
 
 
 def _check(given: s.WebhookConfigRequest) -> None:

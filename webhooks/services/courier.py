@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from chatplatform import http
+from chatplatform.crypto import CryptoError
 from webhooks import delivery
 from webhooks.delivery import Outcome, Parcel
 from webhooks.models import WebhookConfig
@@ -306,10 +308,19 @@ def _parcels(rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> Iterat
             is_test=is_test,
             is_of_struggling=bool(config.failures_in_row or config.paused_until),
             url=config.url,
-            secrets=config.secrets(now),
+            secrets=_secrets(config, now),
             event_id=event_id(event),
             body=bytes(body),
         )
+
+
+def _secrets(config: WebhookConfig, now: datetime) -> list[str]:
+    try:
+        return config.secrets(now)
+    except CryptoError:
+        # One endpoint that cannot be signed for must not stop the others.
+        log.exception("the secret of endpoint %s does not open", config.pk)
+        return []
 
 
 def _hand_back(parcels: Sequence[Parcel]) -> None:

@@ -348,3 +348,18 @@ def test_secrets_are_blotted_out_of_excerpts():
     assert "hello" in said
     assert "n: 5" in said
     assert len(delivery.excerpt_of(b"\xff" * 5000)) == 1000
+
+
+def test_a_secret_that_does_not_open_stops_nobody_else(
+    client_a, listening, receiver, make_endpoint, deliver
+):
+    broken = make_endpoint(client_a, url=receiver.url)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE webhooks_webhookconfig SET secret = 'v1:s1:AAAA' WHERE id = %s", [broken.pk]
+        )
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    assert len(receiver.verify(listening.secret)) == 1
+    row = Delivery.objects.get(config_id=broken.pk)
+    assert (row.state, row.log.get().error) == (DeliveryState.FAILED, Fault.INTERRUPTED)
