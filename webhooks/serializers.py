@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from chatplatform.shapes import Moment, Shape, Text, iso
 from webhooks import models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
+Reason: TypeAlias = Literal["by_hand", "gone", "failing"]
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
 
@@ -57,7 +58,7 @@ class WebhookConfig(Shape):
     event_types: list[str] = Field(description="Which types are sent; empty: every type.")
     description: str = Field(description="A note of the client's.")
     is_active: bool = Field(description="Whether events are sent.")
-    disabled_reason: Literal["by_hand", "gone", "failing"] | None = Field(
+    disabled_reason: Reason | None = Field(
         description="Why it is off: `by_hand`, `gone` (it answered 410) or `failing` (five days of"
         " nothing but failures); null while it is on."
     )
@@ -85,7 +86,7 @@ class WebhookConfig(Shape):
             event_types=row.event_types,
             description=row.description,
             is_active=row.is_active,
-            disabled_reason=row.disabled_reason,
+            disabled_reason=cast("Reason | None", row.disabled_reason),
             disabled_at=row.disabled_at,
             failing_since=row.failing_since,
             paused_until=row.paused_until,

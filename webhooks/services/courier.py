@@ -291,7 +291,7 @@ class Courier:
 
 def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(_ANYTHING, [full])
+        cursor.execute(_ANYTHING, [list(full)])
         return cursor.fetchone() is not None
 
 

@@ -296,7 +296,8 @@ def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, co
 
 def test_a_courier_that_died_while_sending(client_a, listening, receiver, deliver):
     announce(client_a.pk, "message.created", {})
-    dead, parcels = Courier(threads=2), []
+    dead = Courier(threads=2)
+    parcels: list[delivery.Parcel] = []
     with patch.object(dead, "_start", parcels.append):
         dead.turn()
     assert len(parcels) == 1

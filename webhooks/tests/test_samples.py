@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import time
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -50,7 +51,7 @@ def cases():
 
 
 def test_python():
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(sample("python"), names)  # noqa: S102 - our own page
     for what, secret, headers, body, is_good in cases():
         assert names["verify"](secret, headers, body) is is_good, what
