@@ -36,7 +36,8 @@ from webhooks.services import health
 log = logging.getLogger(__name__)
 PER_ENDPOINT = 2
 _TEST_THREADS = 16
-_LEASE_SLACK_SECONDS = 10
+# Renewed while an attempt lasts: so long is a delivery in nobody's hands after its courier died.
+LEASE_SECONDS = 10.0
 _KEPT_CONNECTIONS = 256
 
 # Endpoints with something due. The table of deliveries may hold a long backlog of a dead receiver:
@@ -144,6 +145,7 @@ class Courier:
         self._on_their_way: dict[Future[Outcome], Parcel] = {}
         self._failing: set[uuid.UUID] = set()
         self._kept: dict[uuid.UUID, _Kept] = {}
+        self._renewed_at = 0.0
         self.something_ended = threading.Event()
 
     def turn(self) -> bool:
@@ -151,6 +153,7 @@ class Courier:
         self.something_ended.clear()
         ended = {future: parcel for future, parcel in self._on_their_way.items() if future.done()}
         running = [one for future, one in self._on_their_way.items() if future not in ended]
+        self._renew(running)
         full = self._full(running)
         if not ended and not _is_anything_due(full):
             return False
@@ -177,11 +180,19 @@ class Courier:
             if is_late:
                 break
             self.something_ended.wait(0.05)
-        _hand_back(list(self._on_their_way.values()))
+        # Due again at once. The token stays: whoever takes it notes that this attempt was cut short.
+        _set_due([parcel.lease_token for parcel in self._on_their_way.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
         for kept in self._kept.values():
             kept.client.close()
+
+    def _renew(self, running: Sequence[Parcel]) -> None:
+        if time.monotonic() - self._renewed_at < LEASE_SECONDS / 4:
+            return
+        self._renewed_at = time.monotonic()
+        if running:
+            _set_due([parcel.lease_token for parcel in running], LEASE_SECONDS)
 
     def _full(self, running: Sequence[Parcel]) -> list[uuid.UUID]:
         """Endpoints that may have no more on their way, as far as this courier knows."""
@@ -202,7 +213,7 @@ class Courier:
             "configs": list(caps),
             "caps": list(caps.values()),
             "tests": max(_TEST_THREADS - sum(parcel.is_test for parcel in running), 0),
-            "lease": settings.WEBHOOK_TIMEOUT_SECONDS + _LEASE_SLACK_SECONDS,
+            "lease": LEASE_SECONDS,
         }
         # A statement of its own: it must see what other couriers took before the lock was ours.
         with connection.cursor() as cursor:
@@ -323,15 +334,13 @@ def _secrets(config: WebhookConfig, now: datetime) -> list[str]:
         return []
 
 
-def _hand_back(parcels: Sequence[Parcel]) -> None:
-    if not parcels:
-        return
+def _set_due(leases: Sequence[uuid.UUID], seconds: float) -> None:
     with connection.cursor() as cursor:
-        # The token stays: whoever takes it next notes that this attempt was cut short.
         cursor.execute(
-            "UPDATE webhooks_delivery SET due_at = statement_timestamp()"
+            "UPDATE webhooks_delivery"
+            " SET due_at = statement_timestamp() + make_interval(secs => %s)"
             " WHERE lease_token = ANY (%s)",
-            [[parcel.lease_token for parcel in parcels]],
+            [seconds, list(leases)],
         )
 
 

@@ -316,6 +316,24 @@ def test_a_courier_that_died_while_sending(client_a, listening, receiver, delive
     dead.drain(0)
 
 
+def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, courier, monkeypatch):
+    monkeypatch.setattr("webhooks.services.courier.LEASE_SECONDS", 0.4)
+    receiver.script = "hang"
+    announce(client_a.pk, "message.created", {})
+    courier.turn()
+    other, ends_at = Courier(threads=2), time.monotonic() + 1.2
+    while time.monotonic() < ends_at:
+        courier.turn()
+        other.turn()
+        courier.something_ended.wait(0.02)
+    assert len(receiver.got) == 1
+    time.sleep(0.5)
+    other.turn()
+    assert Delivery.objects.get().attempts == 2, "nobody renewed it: the other took it"
+    receiver.release.set()
+    other.drain(1)
+
+
 def test_a_stopping_courier_hands_back_what_it_could_not_end(client_a, listening, receiver):
     receiver.script = "hang"
     announce(client_a.pk, "message.created", {})
