@@ -180,7 +180,7 @@ class Courier:
             if is_late:
                 break
             self.something_ended.wait(0.05)
-        # Due again at once. The token stays: whoever takes it notes that this attempt was cut short.
+        # Due at once. The token stays: whoever takes it notes that this attempt was cut short.
         _set_due([parcel.lease_token for parcel in self._on_their_way.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
