@@ -5,10 +5,11 @@ import ast
 import orjson
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from jsonschema import Draft202012Validator
 
 from chatplatform.health import document
-from chatplatform.testing import make_bot, make_key, trained
+from chatplatform.testing import make_bot, make_key, run_jobs
 from webhooks import catalogue
 from webhooks.models import Payload
 
@@ -77,19 +78,24 @@ def test_the_document_in_words_lists_them_all():
     assert [name for name in catalogue.EVENTS if f"| `{name}` |" not in page] == []
 
 
-def test_what_is_sent_fits_its_schema(served, client_a, endpoint):
+@pytest.mark.django_db(transaction=True)
+def test_what_is_sent_fits_its_schema(served, ann, client_a, endpoint):
     """Bodies of real changes, against the schemas that clients build on."""
-    import_trained(client_a)
+    bot = make_bot(client_a)
+    for name, text in (("good.txt", b"Open from nine to five."), ("bad.pdf", b"%PDF-1.4 broken")):
+        file = SimpleUploadedFile(name, text)
+        assert ann.upload(f"/ai/{bot.pk}/train/document", files=[file]).status_code < 300
+    run_jobs()
+    server = make_key(client_a, "secret", bot.pk)
+    chat = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}, "message": "Hi"}).json()
+    server.post(f"/ai/client/chat/{chat['id']}", {"text": "I want a human", "reply": "async"})
+    run_jobs()
+    assert ann.post("/webhook/test").status_code == 200
     bodies = [orjson.loads(bytes(row.body)) for row in Payload.objects.all()]
-    assert {"conversation.created", "message.created"} <= {body["type"] for body in bodies}
+    assert {body["type"] for body in bodies} >= {
+        "conversation.created", "conversation.handed_off", "message.created", "document.trained",
+        "document.failed", "webhook.test",
+    }  # fmt: skip
     for body in bodies:
         schema = catalogue.schema_of(body["type"], served["components"]["schemas"])
         validator(served, schema).validate(body)
-
-
-def import_trained(client):
-    bot = make_bot(client)
-    trained(bot, "RETURNS\n\nYou may return goods within thirty days.\n")
-    server = make_key(client, "secret", bot.pk)
-    chat = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}, "message": "Hi"}).json()
-    assert server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hello", "reply": "none"})
