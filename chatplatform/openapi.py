@@ -233,6 +233,7 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "notification_id": _UUID,
     "job_id": _UUID,
     "call_id": _UUID,
+    "config_id": _UUID,
     "event_id": {"type": "string", "pattern": "^evt_"},
     "chat_code": {"type": "string"},
 }

@@ -217,7 +217,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish"],
+    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish", "webhooks.catalogue.document"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
@@ -299,6 +299,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600,
         "options": {"queue": "insight"},
     },
+    "tidy webhooks": {
+        "task": "webhooks.tidy",
+        "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
 }
 # How long a job may be without a sign of life before another worker takes it (seconds).
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
@@ -313,6 +318,11 @@ EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
 # Seconds between two requests of a crawl, and for one page with its redirects.
 CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
 CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
+# Webhooks: seconds for one delivery attempt; what the waits between attempts, and the days after
+# which a failing endpoint is switched off, are divided by (for drills); how many are sent at once.
+WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
+WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
+WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 

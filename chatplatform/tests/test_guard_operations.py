@@ -109,6 +109,17 @@ identity     | Forgot Password                                | POST   | /identi
 identity     | Verify Reset Token                             | POST   | /identity/verify-reset-token
 identity     | Reset Password                                 | POST   | /identity/reset-password
 config       | Update Email Notification                      | POST   | /config/{client_id}/email-notification
+Webhook      | Get Webhook Config                             | GET    | /webhook/config
+Webhook      | Create Webhook Config                          | POST   | /webhook/config
+Webhook      | Test Webhook                                   | POST   | /webhook/test
+Webhook      | Get Webhook Events                             | GET    | /webhook/events
+Webhook      | Replay Webhook Event                           | POST   | /webhook/events/{event_id}/replay
+Webhook      | Rotate Webhook Secret                          | POST   | /webhook/config/rotate-secret
+Webhook      | List Webhook Configs                           | GET    | /webhook/configs
+Webhook      | Update Webhook Config                          | PUT    | /webhook/config/{config_id}
+Webhook      | Delete Webhook Config                          | DELETE | /webhook/config/{config_id}
+Webhook      | Get Webhook Event                              | GET    | /webhook/events/{event_id}
+Webhook      | Replay Webhook Events                          | POST   | /webhook/replay
 Check Health | Check Health                                   | GET    | /health
 Check Health | Live                                           | GET    | /health/live
 """  # noqa: E501 - a table
@@ -185,6 +196,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/identity/verify-reset-token"): {"token": "x" * 43},
     ("POST", "/identity/reset-password"): {"token": "x" * 43, "new_password": PASSWORD},
     ("POST", "/config/{client_id}/email-notification"): {"recipients": ["a@b.example"]},
+    ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
+    ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
+    ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
 }  # fmt: skip
 
 DEEP = 100_000
@@ -315,7 +329,14 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, user=owner.user, conversation=chat, kind="assigned"
     )
     summary_job = import_string("chats.models.SummaryJob").objects.create(client=client)
+    config = import_string("webhooks.models.WebhookConfig").objects.create(
+        client=client, url="https://93.184.215.14/hook",
+        secret=import_string("webhooks.delivery.new_secret")(),
+    )  # fmt: skip
+    event = import_string("webhooks.services.announce")(client.pk, "message.created", {})
     return {
+        "config_id": config.pk,
+        "event_id": f"evt_{event.pk.hex}",
         "job_id": summary_job.pk,
         "bot_id": bot.pk,
         "call_id": call.pk,
@@ -338,6 +359,7 @@ MISSING: dict[str, Any] = {
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "customer_id": 999_999_999, "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
     "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "config_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "event_id": f"evt_{1:032x}",
 }  # fmt: skip
 
 
