@@ -41,6 +41,11 @@ class Principal:
     user: "User | None" = None
     key: "ApiKey | None" = None
 
+    def __str__(self) -> str:
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"user:{self.user.pk if self.user else None}"
+
 
 @dataclass(frozen=True)
 class Access:
@@ -128,7 +133,7 @@ def operation(
                 return idempotency.once(
                     http,
                     client_id=self.client.pk,
-                    caller=self.caller,
+                    caller=str(self.caller),
                     act=act,
                     calls_out=declared.calls_out,
                 )
@@ -226,11 +231,10 @@ class TenantViewSet(ViewSet):
             raise access.refusal
 
     @property
-    def caller(self) -> str:
-        """The person or the key that calls, as a short name."""
+    def caller(self) -> Principal:
+        """The person or the key that calls."""
         assert self.principal, "a public operation has no caller"
-        key, user = self.principal.key, self.principal.user
-        return f"key:{key.pk}" if key else f"user:{user.pk if user else None}"
+        return self.principal
 
     @property
     def client(self) -> "Client":

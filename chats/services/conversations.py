@@ -7,6 +7,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from bots.models import Bot
+from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
 from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
@@ -32,6 +33,17 @@ def visible_to(key: ApiKey) -> QuerySet[Conversation]:
 def get(key: ApiKey, chat_id: Any) -> Conversation:
     """One conversation that the key may see; 404 for any other."""
     chat = visible_to(key).select_related("customer", "assignee").filter(pk=chat_id).first()
+    if chat is None:
+        raise NotFound
+    return chat
+
+
+def reach(principal: Principal, chat_id: Any) -> Conversation:
+    """One conversation that a person (all of his client's) or a key may see; 404 for any other."""
+    if principal.key:
+        return get(principal.key, chat_id)
+    rows: QuerySet[Conversation] = Conversation.objects.of(principal.client)
+    chat = rows.select_related("customer", "assignee").filter(pk=chat_id).first()
     if chat is None:
         raise NotFound
     return chat

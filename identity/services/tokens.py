@@ -19,6 +19,8 @@ from identity.models import RefreshToken, User
 from identity.serializers import TokenResponse
 
 log = logging.getLogger(__name__)
+# User id, token version, family: what an access token says of its sign-in.
+Claims = tuple[int, int, uuid.UUID]
 
 
 class InvalidGrant(NotAuthenticated):
@@ -60,9 +62,12 @@ def user_of(access_token: str) -> User | None:
 
     One query answers all of it: the person, the client, and whether the sign-in still stands.
     """
-    claims = _claims(access_token)
-    if claims is None:
-        return None
+    claims = claims_of(access_token)
+    return user_with(claims) if claims else None
+
+
+def user_with(claims: Claims) -> User | None:
+    """The user whom claims name, as long as the sign-in that they are of stands."""
     user_id, token_version, family = claims
     standing = RefreshToken.objects.filter(user=OuterRef("pk"), family=family, revoked_at=None)
     return (
@@ -103,7 +108,7 @@ def rotate(refresh_token: str) -> TokenResponse:
 
 def revoke(access_token: str) -> None:
     """End the sign-in that a valid access token belongs to, with all its tokens."""
-    claims = _claims(access_token)
+    claims = claims_of(access_token)
     if claims is not None:
         revoke_family(claims[2])
 
@@ -118,8 +123,8 @@ def revoke_all(user: User) -> None:
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def _claims(access_token: str) -> tuple[int, int, uuid.UUID] | None:
-    """(user id, token version, family) of a token that is ours and has not expired."""
+def claims_of(access_token: str) -> Claims | None:
+    """What a token says that is ours and has not expired; None for any other."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
