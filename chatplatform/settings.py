@@ -315,6 +315,8 @@ LLM_MODEL = env.str("LLM_MODEL", default="")
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
 # host:port pairs that the outbound client may reach although they are private.
 EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
+# How soon a live feed ends whose reader lost the right to it (seconds).
+FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
 # Seconds between two requests of a crawl, and for one page with its redirects.
 CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
 CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)

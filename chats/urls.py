@@ -4,6 +4,7 @@ from django.urls import path
 
 from chats.views.chat import ChatViewSet, InsightViewSet, NotificationViewSet
 from chats.views.client import ClientChatViewSet, ClientDocumentsViewSet, ClientLanguageViewSet
+from chats.views.feed import FeedViewSet
 
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 
@@ -36,6 +37,9 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "judge"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
+    path("ai/chat/events", FeedViewSet.as_view({"get": "stream"})),
+    path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
+    path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
     # AI / client
     path("ai/client/chat", ClientChatViewSet.as_view({"post": "create"})),
     path("ai/client/chat/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send"})),

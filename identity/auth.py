@@ -1,6 +1,6 @@
 """Who calls: what the `access=` of an operation names, and how passwords are hashed."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from chatplatform.api import Access, Principal
 from chatplatform.errors import Forbidden, NotAuthenticated
 from chatplatform.middleware import current_address
 from identity.models import ApiKey, KeyScope, Role, User
-from identity.services import api_keys, attempts, logins, tokens
+from identity.services import api_keys, attempts, logins, tickets, tokens
 
 MAX_PASSWORD_CHARACTERS = 128
 _READING = {"GET", "HEAD"}
@@ -106,6 +106,24 @@ def _person(request: HttpRequest) -> Principal | None:
     return _principal(user) if user else None
 
 
+def _person_or_ticket(request: HttpRequest) -> Principal | None:
+    ticket = request.GET.get("ticket")
+    if ticket is None:
+        return _any_role(request)
+    claims = tickets.redeem(ticket)
+    user = tokens.user_with(claims) if claims else None
+    if claims is None or user is None:
+        raise NotAuthenticated("This ticket was used or is too old; ask for a new one.")
+    request.claims = claims  # type: ignore[attr-defined]
+    return _principal(user)
+
+
+def standing(request: HttpRequest) -> Callable[[], bool]:
+    """A question to ask again later: does the sign-in of this request still stand?"""
+    claims = getattr(request, "claims", None) or tokens.claims_of(bearer_token(request))
+    return lambda: bool(claims and tokens.user_with(claims))
+
+
 def _admin(request: HttpRequest) -> Principal | None:
     user = _user(request)
     if user and not user.is_admin:
@@ -188,6 +206,8 @@ def _host_matches(host: str, pattern: str) -> bool:
 BEARER = Access("bearer", ("bearer",), _person)
 # What also a viewer may write, because it is his own: signing out.
 BEARER_ANY_ROLE = Access("bearer", ("bearer",), _any_role)
+# For a stream that a browser opens: EventSource cannot send a header.
+BEARER_OR_TICKET = Access("bearer", ("bearer",), _person_or_ticket)
 ADMIN = Access("bearer:admin", ("bearer",), _admin)
 API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey)
 SECRET_KEY = Access("api_key:secret", ("api_key",), _secret_key, InvalidApiKey)

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 
 from chatplatform.api import TenantViewSet, operation
-from chatplatform.held import Events, Held, InThread
+from chatplatform.held import Events, Held, InThread, ServerSent
 from chatplatform.live import Listener
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
@@ -185,6 +185,6 @@ def _until_ended(begun: Delivery) -> Any:
         while found["status"] == "pending" and loop.time() < ends_at:
             await asyncio.sleep(_TEST_LOOK_SECONDS)
             found = await in_thread(read)
-        yield "done", found
+        yield ServerSent("done", found)
 
     return follow

@@ -35,6 +35,9 @@ AI / chat    | Snooze Chat                                    | POST   | /ai/cha
 AI / chat    | Mark Chat As Read                              | POST   | /ai/chat/{chat_id}/read
 AI / chat    | Get Assign Notification                        | GET    | /ai/chat/notifications
 AI / chat    | Mark Notification As Read By Notification Id   | PUT    | /ai/chat/notifications/{notification_id}/read
+AI / chat    | Chat Events                                    | GET    | /ai/chat/events
+AI / chat    | Create Chat Events Ticket                      | POST   | /ai/chat/events/ticket
+AI / chat    | Set Typing                                     | POST   | /ai/chat/{chat_id}/typing
 AI / client  | Create new chat conversation                   | POST   | /ai/client/chat
 AI / client  | Send message in existing chat conversation      | POST   | /ai/client/chat/{chat_id}
 AI / client  | Get chat conversation history                  | GET    | /ai/client/chat/history/{chat_id}
@@ -142,7 +145,10 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00"
     "01010100b138f6140000000049454e44ae426082"
 )
-VIEWER_MAY_BECAUSE = {("POST", "/identity/revoke"): "signing out is one's own affair"}
+VIEWER_MAY_BECAUSE = {
+    ("POST", "/identity/revoke"): "signing out is one's own affair",
+    ("POST", "/ai/chat/events/ticket"): "it opens the feed, which a viewer may read",
+}
 
 TOMORROW = (timezone.now() + timedelta(days=1)).isoformat()
 # A body that is accepted, for every operation that takes one.
@@ -170,6 +176,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
     ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
     ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
+    ("POST", "/ai/chat/{chat_id}/typing"): {"is_typing": True},
     ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
     ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
     ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},

@@ -1,7 +1,6 @@
 """A turn on an open request: the stored message at once, the reply when it comes."""
 
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +8,7 @@ from django.db import Error
 from django.http import HttpResponseBase
 
 from chatplatform.errors import json_response
-from chatplatform.held import Held, InThread
+from chatplatform.held import Events, Held, InThread, ServerSent
 from chatplatform.live import Listener
 from chats.models import Message, Turn
 from chats.services import messages
@@ -33,17 +32,17 @@ def _http_status(turn: dict[str, Any]) -> int:
 
 async def _follow(
     message: Message, turn: dict[str, Any], listener: Listener, in_thread: InThread
-) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+) -> Events:
     """The turn's events; ends with `done`, at the latest after the longest wait."""
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
-    yield "message", turn["message"]
+    yield ServerSent("message", turn["message"])
     answered_with: str | None = str(message.pk)
     while answered_with:
         stream, answered_with = f"reply:{answered_with}", None
         async for item in listener.follow(stream):
             event, data = item or ("", {})
             if event in {"delta", "reset"}:
-                yield event, data
+                yield ServerSent(event, data)
                 continue
             if event == "joined":
                 # A later message of the burst: the reply to it is the reply to this one.
@@ -52,7 +51,7 @@ async def _follow(
             turn = await in_thread(_turn_now, message, turn)
             if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
                 break
-    yield "done", turn
+    yield ServerSent("done", turn)
 
 
 def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:

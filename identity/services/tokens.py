@@ -21,6 +21,8 @@ from identity.services import audit
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is not valid (any more); sign in again."
+# User id, token version, family: what an access token says of its sign-in.
+Claims = tuple[int, int, uuid.UUID]
 
 
 class InvalidGrant(NotAuthenticated):
@@ -62,9 +64,12 @@ def user_of(access_token: str) -> User | None:
 
     One query answers all of it: the person, the client, and whether the sign-in still stands.
     """
-    claims = _claims(access_token)
-    if claims is None:
-        return None
+    claims = claims_of(access_token)
+    return user_with(claims) if claims else None
+
+
+def user_with(claims: Claims) -> User | None:
+    """The user whom claims name, as long as the sign-in that they are of stands."""
     user_id, token_version, family = claims
     standing = RefreshToken.objects.filter(user=OuterRef("pk"), family=family, revoked_at=None)
     return (
@@ -109,7 +114,7 @@ def _hold(user_id: int) -> User:
 
 def revoke(access_token: str, *, by: User) -> None:
     """Sign out: end the sign-in that a valid access token belongs to, with all its tokens."""
-    claims = _claims(access_token)
+    claims = claims_of(access_token)
     if claims is None:
         return
     assert by.client_id
@@ -128,8 +133,8 @@ def revoke_all(user: User) -> None:
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def _claims(access_token: str) -> tuple[int, int, uuid.UUID] | None:
-    """(user id, token version, family) of a token that is ours and has not expired."""
+def claims_of(access_token: str) -> Claims | None:
+    """What a token says that is ours and has not expired; None for any other."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])

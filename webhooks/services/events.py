@@ -4,10 +4,11 @@ import uuid
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import connection, models
+from django.db import connection, models, transaction
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
+from chatplatform import live
 from chatplatform.errors import Invalid, NotFound
 from chatplatform.ids import uuid7
 from chatplatform.pagination import cursor_of, position_of
@@ -105,6 +106,7 @@ def announce(
         cursor.execute(_ANNOUNCE, given)
         event.rank, event.position = cursor.fetchone()
     event._state.adding = False
+    transaction.on_commit(lambda: live.signal(channel_of(client_id), {}))
     return event
 
 
@@ -130,6 +132,17 @@ def after(client: Client, position: Position = START, limit: int = 100) -> list[
     ends before the oldest that still runs.
     """
     return list(_feed(Event.objects.of(client), position)[:limit])
+
+
+def newest_place(client: Client) -> Position:
+    """Where to go on to see what happens from now on."""
+    newest = _feed(Event.objects.of(client), START).reverse().first()
+    return place_of(newest) if newest else START
+
+
+def channel_of(client_id: int) -> str:
+    """Where it is said that a client's feed has grown; that it did, the log tells."""
+    return f"feed:{client_id}"
 
 
 def place_of(event: Event) -> Position:
