@@ -11,8 +11,9 @@ from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
-from chats.services import conversations, messages, turns
-from identity.auth import API_KEY
+from chats.serializers import portable as p
+from chats.services import conversations, messages, transfer, turns
+from identity.auth import API_KEY, SECRET_KEY
 
 
 class ClientChatViewSet(TenantViewSet):
@@ -46,6 +47,33 @@ class ClientChatViewSet(TenantViewSet):
         """The messages of a conversation, oldest first; internal notes are not among them."""
         chat: Conversation = conversations.get(self.key, chat_id)
         return page(messages.history(chat), query, by="seq", shape=s.Message.of)
+
+
+class MigrationViewSet(TenantViewSet):
+    """The migration tool: everything in portable form, for `manage.py import_conversations`."""
+
+    @operation(
+        "AI / client", "Migration tool - Migrate chat messages", access=SECRET_KEY,
+        query=p.MigratePage, returns=p.MessageEntitiesResponse,
+    )  # fmt: skip
+    def messages(self, request: Request, query: p.MigratePage) -> dict[str, Any]:
+        """All messages of the key's chats in a stable order, internal notes too.
+
+        Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
+        that none is passed over.
+        """
+        return page(transfer.messages(self.key), query, shape=p.MessageEntity.of)
+
+    @operation(
+        "AI / client", "Migration tool - Migrate chat conversations", access=SECRET_KEY,
+        query=p.MigratePage, returns=p.ConversationEntitiesResponse,
+    )  # fmt: skip
+    def conversations(self, request: Request, query: p.MigratePage) -> dict[str, Any]:
+        """All chats of the key in a stable order; their messages have a list of their own.
+
+        Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
+        """
+        return page(transfer.conversations(self.key), query, shape=p.ConversationEntity.of)
 
 
 def _asked(request: Request, body: s.ConvMessage) -> str:

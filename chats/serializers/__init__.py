@@ -22,6 +22,8 @@ class Location(Shape):
     country: Text | None = Field(None, description="ISO 3166-1 alpha-2.", pattern="^[A-Z]{2}$")
     region: Text | None = Field(None, description="Region or state.", max_length=100)
     city: Text | None = Field(None, description="City.", max_length=100)
+    latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")
+    longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
 
 
 class CustomerInfo(Shape):
@@ -76,11 +78,66 @@ class Citation(Shape):
     quote: str = Field(description="The words that the answer rests on.")
 
 
+class Option(Shape):
+    """One of the answers that a message offers."""
+
+    label: Text = Field(description="What the customer sees.", max_length=200)
+    value: Text = Field(description="What choosing it says.", max_length=500)
+
+
+ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
+FILES = {"image", "file", "audio", "video"}
+
+
 class MessageContent(Shape):
     """One piece of a message."""
 
-    type: Literal["text"] = Field(description="What kind of piece.")
-    text: str | None = Field(None, description="The text, plain.")
+    type: ContentType = Field(description="What kind of piece.", examples=["text"])
+    text: Text | None = Field(None, description="The text, plain.", max_length=8000)
+    url: Text | None = Field(
+        None,
+        max_length=2000,
+        pattern=r"^(https?://|/)[^\s]+$",
+        description="Where the file lies. One that we keep has a signed link on this host, good"
+        " for a day; ask for the message again to get a fresh one. One that a sender linked is"
+        " given as it came: we never fetch it.",
+    )
+    file_name: Text | None = Field(None, description="Name as given.", max_length=255)
+    mime_type: Text | None = Field(
+        None, description="Recognised from the bytes, where we keep the file.", max_length=120
+    )
+    size_bytes: int | None = Field(None, description="Size in bytes.", ge=0)
+    location: Location | None = Field(None, description="A place, for `location`.")
+    options: list[Option] | None = Field(
+        None, description="Answers to choose from, at most 20.", max_length=20
+    )
+    citations: list[Citation] | None = Field(None, description="What this piece rests on.")
+
+    @model_validator(mode="after")
+    def _holds_what_its_type_says(self) -> "MessageContent":
+        if self.type == "text" and self.text is None:
+            raise ValueError("a text needs its text")
+        if self.type in FILES and self.url is None:
+            raise ValueError("a file needs its url")
+        if self.type == "location" and self.location is None:
+            raise ValueError("a location needs its location")
+        return self
+
+
+def _piece(stored: dict[str, Any]) -> dict[str, Any]:
+    """A stored piece as `MessageContent`: every key there, a kept file with a fresh link."""
+    attachment_id = stored.get("attachment_id")
+    return {
+        "type": stored["type"],
+        "text": stored.get("text"),
+        "url": models.Attachment.link_to(attachment_id) if attachment_id else stored.get("url"),
+        "file_name": stored.get("file_name"),
+        "mime_type": stored.get("mime_type"),
+        "size_bytes": stored.get("size_bytes"),
+        "location": stored.get("location"),
+        "options": stored.get("options"),
+        "citations": stored.get("citations"),
+    }
 
 
 class Message(Shape):
@@ -117,7 +174,7 @@ class Message(Shape):
                 "id": row.sender_id,
                 "name": row.sender_name,
             },
-            "content": row.content,
+            "content": [_piece(piece) for piece in row.content],
             "status": row.status,
             "error": row.error,
             "in_reply_to": str(row.in_reply_to_id) if row.in_reply_to_id else None,
