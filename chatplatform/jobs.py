@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,6 +20,8 @@ import orjson
 from celery import shared_task
 from django.conf import settings
 from django.db import Error, IntegrityError, connection, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Least, Now
 
 from chatplatform.middleware import current_request_id
 from chatplatform.models import Job, JobState
@@ -121,6 +123,31 @@ def enqueue(
     if due_at:
         row.due_at = due_at
     Job.objects.bulk_create([row], ignore_conflicts=key is not None)
+
+
+def postpone(
+    name: str,
+    *,
+    lane: str,
+    wait: timedelta,
+    at_most: timedelta,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+) -> bool:
+    """Let the waiting job `name` of a lane wait again, with other arguments; False: none waits.
+
+    It is due `wait` from now, and no later than `at_most` after it was asked for. A job that a
+    worker has or once had is left alone.
+    """
+    waiting = Job.objects.filter(name=name, lane=lane, state=JobState.QUEUED, attempts=0)
+    with transaction.atomic():
+        row = waiting.select_for_update(skip_locked=True).order_by("-id").first()
+        if row is None:
+            return False
+        due_at = Least(Now() + Value(wait), F("created_at") + Value(at_most))
+        Job.objects.filter(pk=row.pk).update(
+            args=change(row.args), due_at=due_at, hinted_at=None, hints=0
+        )
+    return True
 
 
 def _hinted(*, job_id: int, **_: object) -> None:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import Q
 from pydantic import Field
 
 from chatplatform.errors import Invalid
@@ -46,30 +47,44 @@ def page(
     rows: models.QuerySet[Row],
     asked: Page,
     *,
-    by: str = "id",
+    by: str | tuple[str, ...] = "id",
     shape: Callable[[Row], Any],
 ) -> dict[str, Any]:
-    """One page of `rows` in the order of one unique column (`id`, `-id`, `seq`).
+    """One page of `rows` in the order of a unique column (`id`, `-id`, `seq`), or of several that
+    are unique together and all run one way (`("-activity", "-id")`).
 
     Asks for one row more than the page holds: whether there is a next page costs no second query.
     """
-    column, backwards = by.lstrip("-"), by.startswith("-")
+    order = (by,) if isinstance(by, str) else by
+    columns = [name.lstrip("-") for name in order]
     if asked.cursor:
-        rows = _beyond(rows, f"{column}__{'lt' if backwards else 'gt'}", asked.cursor)
-    found = list(rows.order_by(by)[: asked.limit + 1])
+        rows = _beyond(rows, columns, asked.cursor, backwards=order[0].startswith("-"))
+    found = list(rows.order_by(*order)[: asked.limit + 1])
     shown = found[: asked.limit]
-    more = len(found) > asked.limit
-    last = getattr(shown[-1], column) if more else None
     return {
         "items": [shape(row) for row in shown],
-        "next_cursor": cursor_of(last if isinstance(last, int) else str(last)) if more else None,
+        "next_cursor": _cursor_at(shown[-1], columns) if len(found) > asked.limit else None,
     }
 
 
-def _beyond(rows: models.QuerySet[Row], lookup: str, cursor: str) -> models.QuerySet[Row]:
+def _cursor_at(row: models.Model, columns: list[str]) -> str:
+    values = [getattr(row, column) for column in columns]
+    return cursor_of(*[value if isinstance(value, int) else str(value) for value in values])
+
+
+def _beyond(
+    rows: models.QuerySet[Row], columns: list[str], cursor: str, *, backwards: bool
+) -> models.QuerySet[Row]:
     """Rows after a cursor's position; 422 where the cursor is of another kind of list."""
+    side = "lt" if backwards else "gt"
     try:
-        (after,) = position_of(cursor)
-        return rows.filter(**{lookup: after})
+        position = list(zip(columns, position_of(cursor), strict=True))
+        later, level = Q(), Q()
+        for column, value in position:
+            later |= level & Q(**{f"{column}__{side}": value})
+            level &= Q(**{column: value})
+        first, value = position[0]
+        # Says nothing new, but lets an index begin at the position.
+        return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
         raise Invalid.field("query", "cursor", msg="This cursor is of another list.") from exc

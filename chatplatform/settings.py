@@ -252,6 +252,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
+    "keep the time of chats": {
+        "task": "chats.keep_time",
+        "schedule": 10,
+        # One that waited for a worker is worth nothing: the next one does its work.
+        "options": {"queue": "insight", "expires": 10},
+    },
     "tidy sign-ins": {
         "task": "identity.tidy",
         "schedule": 3600,

@@ -187,6 +187,18 @@ def page(client_a: Client, bot: Any) -> Person:
     return make_key(client_a, "public", bot.pk)
 
 
+def make_chat(bot: Any, **fields: Any) -> Any:
+    """A conversation of a customer of its own, at the bot unless said otherwise."""
+    models = importlib.import_module("chats.models")
+    customer = models.Customer.objects.create(
+        client_id=bot.client_id, name=fields.pop("customer_name", "Zoe")
+    )
+    fields = {"language": "en", **fields}
+    return models.Conversation.objects.create(
+        client_id=bot.client_id, bot=bot, customer=customer, **fields
+    )
+
+
 @functools.cache
 def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
     """A text as training reads, cuts and encodes it; once a process."""

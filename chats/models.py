@@ -3,11 +3,11 @@
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVector
 from django.core.signing import TimestampSigner
 from django.db import models
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now, Upper
 
 from bots.models import Bot
 from chatplatform.ids import short_code, uuid7
@@ -34,6 +34,12 @@ class Customer(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["client", "external_id"], name="customer_external_id"),
             models.UniqueConstraint(fields=["client", "imported_as"], name="customer_imported_as"),
+        ]
+        indexes = [
+            # The search of the chats by the beginning of a name.
+            models.Index(
+                models.F("client"), OpClass(Upper("name"), "text_pattern_ops"), name="customer_name"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -93,6 +99,16 @@ class Conversation(models.Model):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
+    # The newest that the customer may see. Written with every message, so it has no index and no
+    # constraint to keep: a message is only ever deleted together with its conversation.
+    last_message = models.ForeignKey(
+        "Message",
+        on_delete=models.DO_NOTHING,
+        null=True,
+        db_index=False,
+        db_constraint=False,
+        related_name="+",
+    )
     first_response_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=12, null=True)
@@ -130,8 +146,14 @@ class Conversation(models.Model):
             ),
         ]
         indexes = [
-            # The list of a client, newest activity first.
-            models.Index(fields=["client", "-last_message_at", "-id"], name="conversation_feed"),
+            # The list of a client, newest activity first; a chat without a message began with its
+            # opening.
+            models.Index(
+                models.F("client"),
+                Coalesce("last_message_at", "created_at").desc(),
+                models.F("id").desc(),
+                name="conversation_activity",
+            ),
             # The export, in the order of beginning.
             models.Index(fields=["client", "id"], name="conversation_export"),
             # All chats of one bot, of one customer.
@@ -142,6 +164,11 @@ class Conversation(models.Model):
                 fields=["last_message_at"],
                 condition=models.Q(status="open"),
                 name="conversation_idle",
+            ),
+            models.Index(
+                fields=["waiting_since"],
+                condition=models.Q(status="open", waiting_since__isnull=False),
+                name="conversation_waiting",
             ),
             models.Index(
                 fields=["snoozed_until"],

@@ -6,10 +6,12 @@ import json
 import re
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from chatplatform.api import PUBLIC, Access, Form, routes
@@ -18,6 +20,19 @@ from chatplatform.testing import PASSWORD, Person, make_bot, make_key
 
 # Everything that is served: what the document promises, operation by operation.
 SERVED = """
+AI / chat    | Assign Chat                                    | POST   | /ai/chat/{chat_id}/assign
+AI / chat    | Chat Unassign                                  | POST   | /ai/chat/{chat_id}/unassign
+AI / chat    | Manual Chat                                    | POST   | /ai/chat/{chat_id}/manual
+AI / chat    | Get Chat History                               | GET    | /ai/chat/{chat_id}/history
+AI / chat    | Get Chat History                               | GET    | /ai/chat/history/customer/{customer_id}
+AI / chat    | Get Chat History                               | GET    | /ai/{bot_id}/chat-history
+AI / chat    | Get Chats                                      | GET    | /ai/chats
+AI / chat    | End A Chat By Id                               | POST   | /ai/chat/{chat_id}/end
+AI / chat    | Agent End A Chat By Id                         | POST   | /ai/chat/{chat_id}/agent-end
+AI / chat    | Snooze Chat                                    | POST   | /ai/chat/{chat_id}/snooze
+AI / chat    | Mark Chat As Read                              | POST   | /ai/chat/{chat_id}/read
+AI / chat    | Get Assign Notification                        | GET    | /ai/chat/notifications
+AI / chat    | Mark Notification As Read By Notification Id   | PUT    | /ai/chat/notifications/{notification_id}/read
 AI / client  | Create new chat conversation                   | POST   | /ai/client/chat
 AI / client  | Send message in existing chat conversation      | POST   | /ai/client/chat/{chat_id}
 AI / client  | Get chat conversation history                  | GET    | /ai/client/chat/history/{chat_id}
@@ -49,6 +64,7 @@ PUBLIC_BECAUSE = {
     ("GET", "/health/live"): "monitors ask it; it says nothing but that the process answers",
 }
 
+TOMORROW = (timezone.now() + timedelta(days=1)).isoformat()
 # A body that is accepted, for every operation that takes one.
 REGISTRATION = {
     "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
@@ -61,6 +77,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
+    ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
+    ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
+    ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
@@ -185,8 +204,13 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     chat = import_string("chats.models.Conversation").objects.create(
         client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
     )
+    notification = import_string("chats.models.Notification").objects.create(
+        client=client, user=owner.user, conversation=chat, kind="assigned"
+    )
     return {
         "bot_id": bot.pk,
+        "customer_id": customer.pk,
+        "notification_id": notification.pk,
         "document_id": document.pk,
         "chat_id": chat.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
@@ -195,7 +219,8 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
-    "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "customer_id": 999_999_999,
+    "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
 }  # fmt: skip
 
 
@@ -287,7 +312,9 @@ def test_404_to_another_client(served, ann, ann_key, ours, cara, cara_key, their
             assert is_error(missing, 404)
             assert without_request_id(foreign) == without_request_id(missing)
     for owner in callers(served.declared.access, ann, ann_key):
-        assert send(owner, served, ours).status_code < 300, "the request was wrong in itself"
+        # Rows of its own for each: what one caller has ended, the other could not end again.
+        own = rows_of(ann, ann_key)
+        assert send(owner, served, own).status_code < 300, "the request was wrong in itself"
 
 
 def without_request_id(reply: Any) -> dict[str, Any]:
@@ -296,7 +323,7 @@ def without_request_id(reply: Any) -> dict[str, Any]:
     return body
 
 
-@each([one for one in WITH_ID if "chat_id" not in one.ids])
+@each([one for one in WITH_ID if not {"chat_id", "notification_id"} & set(one.ids)])
 def test_404_for_an_id_beyond_every_row(served, ann, ann_key, ours):
     for caller in callers(served.declared.access, ann, ann_key):
         for name in served.ids:

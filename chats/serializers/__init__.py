@@ -3,10 +3,13 @@
 import uuid
 from typing import Any, Literal, cast
 
-from pydantic import Field, model_validator
+from django.utils.timezone import now
+from pydantic import Field, SerializeAsAny, model_validator
 
+from chatplatform.pagination import Page
 from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, iso
 from chats import models
+from identity.models import User
 
 
 class Identity(Shape):
@@ -14,6 +17,11 @@ class Identity(Shape):
 
     external_id: Text = Field(description="The id in the system it comes from.", max_length=200)
     name: Text = Field("", description="What to call the person.", max_length=200)
+
+    @classmethod
+    def of(cls, user: User) -> "Identity":
+        """One of a client's people."""
+        return cls.model_construct(external_id=str(user.pk), name=user.full_name)
 
 
 class Location(Shape):
@@ -214,7 +222,7 @@ class Conversation(Shape):
     handoff_reason: str | None = Field(
         None,
         description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
-        " `bot_disabled`, `agents_reply`.",
+        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`.",
     )
     previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
     language: str = Field(description="BCP 47.")
@@ -225,18 +233,23 @@ class Conversation(Shape):
     summary: str | None = Field(None, description="Summary, where one was made.")
     unread_count: int = Field(description="Customer messages that no agent has seen.")
     message_count: int = Field(description="Messages in all.")
+    last_message: SerializeAsAny[Message] | None = Field(
+        None, description="The newest message that the customer may see; null where there is none."
+    )
     last_message_at: Moment | None = Field(None, description="When the newest message came.")
     first_response_at: Moment | None = Field(None, description="When the customer was answered.")
     ended_at: Moment | None = Field(None, description="When it ended.")
     ended_by: str | None = Field(None, description="customer, agent, bot, inactivity or api.")
     can_reply: bool = Field(description="Whether a message can be sent to the customer now.")
+    reply_window_expires_at: Moment | None = Field(
+        None, description="Until when the channel carries a free text, where it sets such a time."
+    )
     location: Location | None = Field(None, description="Where the customer is.")
     metadata: FreeObject = Field(description="Free keys and values of the caller.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
     def of(cls, row: models.Conversation) -> "Conversation":
-        agent = row.assignee
         return cls.model_construct(
             id=row.pk,
             chat_code=row.chat_code,
@@ -244,9 +257,7 @@ class Conversation(Shape):
             channel=cast("Any", row.channel),
             status=cast("Any", row.status),
             assign_type=cast("Any", row.assign_type),
-            assignee=Identity.model_construct(external_id=str(agent.pk), name=agent.full_name)
-            if agent
-            else None,
+            assignee=Identity.of(row.assignee) if row.assignee else None,
             version=row.version,
             customer=CustomerInfo.of(row.customer),
             waiting_since=row.waiting_since,
@@ -258,11 +269,14 @@ class Conversation(Shape):
             summary=row.summary,
             unread_count=row.unread_count,
             message_count=row.message_count,
+            last_message=cast("Any", row.last_message and Message.of(row.last_message)),
             last_message_at=row.last_message_at,
             first_response_at=row.first_response_at,
             ended_at=row.ended_at,
             ended_by=row.ended_by,
-            can_reply=row.status != models.Status.ENDED,
+            can_reply=row.status != models.Status.ENDED
+            and (row.reply_window_expires_at is None or row.reply_window_expires_at > now()),
+            reply_window_expires_at=row.reply_window_expires_at,
             location=Location.model_construct(**row.location) if row.location else None,
             metadata=row.metadata,
             created_at=row.created_at,
@@ -349,3 +363,136 @@ class ChatTurn(Shape):
         description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
     )
     handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")
+
+
+class ConversationsResponse(Shape):
+    """A page of chats."""
+
+    items: list[Conversation] = Field(description="The chats.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class ChatsQuery(Page):
+    """Which chats; all filters given must match."""
+
+    status: Literal["open", "snoozed", "ended"] | None = Field(None, description="Its status.")
+    bot_id: int | None = Field(None, ge=1, le=2**63 - 1, description="Served by this bot.")
+    channel: Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"] | None = Field(
+        None, description="Opened through this door."
+    )
+    assignee_id: int | None = Field(None, ge=1, le=2**63 - 1, description="This agent has it.")
+    tag: Text | None = Field(None, description="Carries this tag.", max_length=60)
+    sentiment: Literal["positive", "neutral", "negative"] | None = Field(
+        None, description="The customer's sentiment."
+    )
+    q: Text | None = Field(
+        None,
+        description="Words that were said in it, or the beginning of its code or of the customer's"
+        " name; the first ten words count.",
+        min_length=1,
+        max_length=200,
+    )
+    created_from: Moment | None = Field(None, description="Opened at this time or later.")
+    created_to: Moment | None = Field(None, description="Opened before this time.")
+
+
+class ChatAssignDto(Shape):
+    """Who is to have a chat."""
+
+    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
+    user_id: int | None = Field(
+        None,
+        ge=1,
+        le=2**63 - 1,
+        description="The agent, for `agent`; the caller where left out. Who names nobody claims a"
+        " chat that nobody has, and takes none from another agent.",
+    )
+    note: Text | None = Field(
+        None,
+        description="An internal note for whoever has it next.",
+        min_length=1,
+        max_length=8000,
+    )
+    return_after_seconds: int | None = Field(
+        None,
+        ge=10,
+        le=7 * 86_400,
+        description="Back to the queue where the agent has not replied after so many seconds.",
+    )
+    expected_version: int | None = Field(
+        None, ge=1, description="The `version` that was seen: 409 `stale_version` for an older one."
+    )
+
+    @model_validator(mode="after")
+    def _only_for_an_agent(self) -> "ChatAssignDto":
+        if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
+            raise ValueError("user_id and return_after_seconds go with assign_type agent")
+        return self
+
+
+class ManualChatMessageDto(Shape):
+    """A person's own words in a chat."""
+
+    text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
+    client_message_id: Text | None = Field(
+        None,
+        description="Your own id of this message: sent twice, it is stored and delivered once.",
+        min_length=1,
+        max_length=200,
+    )
+    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+
+    @model_validator(mode="after")
+    def _not_blank(self) -> "ManualChatMessageDto":
+        if not self.text.strip():
+            raise ValueError("text must not be blank")
+        return self
+
+
+class ChatSnoozeDto(Shape):
+    """How long nothing is expected in a chat."""
+
+    until: Moment = Field(
+        description="When it opens again, in the future and at most 366 days ahead; a message of"
+        " the customer opens it sooner."
+    )
+
+
+class AssignNotification(Shape):
+    """Something that one of the client's people should look at."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    chat_id: uuid.UUID = Field(description="The chat it is about.")
+    kind: Literal["assigned", "unassigned", "handoff", "unanswered"] = Field(
+        description="You got it; you do not have it any more; it waits for an agent; its customer"
+        " waits too long."
+    )
+    assigned_by: Identity | None = Field(
+        None, description="Whose doing it was; null: the platform's own."
+    )
+    is_read: bool = Field(description="Whether it was read; what you did yourself is.")
+    created_at: Moment = Field(description="When it happened.")
+
+    @classmethod
+    def of(cls, row: models.Notification) -> "AssignNotification":
+        return cls.model_construct(
+            id=row.pk,
+            chat_id=row.conversation_id,
+            kind=cast("Any", row.kind),
+            assigned_by=Identity.of(row.assigned_by) if row.assigned_by else None,
+            is_read=row.is_read,
+            created_at=row.created_at,
+        )
+
+
+class NotificationsResponse(Shape):
+    """A page of notifications, newest first."""
+
+    items: list[AssignNotification] = Field(description="The notifications.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class NotificationsQuery(Page):
+    """Which notifications."""
+
+    unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")

@@ -3,14 +3,17 @@
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from bots.models import Bot
+from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
+from chatplatform.jobs import enqueue
 from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
-from identity.models import ApiKey, KeyScope
+from chats.services import notifications
+from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
 
 
@@ -31,7 +34,21 @@ def visible_to(key: ApiKey) -> QuerySet[Conversation]:
 
 def get(key: ApiKey, chat_id: Any) -> Conversation:
     """One conversation that the key may see; 404 for any other."""
-    chat = visible_to(key).select_related("customer", "assignee").filter(pk=chat_id).first()
+    return _one(visible_to(key), chat_id)
+
+
+def of_client(client: Client, chat_id: Any) -> Conversation:
+    """One conversation of the client, for its people; 404 for any other."""
+    return _one(Conversation.objects.of(client), chat_id)
+
+
+def of_caller(caller: Principal, chat_id: Any) -> Conversation:
+    """One conversation that whoever calls may see, a person or a key; 404 for any other."""
+    return get(caller.key, chat_id) if caller.key else of_client(caller.client, chat_id)
+
+
+def _one(rows: QuerySet[Conversation], chat_id: Any) -> Conversation:
+    chat = rows.select_related("customer", "assignee", "last_message").filter(pk=chat_id).first()
     if chat is None:
         raise NotFound
     return chat
@@ -45,50 +62,52 @@ def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
             "body", "customer", "external_id",
             msg="A public key cannot say who the customer is; use a secret key.",
         )  # fmt: skip
-    reason = _reason_for_queue(bot)
     with transaction.atomic():
-        chat: Conversation = Conversation.objects.create(
-            client=key.client,
-            bot=bot,
+        return begin(
+            bot,
             customer=_customer_of(key, given.customer),
             opened_by_key=key,
             channel=given.channel,
-            assign_type=AssignType.QUEUE if reason else AssignType.BOT,
-            handoff_reason=reason,
-            waiting_since=Now() if reason else None,
             language=given.language or bot.default_language,
             tags=list(dict.fromkeys(given.tags)),
             location=given.location.model_dump() if given.location else None,
             metadata=given.metadata,
         )
-        chat = lock(chat)
+
+
+def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
+    """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
+    reason = why_off(bot)
+    with transaction.atomic():
+        made: Conversation = Conversation.objects.create(
+            client_id=bot.client_id,
+            bot=bot,
+            customer=customer,
+            assign_type=AssignType.QUEUE if reason else AssignType.BOT,
+            handoff_reason=reason,
+            waiting_since=Now() if reason else None,
+            **fields,
+        )
+        chat = lock(made)
         announce_change(chat, "conversation.created")
+        if reason:
+            notifications.waiting(chat)
+            enqueue_assignment(chat)
     return chat
 
 
 def lock(chat: Conversation) -> Conversation:
-    """The row as it is now, locked until the transaction ends: numbers are taken under it."""
+    """The row as it is now, locked until the transaction ends: numbers are taken under it.
+
+    Only what never changes is joined: after a wait for the lock PostgreSQL reads this row anew,
+    and a joined one, such as the assignee's, as it was before the wait.
+    """
     locked: Conversation = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("customer", "assignee", "bot")
+        .select_related("customer", "bot", "client__config")
         .get(pk=chat.pk)
     )
     return locked
-
-
-def hand_over(chat: Conversation, *, reason: str) -> None:
-    """From the bot to the queue; `chat` is locked. The customer is told by the caller, once."""
-    chat.assign_type = AssignType.QUEUE
-    chat.handoff_reason = reason
-    chat.version += 1
-    Conversation.objects.filter(pk=chat.pk).update(
-        assign_type=AssignType.QUEUE,
-        handoff_reason=reason,
-        waiting_since=Now(),
-        version=F("version") + 1,
-    )
-    chat.refresh_from_db(fields=["waiting_since"])
-    announce_change(chat, "conversation.handed_off", reason=reason)
 
 
 def announce_change(chat: Conversation, type: str, **more: Any) -> None:
@@ -100,6 +119,17 @@ def announce_change(chat: Conversation, type: str, **more: Any) -> None:
         conversation_id=chat.pk,
         sequence=next_event(chat),
     )
+
+
+def enqueue_assignment(chat: Conversation) -> None:
+    """A chat waits, or an agent has room again: the client's strategy, if it has one, looks."""
+    if chat.client.config.assign_strategy != AssignStrategy.MANUAL:
+        enqueue(
+            "chats.assign_waiting",
+            client_id=chat.client_id,
+            lane=f"assign:{chat.client_id}",
+            client=chat.client_id,
+        )
 
 
 def next_event(chat: Conversation) -> int:
@@ -127,7 +157,8 @@ def _bot_of(key: ApiKey, asked: int | None) -> Bot:
     return found[0]
 
 
-def _reason_for_queue(bot: Bot) -> str | None:
+def why_off(bot: Bot) -> str | None:
+    """Why a bot may not answer; None where it may."""
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None

@@ -1,28 +1,42 @@
 """Messages: every one is stored here, numbered without gaps, and announced."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from bots.knowledge import language as languages
-from chatplatform import idempotency
-from chatplatform.jobs import enqueue
+from chatplatform import idempotency, live
+from chatplatform.errors import ApiError
+from chatplatform.jobs import enqueue, postpone
 from chats import serializers as s
 from chats.models import (
     AssignType,
+    Channel,
     Conversation,
     Message,
+    MessageStatus,
     SenderType,
     Status,
     Turn,
     text_content,
 )
-from chats.services import conversations
-from identity.models import ApiKey
+from chats.services import conversations, lifecycle
+from identity.models import ApiKey, User
 from webhooks.services import announce
+
+# Where a message is only read once the channel's own server has it.
+MESSAGING_CHANNELS = {Channel.SOCIALNET, Channel.PHOTOAPP, Channel.CHATAPP, Channel.LOCALAPP}
+# However fast a customer writes, after so many waits the bot replies.
+LONGEST_BURST = 5
+
+
+class IdTaken(ApiError):
+    code, status = "client_message_id_taken", 409
+    detail = "Another sender of this chat has used this client_message_id."
 
 
 @dataclass(frozen=True)
@@ -46,56 +60,117 @@ def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
 def receive(chat: Conversation, given: s.ConvMessage) -> Message:
     """Store a customer's message and, where the bot is to answer, the job that will.
 
-    The same `client_message_id` again gives the message of the first time.
+    The same `client_message_id` again gives the message of the first time. A snoozed chat opens,
+    and so does one that ended a short while ago; after a longer while the message begins a new
+    chat, which the message names.
     """
-    try:
-        with transaction.atomic():
-            return _receive(conversations.lock(chat), given)
-    except IntegrityError:
-        known = _known(chat, _id_of(given))
-        if known is None:
-            raise
-        return known
+    with transaction.atomic():
+        return _receive(conversations.lock(chat), given)
 
 
 def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
-    client_message_id = _id_of(given)
-    known = _known(chat, client_message_id)
+    # The Idempotency-Key of a repeated request names the message too.
+    client_message_id = given.client_message_id or idempotency.current_id()
+    known = _known(chat, client_message_id, SenderType.CUSTOMER)
+    while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
+        chat = _next_chat(chat)
+        known = _known(chat, client_message_id, SenderType.CUSTOMER)
     if known:
         return known
     if chat.status == Status.ENDED:
-        raise conversations.ChatEnded
-    language = given.language or languages.detect(given.text, default=chat.language)
+        lifecycle.reopen(chat)
+    elif chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
     message = append(
         chat,
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
         content=text_content(given.text),
-        language=language,
+        language=given.language or languages.detect(given.text, default=chat.language),
         client_message_id=client_message_id,
     )
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
-        # One lane a conversation: replies come in the order of the messages.
-        enqueue(
-            "chats.generate_reply",
-            client_id=chat.client_id,
-            lane=f"chat:{chat.pk}",
-            message_id=str(message.pk),
-        )
+        _ask_bot(chat, message)
     return message
 
 
-def _id_of(given: s.ConvMessage) -> str | None:
-    """What names a message again: its sender's id, or the Idempotency-Key of the request."""
-    return given.client_message_id or idempotency.current_id()
+def _ended_lately(chat: Conversation) -> bool:
+    window = timedelta(minutes=chat.client.config.reopen_window_minutes)
+    return chat.ended_at is not None and timezone.now() < chat.ended_at + window
 
 
-def _known(chat: Conversation, client_message_id: str | None) -> Message | None:
+def _next_chat(chat: Conversation) -> Conversation:
+    """The chat that follows one that ended long ago: the one there is, or a new one."""
+    found = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
+    if found:
+        return conversations.lock(found)
+    return conversations.begin(
+        chat.bot,
+        customer=chat.customer,
+        opened_by_key_id=chat.opened_by_key_id,
+        channel=chat.channel,
+        language=chat.language,
+        location=chat.location,
+        previous_chat=chat,
+    )
+
+
+def _ask_bot(chat: Conversation, message: Message) -> None:
+    """Let the bot reply; one reply for messages that come close together, where that is set."""
+    # One lane a conversation: replies come in the order of the messages.
+    lane = f"chat:{chat.pk}"
+    wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
+
+    def join(args: dict[str, Any]) -> dict[str, Any]:
+        before = args["message_id"]
+        transaction.on_commit(
+            lambda: live.push(f"reply:{before}", "joined", {"message_id": str(message.pk)})
+        )
+        return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), before]}
+
+    if wait and postpone(
+        "chats.generate_reply", lane=lane, wait=wait, at_most=wait * LONGEST_BURST, change=join
+    ):
+        return
+    enqueue(
+        "chats.generate_reply",
+        client_id=chat.client_id,
+        lane=lane,
+        due_at=timezone.now() + wait if wait else None,
+        message_id=str(message.pk),
+    )
+
+
+def _known(
+    chat: Conversation, client_message_id: str | None, sender_type: SenderType
+) -> Message | None:
+    """The message that the sender gave this id; 409 where it is another sender's."""
     if client_message_id is None:
         return None
-    return (
-        Message.objects.of(chat.client)
-        .filter(conversation=chat, client_message_id=client_message_id)
-        .first()
+    rows = Message.objects.of(chat.client)
+    found: Message | None = rows.filter(
+        conversation=chat, client_message_id=client_message_id
+    ).first()
+    if found and found.sender_type != sender_type:
+        raise IdTaken
+    return found
+
+
+def append_of_agent(
+    chat: Conversation,
+    *,
+    by: User,
+    text: str,
+    is_note: bool = False,
+    client_message_id: str | None = None,
+) -> Message:
+    """Store an agent's words, or note, in a conversation that is locked; the same id: once."""
+    return _known(chat, client_message_id, SenderType.AGENT) or append(
+        chat,
+        author=Author(SenderType.AGENT, str(by.pk), by.full_name),
+        content=text_content(text),
+        language=languages.detect(text, default=chat.language),
+        client_message_id=client_message_id,
+        is_note=is_note,
     )
 
 
@@ -109,39 +184,35 @@ def append(
     client_message_id: str | None = None,
     citations: list[dict[str, Any]] | None = None,
     receipt: dict[str, Any] | None = None,
+    is_note: bool = False,
 ) -> Message:
-    """Store a message at the end of a conversation that is locked, and announce it."""
-    now = timezone.now()
-    from_customer = author.type == SenderType.CUSTOMER
-    chat.last_seq += 1
-    chat.message_count += 1
-    chat.last_event_seq += 1
-    chat.unread_count += from_customer
-    chat.last_message_at = now
-    if author.type in {SenderType.BOT, SenderType.AGENT} and chat.first_response_at is None:
-        chat.first_response_at = now
-    chat.save(
-        update_fields=[
-            "last_seq", "message_count", "last_event_seq", "unread_count", "last_message_at",
-            "first_response_at",
-        ]
-    )  # fmt: skip
-    message: Message = Message.objects.create(
+    """Store a message at the end of a conversation that is locked, and announce it.
+
+    What the customer is to read in a messaging channel is handed to that channel.
+    """
+    goes_out = (
+        not is_note and author.type != SenderType.CUSTOMER and chat.channel in MESSAGING_CHANNELS
+    )
+    message = Message(
         client_id=chat.client_id,
         conversation=chat,
-        seq=chat.last_seq,
+        seq=chat.last_seq + 1,
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
         content=content,
         text="\n".join(piece["text"] for piece in content if piece.get("text")),
         citations=citations or [],
+        status=MessageStatus.PENDING if goes_out else MessageStatus.SENT,
         in_reply_to=in_reply_to,
+        is_note=is_note,
         client_message_id=client_message_id,
         language=language,
         receipt=receipt,
-        created_at=now,
+        created_at=timezone.now(),
     )
+    _count(chat, message)
+    message.save(force_insert=True)
     announce(
         chat.client_id,
         "message.created",
@@ -149,7 +220,38 @@ def append(
         conversation_id=chat.pk,
         sequence=chat.last_event_seq,
     )
+    if goes_out:
+        enqueue(
+            "channels_app.deliver_message",
+            client_id=chat.client_id,
+            lane=f"deliver:{chat.pk}",
+            message_id=str(message.pk),
+        )
     return message
+
+
+def _count(chat: Conversation, message: Message) -> None:
+    """Write what a new message changes in its conversation's row; a note takes numbers only."""
+    chat.last_seq = message.seq
+    chat.last_event_seq += 1
+    if not message.is_note:
+        chat.message_count += 1
+        chat.last_message = message
+        chat.last_message_at = message.created_at
+        if message.sender_type in {SenderType.BOT, SenderType.AGENT}:
+            chat.first_response_at = chat.first_response_at or message.created_at
+        if message.sender_type == SenderType.CUSTOMER:
+            chat.unread_count += 1
+            if chat.assign_type != AssignType.BOT:
+                chat.waiting_since = chat.waiting_since or message.created_at
+        if message.sender_type == SenderType.AGENT:
+            chat.unread_count, chat.waiting_since, chat.return_at = 0, None, None
+    chat.save(
+        update_fields=[
+            "last_seq", "last_event_seq", "message_count", "last_message", "last_message_at",
+            "first_response_at", "unread_count", "waiting_since", "return_at",
+        ]
+    )  # fmt: skip
 
 
 def history(chat: Conversation) -> QuerySet[Message]:
@@ -162,7 +264,11 @@ def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
     reply = (
         Message.objects.filter(
-            in_reply_to=message, sender_type__in=[SenderType.BOT, SenderType.SYSTEM]
+            # The reply to a burst names its last message, and in its receipt the others.
+            Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
+            conversation_id=message.conversation_id,
+            seq__gt=message.seq,
+            sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
         )
         .order_by("seq")
         .first()
@@ -179,12 +285,12 @@ def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
 def _status(message: Message, reply: Message | None, asked: bool) -> tuple[Turn, str | None]:  # noqa: FBT001
     if reply and reply.sender_type == SenderType.BOT:
         return Turn.ANSWERED, None
+    if reply:
+        return Turn.HANDED_OFF, (reply.receipt or {}).get("handoff_reason")
     chat = Conversation.objects.only("assign_type", "handoff_reason", "status").get(
         pk=message.conversation_id
     )
-    if reply:
-        return Turn.HANDED_OFF, chat.handoff_reason
-    if not asked or chat.status == Status.ENDED or chat.assign_type == AssignType.AGENT:
+    if not asked or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
         return Turn.NOT_EXPECTED, None
     if chat.assign_type == AssignType.QUEUE:
         return Turn.HANDED_OFF, chat.handoff_reason

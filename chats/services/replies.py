@@ -1,6 +1,7 @@
 """The bot's reply: find, think, say, or hand over to a person."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,8 @@ from bots.models import Prompt
 from bots.services import retrieval
 from chatplatform import jobs, live
 from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
-from chats.services import conversations, courtesies, messages
+from chats.services import conversations, courtesies, handoffs, messages
+from identity.models import ClientConfig
 
 log = logging.getLogger(__name__)
 HISTORY_LINES = 6
@@ -41,8 +43,11 @@ class HandOver:
 Decision = Said | HandOver
 
 
-def answer(message_id: str) -> None:
-    """Answer a customer's message, or hand the conversation over; may be called twice."""
+def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
+    """Answer a customer's message, or hand the conversation over; may be called twice.
+
+    `earlier`: messages that came so shortly before it that one reply is for all of them.
+    """
     message = _load(message_id)
     if message is None:
         return  # deleted meanwhile: nobody waits
@@ -52,9 +57,10 @@ def answer(message_id: str) -> None:
         return
     if jobs.current_attempt() > 1:
         live.push(_stream(message), "reset", {})
-    decision = _decide(chat, message)
+    burst = _burst(message, earlier)
+    decision = _kept(_decide(chat, message, burst), message, chat.client.config)
     try:
-        _say(chat, message, decision)
+        _say(chat, message, decision, earlier=earlier)
     except IntegrityError:
         # message_one_reply: another worker's reply was first; ours is dropped.
         if not _answered(message):
@@ -62,13 +68,15 @@ def answer(message_id: str) -> None:
     _tell_listeners(message)
 
 
-def give_up(message_id: str) -> None:
+def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """No attempt is left: a person must answer."""
     message = _load(message_id)
     if message is None:
         return
     if not _answered(message):
-        _say(message.conversation, message, HandOver("engine_failed"), leased=False)
+        _say(
+            message.conversation, message, HandOver("engine_failed"), earlier=earlier, leased=False
+        )
     _tell_listeners(message)
 
 
@@ -77,6 +85,14 @@ def _load(message_id: str) -> Message | None:
         "conversation__bot", "conversation__client__config", "conversation__customer"
     )
     return rows.filter(pk=message_id).first()
+
+
+def _burst(message: Message, earlier: Sequence[str]) -> list[Message]:
+    """The messages that one reply is for, in their order."""
+    if not earlier:
+        return [message]
+    rows = Message.objects.filter(pk__in=earlier, conversation_id=message.conversation_id)
+    return [*rows.order_by("seq"), message]
 
 
 def _answered(message: Message) -> bool:
@@ -97,15 +113,29 @@ def _tell_listeners(message: Message) -> None:
     live.push(_stream(message), "done", {})
 
 
-def _decide(chat: Conversation, message: Message) -> Decision:
-    """What to say to a message; reads and computes, writes nothing."""
+def _kept(decision: Decision, message: Message, config: ClientConfig) -> Decision:
+    """The decision, or what the bot says instead where its client does not want the handover."""
+    if isinstance(decision, Said):
+        return decision
+    if decision.reason == "no_answer" and not config.handoff_on_no_answer:
+        return Said(courtesies.unknown(language=message.language), receipt=decision.receipt)
+    if decision.reason == "customer_asked" and not config.handoff_on_request:
+        said = courtesies.no_person(language=message.language)
+        return Said(said, receipt={"decision": "handoff_not_wanted"})
+    return decision
+
+
+def _decide(chat: Conversation, message: Message, burst: Sequence[Message]) -> Decision:
+    """What to say to a message and those just before it; reads and computes, writes nothing."""
     if chat.bot.is_disabled:
         return HandOver("bot_disabled")
-    text = message.content[0]["text"]
-    if embedded.asks_for_person(text):
+    texts = [one.text for one in burst]
+    if any(map(embedded.asks_for_person, texts)):
         return HandOver("customer_asked")
-    kind = embedded.small_talk(text)
-    if kind:
+    kind = embedded.small_talk(texts[-1])
+    # A question is not lost between a greeting and a thank-you.
+    text = "\n".join(one for one in texts if not embedded.small_talk(one))
+    if kind and not text:
         said = courtesies.reply(kind, language=message.language, bot=chat.bot)
         return Said(said, receipt={"decision": "small_talk", "kind": kind})
     found = retrieval.search(chat.bot, text, language=message.language)
@@ -114,7 +144,7 @@ def _decide(chat: Conversation, message: Message) -> Decision:
     if found.gate < threshold or not found.hits:
         return HandOver("no_answer", receipt | {"decision": "below_gate"})
     if settings.LLM_BASE_URL:
-        return _ask_model(chat, message, text, found, receipt)
+        return _ask_model(chat, message, burst[0].seq, text, found, receipt)
     return _quote(message, text, found, threshold, receipt)
 
 
@@ -156,9 +186,16 @@ def _quote(
 
 
 def _ask_model(
-    chat: Conversation, message: Message, text: str, found: Found, receipt: dict[str, Any]
+    chat: Conversation,
+    message: Message,
+    since_seq: int,
+    text: str,
+    found: Found,
+    receipt: dict[str, Any],
 ) -> Decision:
-    """The model's answer; the extractive one, or a person, where it fails."""
+    """The model's answer to what was said since `since_seq`; the extractive one, or a person,
+    where it fails.
+    """
     prompt = Prompt.objects.filter(bot=chat.bot, is_current=True).first()
     snippets = tuple(
         types.Snippet(
@@ -170,7 +207,7 @@ def _ask_model(
         text=text,
         language=message.language,
         instructions=prompt.content if prompt else "",
-        history=_history(chat, message),
+        history=_history(chat, before=since_seq),
         snippets=snippets,
     )
     engine = OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
@@ -220,8 +257,9 @@ def _citation(snippet: types.Snippet) -> dict[str, Any]:
     }
 
 
-def _history(chat: Conversation, message: Message) -> tuple[types.Line, ...]:
-    rows = messages.history(chat).filter(seq__lt=message.seq).order_by("-seq")[:HISTORY_LINES]
+def _history(chat: Conversation, *, before: int) -> tuple[types.Line, ...]:
+    rows = messages.history(chat).filter(seq__gt=chat.read_from_seq, seq__lt=before)
+    rows = rows.order_by("-seq")[:HISTORY_LINES]
     return tuple(
         types.Line(
             "customer" if row.sender_type == SenderType.CUSTOMER else "assistant",
@@ -231,8 +269,16 @@ def _history(chat: Conversation, message: Message) -> tuple[types.Line, ...]:
     )
 
 
-def _say(chat: Conversation, message: Message, decision: Decision, *, leased: bool = True) -> None:
+def _say(
+    chat: Conversation,
+    message: Message,
+    decision: Decision,
+    *,
+    earlier: Sequence[str] = (),
+    leased: bool = True,
+) -> None:
     """Store the decision, unless the conversation changed hands while it was being made."""
+    receipt = decision.receipt | ({"answers": [*earlier, str(message.pk)]} if earlier else {})
     with transaction.atomic():
         if leased:
             jobs.hold_lease()
@@ -241,7 +287,13 @@ def _say(chat: Conversation, message: Message, decision: Decision, *, leased: bo
             log.info("reply to %s dropped: the conversation changed hands", message.pk)
             return
         if isinstance(decision, HandOver):
-            _tell_and_hand_over(locked, message, decision)
+            handoffs.hand_over(
+                locked,
+                reason=decision.reason,
+                language=message.language,
+                in_reply_to=message,
+                receipt=receipt,
+            )
             return
         messages.append(
             locked,
@@ -250,20 +302,5 @@ def _say(chat: Conversation, message: Message, decision: Decision, *, leased: bo
             language=message.language,
             in_reply_to=message,
             citations=decision.citations,
-            receipt=decision.receipt,
+            receipt=receipt,
         )
-
-
-def _tell_and_hand_over(chat: Conversation, message: Message, decision: HandOver) -> None:
-    told = courtesies.handover(
-        reason=decision.reason, language=message.language, config=chat.client.config
-    )
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(told),
-        language=message.language,
-        in_reply_to=message,
-        receipt=decision.receipt | {"handoff_reason": decision.reason},
-    )
-    conversations.hand_over(chat, reason=decision.reason)

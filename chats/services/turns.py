@@ -37,14 +37,21 @@ async def _follow(
     """The turn's events; ends with `done`, at the latest after the longest wait."""
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
     yield "message", turn["message"]
-    async for item in listener.follow(f"reply:{message.pk}"):
-        event, data = item or ("", {})
-        if event in {"delta", "reset"}:
-            yield event, data
-            continue
-        turn = await in_thread(_turn_now, message, turn)
-        if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
-            break
+    answered_with: str | None = str(message.pk)
+    while answered_with:
+        stream, answered_with = f"reply:{answered_with}", None
+        async for item in listener.follow(stream):
+            event, data = item or ("", {})
+            if event in {"delta", "reset"}:
+                yield event, data
+                continue
+            if event == "joined":
+                # A later message of the burst: the reply to it is the reply to this one.
+                answered_with = data["message_id"]
+                break
+            turn = await in_thread(_turn_now, message, turn)
+            if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
+                break
     yield "done", turn
 
 

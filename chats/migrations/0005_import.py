@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('bots', '0003_complete'),
-        ('chats', '0003_complete'),
+        ('chats', '0004_life'),
         ('identity', '0002_complete'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -1,0 +1,109 @@
+"""What time alone does to conversations. Each function may run twice, and in two places at once.
+
+A row is looked for, locked and looked at again: who comes second skips it while it is locked, and
+finds it changed afterwards. The database's clock decides.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import (
+    DateTimeField,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Now
+
+from chats.models import AssignType, Conversation, Notification, NotificationKind, Status
+from chats.services import assignment, conversations, lifecycle, notifications
+
+# Rows that one call deals with; what is left waits for the next.
+BATCH = 500
+
+
+def wake_snoozed() -> int:
+    """Open what was snoozed until now."""
+    rows = Conversation.objects.filter(status=Status.SNOOZED, snoozed_until__lte=Now())
+    return _each(rows, "snoozed_until", lifecycle.wake)
+
+
+def return_late() -> int:
+    """Back to the queue with chats whose agent did not reply in the time that was set."""
+    rows = Conversation.objects.filter(
+        status=Status.OPEN, assign_type=AssignType.AGENT, return_at__lte=Now()
+    )
+    return _each(rows, "return_at", _return)
+
+
+def warn_unanswered() -> int:
+    """Notify of customers who wait for a person too long; once for each time they wait."""
+    warned = Notification.objects.filter(
+        conversation=OuterRef("pk"),
+        kind=NotificationKind.UNANSWERED,
+        created_at__gte=OuterRef("waiting_since"),
+    )
+    mails = Q(client__email_notification__on_unanswered=True)
+    by_mail = _before_now("client__email_notification__unanswered_after_minutes", minutes=1)
+    by_target = _before_now("client__config__first_response_target_seconds", seconds=1)
+    rows = Conversation.objects.filter(
+        Q(mails, waiting_since__lte=by_mail) | Q(~mails, waiting_since__lte=by_target),
+        ~Exists(warned),
+        status=Status.OPEN,
+        waiting_since__isnull=False,
+    )
+    return _each(rows, "waiting_since", notifications.unanswered)
+
+
+def end_inactive() -> int:
+    """End open chats in which nobody has written for as long as their client says."""
+    idle_minutes = "client__config__inactivity_end_minutes"
+    rows = Conversation.objects.filter(status=Status.OPEN, **{f"{idle_minutes}__gt": 0}).filter(
+        Q(last_message_at__lte=_before_now(idle_minutes, minutes=1))
+        | Q(last_message_at=None, created_at__lte=_before_now(idle_minutes, minutes=1))
+    )
+    return _each(rows, Coalesce("last_message_at", "created_at"), _end)
+
+
+def assign_waiting() -> None:
+    """Hand out what waits by strategy: should a hint or an agent's coming have been missed."""
+    for client_id in assignment.clients_with_waiting():
+        assignment.assign_waiting(client_id)
+
+
+def _return(chat: Conversation) -> None:
+    lifecycle.to_queue(chat, reason="agent_silent")
+
+
+def _end(chat: Conversation) -> None:
+    lifecycle.end(chat, by="inactivity")
+
+
+def _before_now(column: str, **unit: int) -> Combinable:
+    """The time as many units ago as a column says."""
+    ago = ExpressionWrapper(F(column) * Value(timedelta(**unit)), output_field=DurationField())
+    return ExpressionWrapper(Now() - ago, output_field=DateTimeField())
+
+
+def _each(
+    due: QuerySet[Conversation], order: str | Combinable, act: Callable[[Conversation], None]
+) -> int:
+    """Act on each row that is due, under its lock; how many there were."""
+    done = 0
+    for chat_id in due.order_by(order, "id").values_list("pk", flat=True)[:BATCH]:
+        with transaction.atomic():
+            row = due.filter(pk=chat_id).select_for_update(
+                no_key=True, skip_locked=True, of=("self",)
+            )
+            found = row.first()
+            if found:
+                act(conversations.lock(found))
+                done += 1
+    return done

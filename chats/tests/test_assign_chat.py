@@ -1,0 +1,224 @@
+"""Assign Chat."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from chatplatform.testing import make_chat, make_person, run_before
+from chats.models import Conversation, Message, Notification
+from identity.models import Role
+from webhooks.models import Event
+
+ME = {"assign_type": "agent"}
+
+
+def path_of(chat):
+    return f"/ai/chat/{chat.pk}/assign"
+
+
+@pytest.fixture
+def chat(bot):
+    return make_chat(bot, assign_type="queue", handoff_reason="no_answer")
+
+
+@pytest.fixture
+def bea(client_a):
+    return make_person(client_a, Role.AGENT, "Bea")
+
+
+def events(kind):
+    return Event.objects.filter(type=kind).count()
+
+
+def untouched(chat):
+    before = (chat.assign_type, chat.assignee_id, chat.version)
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee_id, chat.version) == before
+    assert not Event.objects.exists()
+    assert not Notification.objects.exists()
+
+
+def test_an_agent_claims_what_waits(ben, chat):
+    reply = ben.post(path_of(chat), ME)
+    assert reply.status_code == 200
+    found = reply.json()
+    assert (found["assign_type"], found["version"]) == ("agent", 2)
+    assert found["assignee"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    event = Event.objects.get(type="conversation.assigned")
+    assert (event.sequence, event.data["conversation"]["version"]) == (1, 2)
+    own = Notification.objects.get()
+    assert (own.user, own.kind, own.assigned_by, own.is_read) == (
+        ben.user, "assigned", ben.user, True,
+    )  # fmt: skip
+    assert Message.objects.count() == 0
+    chat.refresh_from_db()
+    assert chat.assigned_at is not None
+
+
+def test_a_colleague_is_given_it_with_a_note(ann, ben, server, chat):
+    body = {**ME, "user_id": ben.user.pk, "note": "Wants a refund", "return_after_seconds": 60}
+    assert ann.post(path_of(chat), body).status_code == 200
+    note = Message.objects.get()
+    assert (note.is_note, note.sender_name, note.content[0]["text"]) == (
+        True, "Ann", "Wants a refund",
+    )  # fmt: skip
+    told = Notification.objects.get()
+    assert (told.user, told.assigned_by, told.is_read) == (ben.user, ann.user, False)
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.message_count, chat.last_message) == (ben.user, 0, None)
+    assert chat.return_at > chat.assigned_at
+    assert server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"] == []
+
+
+def test_the_second_to_claim_is_refused(ben, bea, chat):
+    with run_before("chats.services.assignment._agent", lambda: bea.post(path_of(chat), ME)):
+        reply = ben.post(path_of(chat), ME)
+    assert (reply.status_code, reply.json()["code"]) == (409, "already_assigned")
+    assert reply.json()["assignee"]["name"] == "Bea"
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (bea.user, 2)
+    assert events("conversation.assigned") == 1
+
+
+def test_an_admin_who_claims_late_takes_nothing(ann, ben, chat):
+    ben.post(path_of(chat), ME)
+    assert ann.post(path_of(chat), ME).json()["code"] == "already_assigned"
+    chat.refresh_from_db()
+    assert chat.assignee == ben.user
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_claim_at_once_one_has_it(client_a, chat):
+    people = [make_person(client_a, Role.AGENT, f"P{n}") for n in range(5)]
+    ready, answers = threading.Barrier(5), []
+
+    def claim(person):
+        try:
+            ready.wait(5)
+            answers.append(person.post(path_of(chat), ME))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=claim, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+    chat.refresh_from_db()
+    assert chat.version == 2
+    assert events("conversation.assigned") == 1
+    assert Notification.objects.count() == 1
+
+
+def test_claiming_what_one_has_changes_nothing(ben, chat):
+    ben.post(path_of(chat), ME)
+    assert ben.post(path_of(chat), ME).json()["version"] == 2
+    assert events("conversation.assigned") == 1
+
+
+@pytest.mark.parametrize("who", ["ann", "bea"])
+def test_an_admin_or_the_owner_hands_it_on(ann, ben, bea, chat, who):
+    bea.post(path_of(chat), ME)
+    Notification.objects.all().delete()
+    body = {**ME, "user_id": ben.user.pk}
+    assert {"ann": ann, "bea": bea}[who].post(path_of(chat), body).status_code == 200
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (ben.user, 3)
+    kinds = set(Notification.objects.values_list("user__full_name", "kind", "is_read"))
+    assert kinds == {("Ben", "assigned", False), ("Bea", "unassigned", who == "bea")}
+
+
+def test_another_agent_hands_on_nothing(ben, bea, chat):
+    bea.post(path_of(chat), ME)
+    for body in ({**ME, "user_id": ben.user.pk}, {"assign_type": "queue"}, {"assign_type": "bot"}):
+        assert ben.post(path_of(chat), body).json()["code"] == "already_assigned"
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (bea.user, 2)
+
+
+def test_a_stale_version(ann, ben, chat):
+    ben.post(path_of(chat), ME)
+    body = {**ME, "user_id": ann.user.pk, "expected_version": 1, "note": "Mine"}
+    reply = ann.post(path_of(chat), body)
+    assert (reply.status_code, reply.json()["code"], reply.json()["version"]) == (
+        409, "stale_version", 2,
+    )  # fmt: skip
+    assert Message.objects.count() == 0
+    assert ann.post(path_of(chat), {**body, "expected_version": 2}).status_code == 200
+
+
+def test_from_the_bot_to_the_queue_the_customer_is_told(ben, bot):
+    chat = make_chat(bot)
+    reply = ben.post(path_of(chat), {"assign_type": "queue"})
+    assert reply.json()["handoff_reason"] == "staff_request"
+    assert Message.objects.get().sender_type == "system"
+    assert events("conversation.handed_off") == 1
+    assert ben.post(path_of(chat), {"assign_type": "queue"}).json()["version"] == 2
+    assert Message.objects.count() == 1
+
+
+def test_back_to_the_bot(ben, chat):
+    ben.post(path_of(chat), ME)
+    reply = ben.post(path_of(chat), {"assign_type": "bot"}).json()
+    assert (reply["assign_type"], reply["assignee"], reply["waiting_since"]) == ("bot", None, None)
+    assert events("conversation.unassigned") == 1
+
+
+def test_a_bot_that_is_off_gets_nothing(ben, bot, chat):
+    bot.is_disabled = True
+    bot.save()
+    reply = ben.post(path_of(chat), {"assign_type": "bot"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "bot_disabled")
+    untouched(chat)
+
+
+def test_an_ended_chat(ben, chat):
+    Conversation.objects.update(status="ended")
+    for kind in ("agent", "queue", "bot"):
+        reply = ben.post(path_of(chat), {"assign_type": kind})
+        assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
+    chat.refresh_from_db()
+    untouched(chat)
+
+
+def test_who_cannot_have_it(ben, cara, client_a, chat):
+    viewer = make_person(client_a, Role.VIEWER, "Vic")
+    gone = make_person(client_a, Role.AGENT, "Gus")
+    gone.user.is_disabled = True
+    gone.user.save()
+    for user_id in (viewer.user.pk, gone.user.pk, cara.user.pk, 2**62):
+        reply = ben.post(path_of(chat), {**ME, "user_id": user_id})
+        assert reply.status_code == 422
+        assert reply.json()["detail"][0]["loc"] == ["body", "user_id"]
+    untouched(chat)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        {"assign_type": "robot"},
+        {"assign_type": "agent", "user_id": 0},
+        {"assign_type": "agent", "user_id": "x"},
+        {"assign_type": "agent", "return_after_seconds": 1},
+        {"assign_type": "agent", "note": ""},
+        {"assign_type": "agent", "note": "a\x00"},
+        {"assign_type": "queue", "user_id": 1},
+        {"assign_type": "bot", "return_after_seconds": 60},
+        {"assign_type": "agent", "unknown": 1},
+    ],
+)
+def test_a_wrong_body(ben, chat, body):
+    assert ben.post(path_of(chat), body).status_code == 422
+    untouched(chat)
+
+
+def test_who_may_not(cara, nobody, client_a, server, chat):
+    assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), ME).status_code == 403
+    assert cara.post(path_of(chat), ME).status_code == 404
+    assert nobody.post(path_of(chat), ME).status_code == 401
+    assert server.post(path_of(chat), ME).status_code == 401
+    untouched(chat)

@@ -1,0 +1,188 @@
+"""Get Chats, and Get Chat History in its three forms."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chatplatform.testing import make_bot, make_chat, make_person
+from chats.models import Conversation, Message, text_content
+from identity.models import Role
+
+PATH = "/ai/chats"
+
+
+def ids(reply):
+    assert reply.status_code == 200, reply.content
+    return [item["id"] for item in reply.json()["items"]]
+
+
+def say(chat, text, *, is_note=False, ago=timedelta()):
+    chat.last_seq += 1
+    message = Message.objects.create(
+        client_id=chat.client_id, conversation=chat, seq=chat.last_seq, sender_type="customer",
+        content=text_content(text), text=text, is_note=is_note,
+    )  # fmt: skip
+    chat.last_message, chat.last_message_at = message, timezone.now() - ago
+    chat.save()
+    return message
+
+
+def many(bot, count):
+    """Chats with a message each, as many as asked for."""
+    first = make_chat(bot)
+    chats = Conversation.objects.bulk_create(
+        Conversation(
+            client_id=bot.client_id, bot=bot, customer_id=first.customer_id, language="en",
+            last_seq=1, last_message_at=timezone.now() - timedelta(seconds=n),
+        )
+        for n in range(count)
+    )  # fmt: skip
+    messages = Message.objects.bulk_create(
+        Message(
+            client_id=bot.client_id, conversation=chat, seq=1, sender_type="customer",
+            content=text_content("Hello"), text="Hello",
+        )
+        for chat in chats
+    )  # fmt: skip
+    for chat, message in zip(chats, messages, strict=True):
+        chat.last_message = message
+    Conversation.objects.bulk_update(chats, ["last_message"])
+    return first.customer_id
+
+
+def test_the_newest_activity_first(ben, bot):
+    old, quiet, new = make_chat(bot), make_chat(bot), make_chat(bot)
+    say(old, "Long ago", ago=timedelta(hours=2))
+    Conversation.objects.filter(pk=quiet.pk).update(created_at=timezone.now() - timedelta(hours=1))
+    said = say(new, "Just now")
+    found = ben.get(PATH)
+    assert ids(found) == [str(new.pk), str(quiet.pk), str(old.pk)]
+    newest, empty, _ = found.json()["items"]
+    assert newest["last_message"]["id"] == str(said.pk)
+    assert newest["last_message"]["content"] == text_content("Just now")
+    assert empty["last_message"] is None
+
+
+def test_every_filter(ann, ben, bot, client_a):
+    other = make_bot(client_a)
+    odd = make_chat(
+        other, status="ended", channel="chatapp", assign_type="agent", assignee=ben.user,
+        tags=["vip", "new"], sentiment="negative",
+        created_at=timezone.now() - timedelta(days=2),
+    )  # fmt: skip
+    usual = make_chat(bot)
+    yesterday = (timezone.now() - timedelta(days=1)).isoformat()
+    both = {
+        "status": ("ended", "open"), "bot_id": (other.pk, bot.pk), "channel": ("chatapp", "api"),
+        "assignee_id": (ben.user.pk, None), "tag": ("vip", None), "sentiment": ("negative", None),
+    }  # fmt: skip
+    for name, (of_odd, of_usual) in both.items():
+        assert ids(ann.get(PATH, {name: of_odd})) == [str(odd.pk)], name
+        if of_usual:
+            assert ids(ann.get(PATH, {name: of_usual})) == [str(usual.pk)], name
+    assert ids(ann.get(PATH, {"created_from": yesterday})) == [str(usual.pk)]
+    assert ids(ann.get(PATH, {"created_to": yesterday})) == [str(odd.pk)]
+    assert ids(ann.get(PATH, {"tag": "vip", "status": "open"})) == []
+
+
+def test_search(ben, bot):
+    chat = make_chat(bot, customer_name="Đặng Văn Hùng")
+    say(chat, "My parcel from Huế is late, where is it?")
+    say(make_chat(bot), "Something else")
+    for q in ("parcel late", "PARCEL", "huế", chat.chat_code[:6].lower(), "đặng v"):
+        assert ids(ben.get(PATH, {"q": q})) == [str(chat.pk)], q
+    for q in ("parcel else", "%", "_____", "' OR 1=1 --", "\\", "!&|()<->", "a " * 100):
+        assert ids(ben.get(PATH, {"q": q})) == [], q
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"q": "x" * 201}, {"q": ""}, {"q": "\x00"}, {"limit": 10**9}, {"limit": 0},
+        {"offset": 2**63}, {"status": "closed"}, {"bot_id": "x"}, {"bot_id": 2**70},
+        {"assignee_id": 0}, {"channel": "mail"}, {"created_from": "2026-01-01T00:00:00"},
+        {"created_to": "soon"}, {"tag": "x" * 61}, {"cursor": "x"}, {"client_id": 1},
+    ],
+)  # fmt: skip
+def test_a_wrong_query(ben, query):
+    assert ben.get(PATH, query).status_code == 422
+
+
+def test_pages_neither_repeat_nor_skip(ben, bot):
+    at = timezone.now()
+    expected = [str(make_chat(bot, last_message_at=at).pk) for _ in range(3)][::-1]
+    expected += [
+        str(make_chat(bot, last_message_at=at - timedelta(microseconds=n)).pk) for n in (1, 2, 3, 4)
+    ]
+    seen, cursor = [], None
+    for _ in range(4):
+        found = ben.get(PATH, {"limit": 2} | ({"cursor": cursor} if cursor else {})).json()
+        seen += [item["id"] for item in found["items"]]
+        cursor = found["next_cursor"]
+        if cursor:
+            make_chat(bot)  # somebody writes meanwhile
+    assert (seen, cursor) == (expected, None)
+
+
+def test_a_cursor_of_another_list(ben, bot):
+    for _ in range(2):
+        make_chat(bot)
+    other = ben.get(f"/ai/{bot.pk}/chat-history", {"limit": 1}).json()["next_cursor"]
+    assert ben.get(PATH, {"cursor": other}).status_code == 422
+
+
+def test_only_the_clients_own(ben, cara, nobody, client_a, bot):
+    chat = make_chat(bot)
+    say(chat, "Hello")
+    assert ids(make_person(client_a, Role.VIEWER, "Vic").get(PATH)) == [str(chat.pk)]
+    assert ids(cara.get(PATH)) == []
+    assert ids(cara.get(PATH, {"q": "hello"})) == []
+    for path in (
+        f"/ai/chat/{chat.pk}/history",
+        f"/ai/chat/history/customer/{chat.customer_id}",
+        f"/ai/{bot.pk}/chat-history",
+    ):
+        assert cara.get(path).status_code == 404
+        assert nobody.get(path).status_code == 401
+    assert nobody.get(PATH).status_code == 401
+
+
+def test_all_chats_of_a_customer_and_of_a_bot(ben, bot, client_a):
+    first = make_chat(bot)
+    second = Conversation.objects.create(
+        client=client_a, bot=make_bot(client_a), customer=first.customer, language="en"
+    )
+    third = make_chat(bot)
+    customer = f"/ai/chat/history/customer/{first.customer_id}"
+    assert ids(ben.get(customer)) == [str(second.pk), str(first.pk)]
+    assert ids(ben.get(f"/ai/{bot.pk}/chat-history")) == [str(third.pk), str(first.pk)]
+    assert ben.get(customer, {"limit": 101}).status_code == 422
+
+
+def test_the_messages_of_a_chat_with_its_notes(ben, bot):
+    chat = make_chat(bot)
+    say(chat, "Hello")
+    say(chat, "Be careful", is_note=True)
+    found = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
+    assert [(one["seq"], one["is_note"]) for one in found] == [(1, False), (2, True)]
+
+
+@pytest.mark.parametrize("what", ["all", "search", "customer", "bot"])
+def test_many_chats_cost_no_more_queries(ben, bot, client_b, what):
+    counts = []
+    for count in (3, 300):
+        customer = many(bot, count)
+        path, query = {
+            "all": (PATH, {"status": "open"}),
+            "search": (PATH, {"q": "hello"}),
+            "customer": (f"/ai/chat/history/customer/{customer}", {}),
+            "bot": (f"/ai/{bot.pk}/chat-history", {}),
+        }[what]
+        with CaptureQueriesContext(connection) as captured:
+            found = ben.get(path, {**query, "limit": 100})
+        assert len(ids(found)) == min(count + (what != "search"), 100)
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 3

@@ -1,0 +1,321 @@
+"""The life of a conversation: what ends, reopens, follows and is handed over, and what is not."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from bots.engine import types
+from chatplatform.testing import make_chat, run_before, run_jobs, trained
+from chats import tasks
+from chats.models import Conversation, Message, Notification
+from chats.services import replies
+from webhooks.models import Event
+
+UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
+
+
+def ask(person, chat, text="Hello!", **more):
+    reply = person.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "async", **more})
+    assert reply.status_code in {200, 202}, reply.content
+    return reply.json()
+
+
+def said(chat, side):
+    return list(Message.objects.filter(conversation=chat, sender_type=side).order_by("seq"))
+
+
+def events(kind):
+    return Event.objects.filter(type=kind).count()
+
+
+def ended(bot, minutes_ago=5, **fields):
+    at = timezone.now() - timedelta(minutes=minutes_ago)
+    fields = {"last_seq": 0, "version": 4, **fields}
+    return make_chat(bot, status="ended", ended_by="agent", ended_at=at, **fields)
+
+
+# --- handing over -------------------------------------------------------------------------------
+
+
+def test_whoever_hands_over_the_customer_is_told_once(ben, server, bot):
+    chat = make_chat(bot)
+    asked = ask(server, chat, UNKNOWN)
+    # An agent puts it into the queue while the bot is thinking.
+    with run_before(
+        "chats.services.replies._say",
+        lambda: ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "queue"}),
+    ):
+        run_jobs()
+    ask(server, chat, UNKNOWN)
+    run_jobs()
+    replies.give_up(asked["message"]["id"])
+    assert len(said(chat, "system")) == 1
+    assert events("conversation.handed_off") == 1
+    chat.refresh_from_db()
+    assert (chat.handoff_reason, chat.version) == ("staff_request", 2)
+
+
+def test_agents_are_notified_of_a_handover(ann, ben, server, bot):
+    chat = make_chat(bot)
+    ask(server, chat, UNKNOWN)
+    run_jobs()
+    kinds = set(Notification.objects.values_list("user__full_name", "kind", "is_read"))
+    assert kinds == {("Ann", "handoff", False), ("Ben", "handoff", False)}
+    chat.refresh_from_db()
+    assert chat.waiting_since is not None
+
+
+def test_outside_business_hours_another_thing_is_said(server, bot, client_a):
+    config = client_a.config
+    config.handoff_message = {"en": "Wait."}
+    config.out_of_hours_message = {"en": "We open on Monday."}
+    # Open on no day but the one that was the day before yesterday.
+    weekday = (timezone.now() - timedelta(days=2)).weekday()
+    config.business_hours = [{"weekday": weekday, "opens": "09:00", "closes": "17:00"}]
+    config.save()
+    closed, opened = make_chat(bot), make_chat(bot)
+    ask(server, closed, UNKNOWN)
+    run_jobs()
+    config.business_hours = []
+    config.save()
+    ask(server, opened, UNKNOWN)
+    run_jobs()
+    assert [one.text for one in said(closed, "system")] == ["We open on Monday."]
+    assert [one.text for one in said(opened, "system")] == ["Wait."]
+
+
+def test_a_client_without_agents_keeps_its_bot(server, bot, client_a):
+    config = client_a.config
+    config.handoff_on_no_answer = config.handoff_on_request = False
+    config.save()
+    chat = make_chat(bot)
+    ask(server, chat, UNKNOWN)
+    ask(server, chat, "I want to talk to a human agent")
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.version) == ("bot", 1)
+    first, second = said(chat, "bot")
+    assert "could not find" in first.text
+    assert "cannot pass" in second.text
+    assert said(chat, "system") == []
+
+
+def test_a_bot_that_is_off_begins_in_the_queue_and_people_hear_of_it(ann, server, bot):
+    bot.agent_reply = True
+    bot.save()
+    server.post("/ai/client/chat", {"message": "Hello"})
+    assert Notification.objects.get().kind == "handoff"
+    assert Message.objects.count() == 1
+
+
+# --- the reply and the owner --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["assign", "agent-end", "manual", "snooze"])
+def test_a_reply_is_dropped_when_people_act_meanwhile(ben, server, bot, path):
+    body = {
+        "assign": {"assign_type": "agent"},
+        "manual": {"text": "I am here"},
+        "snooze": {"until": (timezone.now() + timedelta(hours=1)).isoformat()},
+    }.get(path)
+    chat = make_chat(bot)
+    ask(server, chat)
+    act = f"/ai/chat/{chat.pk}/{path}"
+    with run_before("chats.services.replies._say", lambda: ben.post(act, body)):
+        run_jobs()
+    assert said(chat, "bot") == []
+
+
+def test_who_takes_over_an_open_question_is_waited_for(ben, server, bot):
+    chat = make_chat(bot)
+    asked = ask(server, chat)["message"]
+    ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"})
+    chat.refresh_from_db()
+    assert chat.waiting_since.isoformat(timespec="milliseconds")[:23] == asked["created_at"][:23]
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here I am"})
+    chat.refresh_from_db()
+    assert chat.waiting_since is None
+    ask(server, chat, "And now?")
+    chat.refresh_from_db()
+    assert chat.waiting_since is not None
+
+
+# --- after the end ------------------------------------------------------------------------------
+
+
+def test_soon_after_the_end_it_opens_again(server, bot):
+    chat = ended(bot, assign_type="queue", handoff_reason="no_answer")
+    ask(server, chat)
+    chat.refresh_from_db()
+    assert (chat.status, chat.assign_type, chat.version) == ("open", "bot", 5)
+    assert (chat.ended_at, chat.ended_by, chat.handoff_reason) == (None, None, None)
+    assert events("conversation.reopened") == 1
+    run_jobs()
+    assert len(said(chat, "bot")) == 1
+
+
+def test_it_opens_again_in_the_queue_where_the_bot_is_off(ben, server, bot):
+    bot.is_disabled = True
+    bot.save()
+    chat = ended(bot, assign_type="agent", assignee=ben.user)
+    turn = ask(server, chat)
+    assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "bot_disabled")
+    chat.refresh_from_db()
+    assert (chat.status, chat.assign_type, chat.assignee) == ("open", "queue", None)
+    assert chat.waiting_since is not None
+    assert Notification.objects.get().kind == "handoff"
+
+
+def test_the_bot_reads_nothing_from_before_the_end(server, bot, settings, monkeypatch):
+    settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    trained(bot, "RETURNS\n\nYou may return damaged goods within thirty days.\n")
+    chat = make_chat(bot)
+    ask(server, chat, "My secret is 42", reply="none")
+    server.post(f"/ai/chat/{chat.pk}/end")
+    ask(server, chat, "Good morning", reply="none")
+    questions = []
+
+    def note(self, question, **_):
+        questions.append(question)
+        raise types.Refused("enough")
+
+    monkeypatch.setattr("bots.engine.openai_compatible.OpenAICompatible.answer", note)
+    ask(server, chat, "Within how many days may I return damaged goods?")
+    run_jobs()
+    (question,) = questions
+    assert [line.text for line in question.history] == ["Good morning"]
+
+
+def test_long_after_the_end_a_new_chat_begins(server, bot, client_a):
+    client_a.config.reopen_window_minutes = 3
+    client_a.config.save()
+    chat = ended(bot, metadata={"a": 1})
+    turn = ask(server, chat, client_message_id="m-1")
+    new = Conversation.objects.get(pk=turn["message"]["conversation_id"])
+    assert new.pk != chat.pk
+    assert (new.previous_chat, new.customer, new.bot) == (chat, chat.customer, bot)
+    assert (new.status, new.assign_type, new.last_seq) == ("open", "bot", 1)
+    # Whoever keeps writing to the old one goes on in the new one, and repeats nothing.
+    assert ask(server, chat, client_message_id="m-1")["message"] == turn["message"]
+    again = ask(server, chat, "Thanks")
+    assert again["message"]["conversation_id"] == str(new.pk)
+    assert Conversation.objects.count() == 2
+    chat.refresh_from_db()
+    assert (chat.status, chat.last_seq, chat.version) == ("ended", 0, 4)
+    assert server.get(f"/ai/client/chat/history/{new.pk}").json()["items"]
+
+
+def test_a_page_sees_the_chat_that_follows_its_own(page, bot, client_a):
+    client_a.config.reopen_window_minutes = 0
+    client_a.config.save()
+    chat = ended(bot, opened_by_key=page.key)
+    new = ask(page, chat)["message"]["conversation_id"]
+    assert page.get(f"/ai/client/chat/history/{new}").status_code == 200
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def ago(**more):
+    return timezone.now() - timedelta(**more)
+
+
+def test_what_was_snoozed_wakes(ben, bot):
+    due = make_chat(
+        bot, status="snoozed", snoozed_until=ago(seconds=1), assign_type="agent", assignee=ben.user
+    )
+    later = make_chat(bot, status="snoozed", snoozed_until=timezone.now() + timedelta(hours=1))
+    for _ in range(2):
+        tasks.keep_time()
+    due.refresh_from_db()
+    later.refresh_from_db()
+    assert (due.status, due.snoozed_until, due.assignee) == ("open", None, ben.user)
+    assert (due.version, later.status) == (2, "snoozed")
+    assert events("conversation.reopened") == 1
+
+
+def test_an_agent_who_stays_silent_loses_the_chat(ann, ben, bot):
+    chat = make_chat(bot, assign_type="queue", handoff_reason="no_answer")
+    body = {"assign_type": "agent", "user_id": ben.user.pk, "return_after_seconds": 60}
+    ann.post(f"/ai/chat/{chat.pk}/assign", body)
+    tasks.keep_time()
+    chat.refresh_from_db()
+    assert chat.assignee == ben.user
+    Conversation.objects.update(return_at=ago(seconds=1))
+    for _ in range(2):
+        tasks.keep_time()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee, chat.return_at) == ("queue", None, None)
+    assert (chat.version, chat.handoff_reason) == (3, "no_answer")
+    assert events("conversation.unassigned") == 1
+    lost = Notification.objects.get(kind="unassigned")
+    assert (lost.user, lost.assigned_by, lost.is_read) == (ben.user, None, False)
+
+
+def test_an_agent_who_answered_keeps_it(ben, bot):
+    chat = make_chat(bot, assign_type="agent", assignee=ben.user, return_at=ago(seconds=1))
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here"})
+    tasks.keep_time()
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (ben.user, 1)
+
+
+def test_a_note_is_no_answer(ben, bot):
+    chat = make_chat(bot, assign_type="agent", assignee=ben.user, return_at=ago(seconds=1))
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hm", "is_note": True})
+    tasks.keep_time()
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+
+
+def test_who_waits_too_long_is_warned_about_once(ann, ben, bot, client_a):
+    chat = make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=ago(seconds=310))
+    make_chat(bot, assign_type="queue", waiting_since=ago(seconds=200))
+    for _ in range(2):
+        tasks.keep_time()
+    warned = Notification.objects.get()
+    assert (warned.user, warned.kind, warned.conversation) == (ben.user, "unanswered", chat)
+    # Answered, and then waiting anew: another time, another warning.
+    Notification.objects.update(created_at=ago(hours=1))
+    tasks.keep_time()
+    assert Notification.objects.filter(conversation=chat).count() == 2
+
+
+def test_where_mails_are_wanted_their_delay_counts(ben, bot, client_a):
+    mails = client_a.email_notification = type(client_a).email_notification.related.related_model(
+        client=client_a, on_unanswered=True, unanswered_after_minutes=15
+    )
+    mails.save()
+    make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=ago(minutes=14))
+    tasks.keep_time()
+    assert Notification.objects.count() == 0
+    Conversation.objects.update(waiting_since=ago(minutes=16))
+    tasks.keep_time()
+    assert Notification.objects.count() == 1
+
+
+def test_where_nobody_writes_it_ends(server, bot, client_a, client_b):
+    idle = make_chat(bot, last_message_at=ago(hours=25))
+    empty = make_chat(bot, created_at=ago(hours=25))
+    busy = make_chat(bot, last_message_at=ago(hours=23), created_at=ago(hours=90))
+    away = make_chat(
+        bot, status="snoozed", snoozed_until=timezone.now() + timedelta(1),
+        last_message_at=ago(hours=90),
+    )  # fmt: skip
+    for _ in range(2):
+        tasks.keep_time()
+    for chat in (idle, empty, busy, away):
+        chat.refresh_from_db()
+    assert [chat.status for chat in (idle, empty, busy, away)] == [
+        "ended", "ended", "open", "snoozed",
+    ]  # fmt: skip
+    assert (idle.ended_by, idle.version) == ("inactivity", 2)
+    assert events("conversation.ended") == 2
+    client_a.config.inactivity_end_minutes = 0
+    client_a.config.save()
+    Conversation.objects.filter(pk=busy.pk).update(last_message_at=F("created_at"))
+    tasks.keep_time()
+    busy.refresh_from_db()
+    assert busy.status == "open"

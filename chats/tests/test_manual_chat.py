@@ -1,0 +1,122 @@
+"""Manual Chat: a person's own message, or an internal note."""
+
+import pytest
+
+from chatplatform.models import Job
+from chatplatform.testing import make_chat, make_person
+from chats.models import Conversation, Message
+from identity.models import Role
+from webhooks.models import Event
+
+
+def path_of(chat):
+    return f"/ai/chat/{chat.pk}/manual"
+
+
+@pytest.fixture
+def chat(bot):
+    return make_chat(bot, assign_type="queue", unread_count=2)
+
+
+@pytest.fixture
+def bea(client_a):
+    return make_person(client_a, Role.AGENT, "Bea")
+
+
+def test_who_answers_has_it(ben, server, chat):
+    reply = ben.post(path_of(chat), {"text": "How can I help?", "client_message_id": "a-1"})
+    assert reply.status_code == 201
+    sent = reply.json()
+    assert sent["sender"] == {"type": "agent", "id": str(ben.user.pk), "name": "Ben"}
+    assert (sent["status"], sent["is_note"], sent["seq"]) == ("sent", False, 1)
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee, chat.version) == ("agent", ben.user, 2)
+    assert (chat.unread_count, chat.waiting_since) == (0, None)
+    assert chat.first_response_at is not None
+    assert str(chat.last_message_id) == sent["id"]
+    types = list(Event.objects.exclude(sequence=None).order_by("sequence").values_list("type"))
+    assert types == [("conversation.assigned",), ("message.created",)]
+    assert server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"] == [sent]
+    assert Job.objects.count() == 0
+
+
+def test_the_same_message_twice_is_one(ben, chat):
+    body = {"text": "Hello", "client_message_id": "a-1"}
+    assert ben.post(path_of(chat), body).json() == ben.post(path_of(chat), body).json()
+    assert Message.objects.count() == 1
+
+
+def test_the_customers_ids_are_not_the_agents(ben, server, chat):
+    body = {"text": "Hello", "client_message_id": "m-1"}
+    server.post(f"/ai/client/chat/{chat.pk}", body)
+    reply = ben.post(path_of(chat), body)
+    assert (reply.status_code, reply.json()["code"]) == (409, "client_message_id_taken")
+    chat.refresh_from_db()
+    assert (chat.assign_type, Message.objects.count()) == ("queue", 1)
+
+
+def test_a_note_changes_nothing_for_the_customer(ben, bea, server, bot):
+    chat = make_chat(bot, assign_type="agent", assignee=bea.user, unread_count=1)
+    note = ben.post(path_of(chat), {"text": "VIP", "is_note": True}).json()
+    assert note["is_note"] is True
+    before = server.post(f"/ai/chat/{chat.pk}/end").json()
+    assert (before["message_count"], before["last_message"], before["unread_count"]) == (0, None, 1)
+    assert server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"] == []
+    # A note may be left after the end, too.
+    assert ben.post(path_of(chat), {"text": "Paid", "is_note": True}).status_code == 201
+    shown = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
+    assert [one["content"][0]["text"] for one in shown] == ["VIP", "Paid"]
+
+
+def test_in_another_agents_chat(ann, ben, bea, bot):
+    chat = make_chat(bot, assign_type="agent", assignee=bea.user)
+    assert ben.post(path_of(chat), {"text": "Me too"}).json()["code"] == "already_assigned"
+    assert Message.objects.count() == 0
+    assert ann.post(path_of(chat), {"text": "The owner speaking"}).status_code == 201
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (bea.user, 1)
+
+
+def test_in_a_messaging_channel_it_is_handed_on(ben, bot):
+    chat = make_chat(bot, channel="chatapp")
+    sent = ben.post(path_of(chat), {"text": "Hello"}).json()
+    assert sent["status"] == "pending"
+    job = Job.objects.get()
+    assert (job.name, job.args) == ("channels_app.deliver_message", {"message_id": sent["id"]})
+    ben.post(path_of(chat), {"text": "Nothing of it goes out", "is_note": True})
+    assert Job.objects.count() == 1
+
+
+def test_an_ended_chat(ben, chat):
+    Conversation.objects.update(status="ended")
+    reply = ben.post(path_of(chat), {"text": "Hello"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
+    assert Message.objects.count() == 0
+
+
+def test_a_snoozed_chat_opens(ben, chat):
+    Conversation.objects.update(status="snoozed")
+    ben.post(path_of(chat), {"text": "Hello"})
+    chat.refresh_from_db()
+    assert (chat.status, chat.assignee) == ("open", ben.user)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, [], {"text": ""}, {"text": "  "}, {"text": 5}, {"text": "x" * 8001}, {"text": "\x00"},
+        {"text": "a", "is_note": "perhaps"}, {"text": "a", "client_message_id": ""},
+        {"text": "a", "unknown": 1},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(ben, chat, body):
+    assert ben.post(path_of(chat), body).status_code == 422
+    assert Message.objects.count() == 0
+
+
+def test_who_may_not(cara, nobody, client_a, chat):
+    body = {"text": "Hello"}
+    assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), body).status_code == 403
+    assert cara.post(path_of(chat), body).status_code == 404
+    assert nobody.post(path_of(chat), body).status_code == 401
+    assert (Message.objects.count(), Event.objects.count()) == (0, 0)

@@ -1,0 +1,83 @@
+"""Get Assign Notification, Mark Notification As Read By Notification Id."""
+
+import uuid
+
+import pytest
+
+from chatplatform.testing import make_chat, make_person
+from chats.models import Notification
+from chats.services import presence
+from identity.models import Role
+from webhooks.models import Event
+
+PATH = "/ai/chat/notifications"
+
+
+@pytest.fixture
+def chat(bot):
+    return make_chat(bot, assign_type="queue")
+
+
+def notify(person, chat, **fields):
+    return Notification.objects.create(
+        client=person.client, user=person.user, conversation=chat, kind="handoff", **fields
+    )
+
+
+def test_the_newest_first(ben, ann, chat):
+    first, second = notify(ben, chat, is_read=True), notify(ben, chat, assigned_by=ann.user)
+    found = ben.get(PATH).json()
+    assert found["next_cursor"] is None
+    assert [one["id"] for one in found["items"]] == [str(second.pk), str(first.pk)]
+    newest = found["items"][0]
+    assert (newest["chat_id"], newest["kind"], newest["is_read"]) == (
+        str(chat.pk), "handoff", False,
+    )  # fmt: skip
+    assert newest["assigned_by"]["name"] == "Ann"
+    assert [one["id"] for one in ben.get(PATH, {"unread": "true"}).json()["items"]] == [
+        str(second.pk)
+    ]
+    assert [one["id"] for one in ben.get(PATH, {"unread": "false"}).json()["items"]] == [
+        str(first.pk)
+    ]
+
+
+def test_one_is_marked_as_read(ben, chat):
+    mine, other = notify(ben, chat), notify(ben, chat)
+    for _ in range(2):
+        reply = ben.put(f"{PATH}/{mine.pk}/read")
+        assert (reply.status_code, reply.json()["is_read"]) == (200, True)
+    other.refresh_from_db()
+    assert other.is_read is False
+
+
+def test_only_ones_own(ann, ben, cara, nobody, chat):
+    mine = notify(ben, chat)
+    for stranger in (ann, cara):
+        assert stranger.get(PATH).json()["items"] == []
+        assert stranger.put(f"{PATH}/{mine.pk}/read").status_code == 404
+    assert ben.put(f"{PATH}/{uuid.uuid4()}/read").status_code == 404
+    assert nobody.get(PATH).status_code == 401
+    mine.refresh_from_db()
+    assert mine.is_read is False
+
+
+@pytest.mark.parametrize("query", [{"unread": "perhaps"}, {"limit": 0}, {"x": 1}])
+def test_a_wrong_query(ben, query):
+    assert ben.get(PATH, query).status_code == 422
+
+
+def test_a_handover_reaches_who_is_there_and_else_everyone(ann, ben, cara, client_a, bot):
+    make_person(client_a, Role.VIEWER, "Vic")
+    first = make_chat(bot)
+    ann.post(f"/ai/chat/{first.pk}/assign", {"assign_type": "queue"})
+    # Ann has just written, but only the desk's sign of life counts as being there.
+    told = set(first.notification_set.values_list("user__full_name", flat=True))
+    assert told == {"Ann", "Ben"}
+    presence.touch(ben.user)
+    presence.touch(cara.user)
+    second = make_chat(bot)
+    ann.post(f"/ai/chat/{second.pk}/assign", {"assign_type": "queue"})
+    assert list(second.notification_set.values_list("user__full_name")) == [("Ben",)]
+    event = Event.objects.filter(type="notification.created").latest("pk")
+    assert [one["user_id"] for one in event.data["notifications"]] == [ben.user.pk]

@@ -1,0 +1,76 @@
+"""Snooze Chat, and Mark Chat As Read."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from chatplatform.testing import make_chat, make_person
+from chats.models import Conversation
+from identity.models import Role
+from webhooks.models import Event
+
+
+def path_of(chat):
+    return f"/ai/chat/{chat.pk}/snooze"
+
+
+def later(**more):
+    return {"until": (timezone.now() + timedelta(**(more or {"hours": 2}))).isoformat()}
+
+
+@pytest.fixture
+def chat(bot, ben):
+    return make_chat(bot, assign_type="agent", assignee=ben.user, unread_count=3)
+
+
+def test_it_works(ben, chat):
+    found = ben.post(path_of(chat), later()).json()
+    assert (found["status"], found["version"]) == ("snoozed", 2)
+    assert found["assignee"]["name"] == "Ben"
+    chat.refresh_from_db()
+    assert chat.snoozed_until > timezone.now() + timedelta(hours=1)
+    assert Event.objects.get().type == "conversation.snoozed"
+
+
+def test_the_customer_opens_it(ben, server, chat):
+    ben.post(path_of(chat), later())
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": "Still there?"})
+    chat.refresh_from_db()
+    assert (chat.status, chat.assign_type, chat.assignee) == ("open", "agent", ben.user)
+    assert (chat.snoozed_until, chat.version) == (None, 3)
+    assert Event.objects.filter(type="conversation.reopened").count() == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"until": None}, {"until": "soon"}, {"until": "2090-01-01"},
+        {"until": "2026-01-01T00:00:00"}, later(hours=-1), later(days=400), {**later(), "x": 1},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(ben, chat, body):
+    assert ben.post(path_of(chat), body).status_code == 422
+    chat.refresh_from_db()
+    assert (chat.status, chat.version) == ("open", 1)
+
+
+def test_who_may_not(cara, nobody, client_a, ben, chat):
+    assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), later()).status_code == 403
+    bea = make_person(client_a, Role.AGENT, "Bea")
+    assert bea.post(path_of(chat), later()).json()["code"] == "already_assigned"
+    assert cara.post(path_of(chat), later()).status_code == 404
+    assert nobody.post(path_of(chat), later()).status_code == 401
+    Conversation.objects.update(status="ended")
+    assert ben.post(path_of(chat), later()).json()["code"] == "chat_ended"
+    assert not Event.objects.exists()
+
+
+def test_reading_counts_to_zero(ben, cara, chat):
+    assert cara.post(f"/ai/chat/{chat.pk}/read").status_code == 404
+    ben.get(f"/ai/chat/{chat.pk}/history")
+    chat.refresh_from_db()
+    assert chat.unread_count == 3, "looking changes nothing"
+    found = ben.post(f"/ai/chat/{chat.pk}/read").json()
+    assert (found["unread_count"], found["version"]) == (0, 1)
+    assert not Event.objects.exists()

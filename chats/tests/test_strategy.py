@@ -1,0 +1,217 @@
+"""Chats that are handed to agents by their client's strategy."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import make_chat, make_person, run_before, run_jobs
+from chats import tasks
+from chats.models import Conversation, Notification
+from chats.services import assignment, presence
+from identity.models import Role
+from webhooks.models import Event
+
+UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
+
+
+@pytest.fixture
+def bea(client_a):
+    return make_person(client_a, Role.AGENT, "Bea")
+
+
+@pytest.fixture
+def use(client_a):
+    def choose(strategy, capacity=5):
+        client_a.config.assign_strategy = strategy
+        client_a.config.agent_capacity = capacity
+        client_a.config.save()
+
+    return choose
+
+
+def waiting(bot, count):
+    at = timezone.now() - timedelta(minutes=9)
+    return [
+        make_chat(bot, assign_type="queue", waiting_since=at + timedelta(seconds=n))
+        for n in range(count)
+    ]
+
+
+def owners(chats):
+    found = dict(Conversation.objects.values_list("pk", "assignee__full_name"))
+    return [found[chat.pk] for chat in chats]
+
+
+def test_a_handover_finds_the_agent_who_is_there(ben, bea, server, bot, use):
+    use("round_robin")
+    presence.touch(bea.user)
+    chat = make_chat(bot)
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee, chat.version) == ("agent", bea.user, 3)
+    got = Notification.objects.get(kind="assigned")
+    assert (got.user, got.assigned_by, got.is_read) == (bea.user, None, False)
+    assert Event.objects.filter(type="conversation.assigned").count() == 1
+
+
+def test_manual_leaves_it_in_the_queue(ben, server, bot):
+    presence.touch(ben.user)
+    chat = make_chat(bot)
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
+    run_jobs()
+    assert owners([chat]) == [None]
+    assert not Job.objects.filter(name="chats.assign_waiting").exists()
+
+
+def test_round_robin_goes_round(ben, bea, client_a, bot, use):
+    use("round_robin")
+    for person in (ben, bea):
+        presence.touch(person.user)
+    chats = waiting(bot, 4)
+    assignment.assign_waiting(client_a.pk)
+    assert owners(chats) == ["Ben", "Bea", "Ben", "Bea"]
+
+
+def test_least_busy_evens_out(ben, bea, client_a, bot, use):
+    use("least_busy")
+    for _ in range(2):
+        make_chat(bot, assign_type="agent", assignee=ben.user)
+    make_chat(bot, assign_type="agent", assignee=bea.user, status="ended")
+    for person in (ben, bea):
+        presence.touch(person.user)
+    chats = waiting(bot, 4)
+    assignment.assign_waiting(client_a.pk)
+    assert sorted(owners(chats)) == ["Bea", "Bea", "Bea", "Ben"]
+
+
+def test_nobody_is_given_more_than_he_can_take(ben, client_a, bot, use):
+    use("round_robin", capacity=2)
+    presence.touch(ben.user)
+    first, second, third = chats = waiting(bot, 3)
+    assignment.assign_waiting(client_a.pk)
+    assert owners(chats) == ["Ben", "Ben", None]
+    # One's own hands are free: a claim beyond the capacity counts.
+    ben.post(f"/ai/chat/{third.pk}/assign", {"assign_type": "agent"})
+    assert owners([third]) == ["Ben"]
+
+
+@pytest.mark.parametrize("how", ["agent-end", "unassign", "snooze"])
+def test_room_that_comes_free_is_used(ben, client_a, bot, use, how):
+    use("round_robin", capacity=1)
+    presence.touch(ben.user)
+    mine, next_one = waiting(bot, 2)
+    assignment.assign_waiting(client_a.pk)
+    until = (timezone.now() + timedelta(hours=1)).isoformat()
+    ben.post(f"/ai/chat/{mine.pk}/{how}", {"until": until} if how == "snooze" else None)
+    run_jobs()
+    assert owners([next_one]) == ["Ben"]
+
+
+def test_who_comes_online_is_given_what_waits(ben, bot, use):
+    use("least_busy")
+    (chat,) = waiting(bot, 1)
+    tasks.keep_time()
+    assert owners([chat]) == [None]
+    presence.touch(ben.user)
+    presence.touch(ben.user)
+    assert Job.objects.filter(name="chats.assign_waiting").count() == 1
+    run_jobs()
+    assert owners([chat]) == ["Ben"]
+
+
+def test_a_missed_hint_is_made_good_by_the_schedule(ben, bot, use):
+    use("round_robin")
+    presence.touch(ben.user)
+    chats = waiting(bot, 2)
+    tasks.keep_time()
+    assert owners(chats) == ["Ben", "Ben"]
+
+
+def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
+    use("round_robin")
+    presence.touch(ben.user)
+    assert presence.online(client_a.pk) == {ben.user.pk}
+    key = f"presence:{client_a.pk}"
+    presence._shared()._client.zincrby(key, -91, str(ben.user.pk))
+    assert presence.online(client_a.pk) == set()
+    (chat,) = waiting(bot, 1)
+    assignment.assign_waiting(client_a.pk)
+    assert owners([chat]) == [None]
+
+
+def test_without_valkey_nobody_seems_to_be_there(ben, client_a, settings, monkeypatch):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr("chats.services.presence._presence", None)
+    presence.touch(ben.user)
+    assert presence.online(client_a.pk) == set()
+
+
+def test_the_one_who_let_it_go_is_not_asked_first(ben, bea, client_a, bot, use):
+    use("round_robin")
+    for person in (ben, bea):
+        presence.touch(person.user)
+    (chat,) = waiting(bot, 1)
+    assignment.assign_waiting(client_a.pk)
+    assert owners([chat]) == ["Ben"]
+    past = timezone.now() - timedelta(seconds=1)
+    # Bea had one since: it would be Ben's turn.
+    Notification.objects.create(client=client_a, user=bea.user, conversation=chat, kind="assigned")
+    Conversation.objects.update(return_at=past)
+    tasks.keep_time()
+    assert owners([chat]) == ["Bea"]
+
+
+def test_admins_are_agents_only_where_there_is_none(ann, ben, client_a, bot, use):
+    use("round_robin")
+    presence.touch(ann.user)
+    (chat,) = waiting(bot, 1)
+    assignment.assign_waiting(client_a.pk)
+    assert owners([chat]) == [None]
+    ben.user.is_disabled = True
+    ben.user.save()
+    assignment.assign_waiting(client_a.pk)
+    assert owners([chat]) == ["Ann"]
+
+
+def test_a_claim_that_comes_first_counts(ben, bea, client_a, bot, use):
+    use("round_robin")
+    presence.touch(bea.user)
+    (chat,) = waiting(bot, 1)
+
+    def claim():
+        assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+
+    with run_before("chats.services.assignment._with_room", claim):
+        assignment.assign_waiting(client_a.pk)
+    assert owners([chat]) == ["Ben"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_hands_at_once_give_each_chat_once(ben, bea, client_a, bot, use):
+    use("least_busy", capacity=4)
+    for person in (ben, bea):
+        presence.touch(person.user)
+    chats = waiting(bot, 12)
+    ready = threading.Barrier(4)
+
+    def run(act):
+        try:
+            ready.wait(5)
+            act()
+        finally:
+            connection.close()
+
+    acts = [lambda: assignment.assign_waiting(client_a.pk)] * 2 + [tasks.keep_time] * 2
+    threads = [threading.Thread(target=run, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    found = owners(chats)
+    assert (found.count("Ben"), found.count("Bea"), found.count(None)) == (4, 4, 4)
+    assert Event.objects.filter(type="conversation.assigned").count() == 8

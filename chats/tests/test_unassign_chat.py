@@ -1,0 +1,64 @@
+"""Chat Unassign."""
+
+import pytest
+
+from chatplatform.testing import make_chat, make_person
+from chats.models import Conversation, Message
+from identity.models import Role
+from webhooks.models import Event
+
+
+def path_of(chat):
+    return f"/ai/chat/{chat.pk}/unassign"
+
+
+@pytest.fixture
+def chat(bot, ben):
+    return make_chat(bot, assign_type="agent", assignee=ben.user, handoff_reason="no_answer")
+
+
+def test_back_to_the_bot(ben, chat):
+    found = ben.post(path_of(chat)).json()
+    assert (found["assign_type"], found["assignee"], found["version"]) == ("bot", None, 2)
+    assert (found["handoff_reason"], found["waiting_since"]) == (None, None)
+    assert Event.objects.get(type="conversation.unassigned").data["conversation"]["version"] == 2
+
+
+@pytest.mark.parametrize("field", ["is_disabled", "agent_reply"])
+def test_to_the_queue_where_the_bot_is_off(ann, ben, bot, chat, field):
+    setattr(bot, field, True)
+    bot.save()
+    found = ben.post(path_of(chat)).json()
+    assert (found["assign_type"], found["handoff_reason"]) == ("queue", "no_answer")
+    assert found["waiting_since"] is not None
+    # Agents hear of it, the customer does not: nothing has changed for him.
+    assert ann.get("/ai/chat/notifications").json()["items"][0]["kind"] == "handoff"
+    assert Message.objects.count() == 0
+
+
+def test_what_nobody_has_goes_back_too_and_once(ben, bot):
+    chat = make_chat(bot, assign_type="queue")
+    assert ben.post(path_of(chat)).json()["version"] == 2
+    again = ben.post(path_of(chat))
+    assert (again.status_code, again.json()["version"]) == (200, 2)
+    assert Event.objects.filter(type="conversation.unassigned").count() == 1
+
+
+def test_another_agents_chat(ann, client_a, chat):
+    bea = make_person(client_a, Role.AGENT, "Bea")
+    reply = bea.post(path_of(chat))
+    assert (reply.status_code, reply.json()["code"]) == (409, "already_assigned")
+    chat.refresh_from_db()
+    assert chat.version == 1
+    assert ann.post(path_of(chat)).status_code == 200
+    kinds = list(chat.notification_set.values_list("user__full_name", "kind", "is_read"))
+    assert ("Ben", "unassigned", False) in kinds
+
+
+def test_who_may_not(cara, nobody, client_a, ben, chat):
+    assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat)).status_code == 403
+    assert cara.post(path_of(chat)).status_code == 404
+    assert nobody.post(path_of(chat)).status_code == 401
+    Conversation.objects.update(status="ended")
+    assert ben.post(path_of(chat)).json()["code"] == "chat_ended"
+    assert not Event.objects.exists()

@@ -1,0 +1,135 @@
+"""AI / chat: what a client's people do with its chats."""
+
+import uuid
+from typing import Any
+
+from rest_framework.request import Request
+
+from chatplatform.api import TenantViewSet, operation
+from chatplatform.openapi import Error
+from chatplatform.pagination import Page, page
+from chats import serializers as s
+from chats.services import assignment, conversations, desk, inbox, notifications
+from identity.auth import BEARER, BEARER_OR_API_KEY
+
+
+class ChatViewSet(TenantViewSet):
+    @operation(
+        "AI / chat", "Assign Chat", access=BEARER, body=s.ChatAssignDto, returns=s.Conversation,
+        also={409: Error},
+    )  # fmt: skip
+    def assign(self, request: Request, chat_id: uuid.UUID, body: s.ChatAssignDto) -> s.Conversation:
+        """Give a chat to an agent, to the queue or to the bot.
+
+        Of two agents who claim at once one has it, the other gets 409 `already_assigned`. What an
+        agent has is moved by that agent or an admin only.
+        """
+        chat = conversations.of_client(self.client, chat_id)
+        return s.Conversation.of(assignment.assign(chat, body, by=self.user))
+
+    @operation(
+        "AI / chat", "Chat Unassign", access=BEARER, returns=s.Conversation, also={409: Error}
+    )
+    def unassign(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+        """Back to the bot, or to the queue where the bot is off."""
+        chat = conversations.of_client(self.client, chat_id)
+        return s.Conversation.of(assignment.unassign(chat, by=self.user))
+
+    @operation(
+        "AI / chat", "Manual Chat", access=BEARER, body=s.ManualChatMessageDto, returns=s.Message,
+        status=201, also={409: Error},
+    )  # fmt: skip
+    def manual(
+        self, request: Request, chat_id: uuid.UUID, body: s.ManualChatMessageDto
+    ) -> dict[str, Any]:
+        """Say something to the customer yourself, or leave an internal note.
+
+        A chat that nobody has is yours by it. In another agent's chat an admin may write.
+        """
+        chat = conversations.of_client(self.client, chat_id)
+        return s.Message.of(desk.send(chat, body, by=self.user))
+
+    @operation(
+        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=s.MessagesResponse
+    )
+    def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
+        """The messages of a chat with its internal notes, oldest first."""
+        chat = conversations.of_client(self.client, chat_id)
+        return page(inbox.transcript(chat), query, by="seq", shape=s.Message.of)
+
+    @operation(
+        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=s.ConversationsResponse
+    )
+    def of_customer(self, request: Request, customer_id: int, query: Page) -> dict[str, Any]:
+        """All chats of one customer, the newest first."""
+        rows = inbox.of_customer(self.client, customer_id)
+        return page(rows, query, by="-id", shape=s.Conversation.of)
+
+    @operation(
+        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=s.ConversationsResponse
+    )
+    def of_bot(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
+        """All chats of one bot, the newest first."""
+        rows = inbox.of_bot(self.client, bot_id)
+        return page(rows, query, by="-id", shape=s.Conversation.of)
+
+    @operation(
+        "AI / chat", "Get Chats", access=BEARER, query=s.ChatsQuery, returns=s.ConversationsResponse
+    )
+    def list(self, request: Request, query: s.ChatsQuery) -> dict[str, Any]:
+        """The client's chats, those with the newest activity first."""
+        rows = inbox.chats(self.client, query)
+        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=s.Conversation.of)
+
+    @operation(
+        "AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, returns=s.Conversation,
+        also={409: Error},
+    )  # fmt: skip
+    def end(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+        """The customer ends the chat; 409 `chat_ended` where it has ended already."""
+        assert self.principal
+        chat = conversations.of_caller(self.principal, chat_id)
+        return s.Conversation.of(desk.end_for_customer(chat))
+
+    @operation(
+        "AI / chat", "Agent End A Chat By Id", access=BEARER, returns=s.Conversation,
+        also={409: Error},
+    )  # fmt: skip
+    def agent_end(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+        """An agent ends the chat; 409 where it has ended already, or where another agent has it."""
+        chat = conversations.of_client(self.client, chat_id)
+        return s.Conversation.of(desk.end(chat, by=self.user))
+
+    @operation(
+        "AI / chat", "Snooze Chat", access=BEARER, body=s.ChatSnoozeDto, returns=s.Conversation,
+        also={409: Error},
+    )  # fmt: skip
+    def snooze(self, request: Request, chat_id: uuid.UUID, body: s.ChatSnoozeDto) -> s.Conversation:
+        """Put a chat off: the time, or the customer by writing, opens it again."""
+        chat = conversations.of_client(self.client, chat_id)
+        return s.Conversation.of(desk.snooze(chat, until=body.until, by=self.user))
+
+    @operation("AI / chat", "Mark Chat As Read", access=BEARER, returns=s.Conversation)
+    def read(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+        """All that the customer wrote was seen: `unread_count` is 0."""
+        chat = conversations.of_client(self.client, chat_id)
+        return s.Conversation.of(desk.mark_read(chat))
+
+
+class NotificationViewSet(TenantViewSet):
+    @operation(
+        "AI / chat", "Get Assign Notification", access=BEARER, query=s.NotificationsQuery,
+        returns=s.NotificationsResponse,
+    )  # fmt: skip
+    def list(self, request: Request, query: s.NotificationsQuery) -> dict[str, Any]:
+        """The caller's own notifications, newest first."""
+        rows = notifications.of_user(self.user, unread=query.unread)
+        return page(rows, query, by="-id", shape=s.AssignNotification.of)
+
+    @operation(
+        "AI / chat", "Mark Notification As Read By Notification Id", access=BEARER,
+        returns=s.AssignNotification,
+    )  # fmt: skip
+    def read(self, request: Request, notification_id: uuid.UUID) -> s.AssignNotification:
+        """Note that the caller has read one of his own notifications."""
+        return s.AssignNotification.of(notifications.mark_read(self.user, notification_id))
