@@ -8,10 +8,12 @@ and query, and the guard tests all read the one `Operation`.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.http import http_date
 from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
@@ -41,6 +43,11 @@ class Principal:
     user: "User | None" = None
     key: "ApiKey | None" = None
 
+    def __str__(self) -> str:
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"user:{self.user.pk if self.user else None}"
+
 
 @dataclass(frozen=True)
 class Access:
@@ -65,6 +72,21 @@ class Form:
 
 
 @dataclass(frozen=True)
+class Deprecated:
+    """An operation that has a successor: since when, and until when it is served at least."""
+
+    since: datetime
+    sunset: datetime
+    successor: str
+
+    def mark(self, response: HttpResponseBase) -> None:
+        """Say so in the answer's headers (RFC 9745, RFC 8594, RFC 5829)."""
+        response["Deprecation"] = f"@{int(self.since.timestamp())}"
+        response["Sunset"] = http_date(self.sunset.timestamp())
+        response["Link"] = f'<{self.successor}>; rel="successor-version"'
+
+
+@dataclass(frozen=True)
 class Operation:
     """What `operation()` declares."""
 
@@ -81,6 +103,7 @@ class Operation:
     body_is_optional: bool
     path_suffix: str
     calls_out: bool
+    deprecated: Deprecated | None
 
 
 def operation(
@@ -97,6 +120,7 @@ def operation(
     body_is_optional: bool = False,
     path_suffix: str = "",
     calls_out: bool = False,
+    deprecated: Deprecated | None = None,
 ) -> Callable[[Method], Method]:
     """Declare an operation. The method gets `body=` and `query=` where they are declared.
 
@@ -109,7 +133,7 @@ def operation(
         declared = Operation(
             tag, name, access, body, query, returns, status, also or {},
             (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
-            calls_out,
+            calls_out, deprecated,
         )  # fmt: skip
 
         @functools.wraps(method)
@@ -122,13 +146,16 @@ def operation(
                 path["body"] = parse_body(declared, http)
 
             def act() -> HttpResponseBase:
-                return answer(method(self, request, **path), declared.status)
+                response = answer(method(self, request, **path), declared.status)
+                if declared.deprecated:
+                    declared.deprecated.mark(response)
+                return response
 
             if http.method == "POST" and self.principal and idempotency.HEADER in http.headers:
                 return idempotency.once(
                     http,
                     client_id=self.client.pk,
-                    caller=self.caller,
+                    caller=str(self.caller),
                     act=act,
                     calls_out=declared.calls_out,
                 )
@@ -226,11 +253,10 @@ class TenantViewSet(ViewSet):
             raise access.refusal
 
     @property
-    def caller(self) -> str:
-        """The person or the key that calls, as a short name."""
+    def caller(self) -> Principal:
+        """The person or the key that calls."""
         assert self.principal, "a public operation has no caller"
-        key, user = self.principal.key, self.principal.user
-        return f"key:{key.pk}" if key else f"user:{user.pk if user else None}"
+        return self.principal
 
     @property
     def client(self) -> "Client":

@@ -40,6 +40,7 @@ class Error(Shape):
 
 REASONS = {
     401: "No credential, or one that is not valid (any more).",
+    402: "The credits do not suffice.",
     403: "The caller is known, but may not do this.",
     404: "Not there, or another client's.",
     409: "The state forbids it.",
@@ -76,6 +77,9 @@ class OperationSchema(AutoSchema):
 
     def get_tags(self) -> list[str]:
         return [self.declared.tag]
+
+    def is_deprecated(self) -> bool:
+        return self.declared.deprecated is not None
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         return [{scheme: []} for scheme in self.declared.access.security]

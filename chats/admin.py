@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 
-from chats.models import Conversation, Customer, Message
+from chats.models import Conversation, Customer, Feedback, Message, Summary, SummaryJob
 
 
 class ReadOnly(ModelAdmin):
@@ -54,4 +54,30 @@ class CustomerAdmin(ReadOnly):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
+    ordering = ["-id"]
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(ReadOnly):
+    list_display = ["created_at", "client", "conversation", "rating", "resolved", "comment"]
+    list_filter = ["rating", "resolved", "conversation__bot"]
+    list_select_related = ["client", "conversation"]
+    search_fields = ["comment", "conversation__chat_code"]
+    ordering = ["-id"]
+
+
+@admin.register(Summary)
+class SummaryAdmin(ReadOnly):
+    list_display = ["created_at", "client", "conversation", "engine", "language", "message_count"]
+    list_filter = ["engine", "language"]
+    list_select_related = ["client", "conversation"]
+    search_fields = ["conversation__chat_code", "customer_intent"]
+    ordering = ["-id"]
+
+
+@admin.register(SummaryJob)
+class SummaryJobAdmin(ReadOnly):
+    list_display = ["created_at", "client", "bot", "status", "total", "done", "failed"]
+    list_filter = ["status"]
+    list_select_related = ["client", "bot"]
     ordering = ["-id"]

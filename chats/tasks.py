@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from chatplatform.jobs import Queue, job
-from chats.services import assignment, replies, schedule
+from chats.services import assignment, insights, language, replies, schedule, summaries
 
 
 @job(
@@ -16,6 +16,35 @@ from chats.services import assignment, replies, schedule
 )
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
     replies.answer(message_id, earlier=earlier)
+
+
+@job("chats.conclude", queue=Queue.INSIGHT, max_attempts=5)
+def conclude(*, conversation_id: str) -> None:
+    """What the client wants to know of a chat that has ended."""
+    insights.conclude(conversation_id)
+
+
+@job("chats.gain_insight", queue=Queue.INSIGHT, max_attempts=5)
+def gain_insight(*, conversation_id: str, kind: str) -> None:
+    """One of summary, tags and sentiment, for one chat."""
+    insights.gain(conversation_id, kind)
+
+
+@job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)
+def translate_message(*, message_id: str) -> None:
+    """A customer's message in the client's own language."""
+    language.translate_message(message_id)
+
+
+@job(
+    "chats.summarise_all",
+    queue=Queue.INSIGHT,
+    max_attempts=5,
+    on_dead=lambda summary_job_id: summaries.stop(summary_job_id),
+)
+def summarise_all(*, summary_job_id: str) -> None:
+    """The next chats of a run."""
+    summaries.proceed(summary_job_id)
 
 
 @job("chats.assign_waiting", queue=Queue.REPLY)

@@ -16,12 +16,14 @@ from typing import Any
 
 from bots.engine.types import (
     Answer,
+    Completion,
     EngineUnavailable,
     Health,
     Line,
     NotGrounded,
     Question,
     Refused,
+    RequestRefused,
     Snippet,
     Usage,
 )
@@ -90,6 +92,43 @@ class OpenAICompatible:
             raise Refused("The model found no answer in the snippets.", usage=usage)
         text, cited = _checked(draft.text, question.snippets, usage)
         return Answer(text=text, cited=cited, usage=usage, model=draft.model or self._model)
+
+    def complete(
+        self,
+        messages: list[dict[str, str]],
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int,
+        deadline_seconds: float,
+    ) -> Completion:
+        """One whole answer, unchecked; with `schema` the server is told to write JSON by it.
+
+        Raises RequestRefused where the server does not take such a request, else
+        EngineUnavailable; a failure before the first byte is tried once more.
+        """
+        ends_at = time.monotonic() + deadline_seconds
+        options: dict[str, Any] = self._limits(max_tokens)
+        if schema is not None:
+            named = {"name": "answer", "schema": schema, "strict": True}
+            options["response_format"] = {"type": "json_schema", "json_schema": named}
+        try:
+            draft = self._whole(messages, options, ends_at)
+        except _Retriable:
+            time.sleep(min(_RETRY_PAUSE_SECONDS, max(ends_at - time.monotonic(), 0)))
+            draft = self._whole(messages, options, ends_at)
+        usage = draft.usage or _estimated_usage(messages, draft.text)
+        return Completion(draft.text, usage, draft.model or self._model)
+
+    def _whole(
+        self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
+    ) -> "_Draft":
+        draft = _Draft()
+        with _failures(draft), self._sdk(ends_at) as sdk:
+            made = sdk.chat.completions.create(model=self._model, messages=messages, **options)
+            for _ in draft.read([made]):
+                pass
+            draft.check_complete()
+        return draft
 
     def probe(self) -> Health:
         """Whether the endpoint answers and knows the model; at most 10 seconds, never raises."""
@@ -176,11 +215,11 @@ class OpenAICompatible:
             else:
                 yield from response.parse()
 
-    def _limits(self) -> dict[str, Any]:
+    def _limits(self, max_tokens: int = MAX_ANSWER_TOKENS) -> dict[str, Any]:
         # The original renamed the setting and took away the other; the rest kept both.
         if self._base_url.startswith("https://api.openai.com/"):
-            return {"max_completion_tokens": MAX_ANSWER_TOKENS}
-        return {"max_tokens": MAX_ANSWER_TOKENS, "temperature": 0}
+            return {"max_completion_tokens": max_tokens}
+        return {"max_tokens": max_tokens, "temperature": 0}
 
 
 class _Retriable(EngineUnavailable):
@@ -212,6 +251,8 @@ def _failures(draft: "_Draft | None" = None) -> Iterator[None]:
         raise
     except openai.APIStatusError as error:
         status = error.status_code
+        if status in {400, 422}:
+            raise RequestRefused(f"The model server answered {status}.") from error
         raise _unavailable(
             f"The model server answered {status}.", draft, may_retry=status >= 500
         ) from error

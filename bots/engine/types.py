@@ -54,6 +54,15 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model wrote, as it wrote it: nobody has checked a word."""
+
+    text: str
+    usage: Usage
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """The outcome of a probe, for people: `detail` never holds a secret."""
 
@@ -72,6 +81,10 @@ class EngineError(Exception):
 
 class EngineUnavailable(EngineError):
     """No usable answer: out of reach, out of time, an error, a cut, nonsense or nothing."""
+
+
+class RequestRefused(EngineUnavailable):
+    """The server does not take such a request, perhaps for a parameter that it does not know."""
 
 
 class Refused(EngineError):

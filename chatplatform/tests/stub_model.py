@@ -3,10 +3,11 @@
     python -m chatplatform.tests.stub_model --port 9100 --script ok
 
 Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
-no_answer, ungrounded, plain
-(answers JSON although a stream was asked for), flood (never ends). Several with commas are played
-one a request, the latest for ever. POST /script {"mode": "500,ok"} switches, GET /count counts
-completions, GET /last is the latest request's body.
+no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),
+json (writes what `says` holds, as JSON), no_schema (the same, but 400 to a request with a schema),
+huge (ten million characters). Several with commas are played one a request, the latest for ever.
+POST /script {"mode": "500,ok"} switches, GET /count counts completions, GET /last is the latest
+request's body.
 """
 
 import argparse
@@ -39,6 +40,7 @@ class StubModel(ThreadingHTTPServer):
         self._lock = threading.Lock()
         self._modes: list[str] = []
         self.requests: list[dict[str, Any]] = []
+        self.says: Any = {}
         self.play(script)
 
     @property
@@ -102,7 +104,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: a test's output is the test's own."""
 
     def _complete(self, mode: str, body: dict[str, Any]) -> None:
-        if mode.isdigit():
+        if mode == "no_schema" and "response_format" in body:
+            self._json({"error": {"message": "unknown parameter response_format"}}, 400)
+        elif mode in {"json", "no_schema"}:
+            self._json(_whole(json.dumps(self.server.says)))
+        elif mode == "huge":
+            self._json(_whole("x" * 10_000_000))
+        elif mode.isdigit():
             self._json({"error": {"message": f"scripted {mode}"}}, int(mode))
         elif mode.startswith("slow"):
             time.sleep(float(mode.partition(":")[2] or SLOW_SECONDS))

@@ -1,15 +1,28 @@
 """The shapes of conversations and messages: what the API, events and streams say."""
 
 import uuid
+from collections.abc import Iterable
 from typing import Any, Literal, cast
 
 from django.utils.timezone import now
-from pydantic import Field, SerializeAsAny, model_validator
+from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from chatplatform.pagination import Page
 from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, iso
 from chats import models
 from identity.models import User
+
+MAX_TAGS = 20
+MAX_TAG_CHARS = 60
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Names without repetitions: capitals and outer spaces make no difference, the first counts."""
+    found: dict[str, str] = {}
+    for name in names:
+        tidy = " ".join(name.split())
+        found.setdefault(tidy.casefold(), tidy)
+    return list(found.values())
 
 
 class Identity(Shape):
@@ -165,6 +178,12 @@ class Message(Shape):
     client_message_id: str | None = Field(None, description="The id that the sender gave it.")
     provider_message_id: str | None = Field(None, description="The id in a messaging channel.")
     language: str | None = Field(None, description="Language of the text, BCP 47.")
+    translations: dict[str, str] = Field(
+        description="Language to text, where a translation was made."
+    )
+    sentiment: Literal["positive", "neutral", "negative"] | None = Field(
+        None, description="How the customer sounds; null where nobody has looked."
+    )
     citations: list[Citation] = Field(description="What a bot's answer rests on.")
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
@@ -190,6 +209,8 @@ class Message(Shape):
             "client_message_id": row.client_message_id,
             "provider_message_id": row.provider_message_id,
             "language": row.language or None,
+            "translations": row.translations,
+            "sentiment": row.sentiment,
             "citations": row.citations,
             "created_at": iso(row.created_at),
             "delivered_at": iso(row.delivered_at) if row.delivered_at else None,
@@ -304,17 +325,18 @@ class ChatCreation(Shape):
     channel: Literal["web", "api"] = Field("api", description="The door: a web page, or a server.")
     location: Location | None = Field(None, description="Where the customer is.")
     tags: list[Text] = Field(
-        default_factory=list, description="Tags to begin with, at most 20.", max_length=20
+        default_factory=list, description="Tags to begin with, at most 20.", max_length=MAX_TAGS
     )
     metadata: FreeObject = Field(
         default_factory=dict, description="Free keys and values, given back unchanged."
     )
 
-    @model_validator(mode="after")
-    def _tags_are_short(self) -> "ChatCreation":
-        if any(not 1 <= len(tag) <= 60 for tag in self.tags):
-            raise ValueError("each tag has 1 to 60 characters")
-        return self
+    @field_validator("tags")
+    @classmethod
+    def _tags_are_short(cls, given: list[str]) -> list[str]:
+        if any(not name.strip() or len(name) > MAX_TAG_CHARS for name in given):
+            raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
+        return distinct(given)
 
     @model_validator(mode="after")
     def _message_is_not_blank(self) -> "ChatCreation":

@@ -24,7 +24,7 @@ from chats.models import (
     Turn,
     text_content,
 )
-from chats.services import conversations, lifecycle
+from chats.services import conversations, language, lifecycle, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
 
@@ -52,6 +52,7 @@ def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
     """Open a conversation together with its first message, where one is given."""
     with transaction.atomic():
         chat = conversations.open_(key, given)
+        tags.begin(chat)
         if given.message:
             _receive(chat, s.ConvMessage(text=given.message, language=given.language))
     return chat
@@ -81,13 +82,15 @@ def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
         lifecycle.reopen(chat)
     elif chat.status == Status.SNOOZED:
         lifecycle.wake(chat)
+    spoken = given.language or languages.detect(given.text, default=chat.language)
     message = append(
         chat,
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
         content=text_content(given.text),
-        language=given.language or languages.detect(given.text, default=chat.language),
+        language=spoken,
         client_message_id=client_message_id,
     )
+    language.enqueue_translation(message)
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
         _ask_bot(chat, message)
     return message

@@ -1,19 +1,27 @@
 """AI / client: what a customer's page or the client's own server does with a conversation."""
 
 import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
-from chatplatform.api import TenantViewSet, operation
+from chatplatform.api import Deprecated, TenantViewSet, operation
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
+from chats.serializers import insight as i
 from chats.serializers import portable as p
-from chats.services import conversations, messages, transfer, turns
+from chats.services import conversations, language, messages, transfer, turns
 from identity.auth import API_KEY, SECRET_KEY
+
+OLD_TRANSLATE = Deprecated(
+    since=datetime(2026, 11, 1, tzinfo=UTC),
+    sunset=datetime(2027, 11, 1, tzinfo=UTC),
+    successor="/client/translate",
+)
 
 
 class ClientChatViewSet(TenantViewSet):
@@ -81,3 +89,48 @@ def _asked(request: Request, body: s.ConvMessage) -> str:
     if body.reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         return "stream"
     return body.reply
+
+
+class ClientLanguageViewSet(TenantViewSet):
+    @operation(
+        "AI / client", "Generate intelligent reply suggestions for chat conversation",
+        access=SECRET_KEY, body=i.SuggestionRequest, body_is_optional=True,
+        returns=i.ReplySuggestions, also={402: Error, 503: Error},
+    )  # fmt: skip
+    def suggest(
+        self, request: Request, chat_id: uuid.UUID, body: i.SuggestionRequest
+    ) -> i.ReplySuggestions:
+        """Replies to the customer's last message, for an agent to choose from.
+
+        A model writes them from the bot's documents; without one they are the documents' own
+        words, and what agents answered to questions like it.
+        """
+        return language.suggest(conversations.get(self.key, chat_id), body)
+
+    @operation(
+        "AI / client", "Multi-language text translation", access=API_KEY,
+        body=i.TranslationRequest, returns=i.TranslationResponse, also={402: Error, 503: Error},
+    )  # fmt: skip
+    def translate(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
+        """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
+        return language.translate(self.client, body)
+
+    @operation(
+        "AI / client", "AI translation API", access=API_KEY, body=i.TranslationRequest,
+        returns=i.TranslationResponse, also={402: Error, 503: Error}, deprecated=OLD_TRANSLATE,
+    )  # fmt: skip
+    def translate_old(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
+        """Use POST /client/translate, which answers the same."""
+        return language.translate(self.client, body)
+
+    @operation(
+        "AI / client", "Intelligent content summarization with AI", access=API_KEY,
+        body=i.SummarizeRequest, returns=i.SummarizeResponse, also={402: Error, 503: Error},
+    )  # fmt: skip
+    def summarize(self, request: Request, body: i.SummarizeRequest) -> i.SummarizeResponse:
+        """A text, or messages, in few words.
+
+        Without a model it is an extract and no composed summary: the text's first sentences, or of
+        messages the first request, the latest two and the open questions.
+        """
+        return language.summarise(self.client, body)

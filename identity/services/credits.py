@@ -4,6 +4,9 @@ A `reference` names what the credits are for ("reply:<message id>"): the same re
 settles and releases once, however often its job is tried.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -11,6 +14,10 @@ from django.db.models import F
 
 from chatplatform.errors import ApiError
 from identity.models import CreditEntry, EntryKind, Plan, Subscription, User
+
+# What a task of the embedded engine costs, and how many tokens of a model one credit buys.
+EMBEDDED_TASK = 1
+TOKENS_A_CREDIT = 1_000
 
 
 class InsufficientCredits(ApiError):
@@ -42,6 +49,31 @@ def settle(client_id: int, *, used: int, reference: str) -> None:
 def release(client_id: int, *, reference: str) -> None:
     """Give back all that was held: the call failed. Once, and not after `settle`."""
     _give_back(client_id, EntryKind.RELEASE, reference, keep=0)
+
+
+@dataclass
+class Held:
+    """Credits that are held for a call; `used` is what it turned out to cost, None for all."""
+
+    used: int | None = None
+
+
+@contextmanager
+def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Held]:
+    """Hold `cost` credits for the block; pay what it used, or nothing where it raises."""
+    reserve(client_id, cost=cost, reference=reference)
+    held = Held()
+    try:
+        yield held
+    except BaseException:
+        release(client_id, reference=reference)
+        raise
+    settle(client_id, used=cost if held.used is None else held.used, reference=reference)
+
+
+def of_tokens(count: int) -> int:
+    """What so many tokens of a model cost: one credit each started thousand."""
+    return max(1, -(-count // TOKENS_A_CREDIT))
 
 
 def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> None:

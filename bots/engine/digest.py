@@ -1,0 +1,108 @@
+"""What can be said of a conversation or a text by rules alone: its own words, put in order.
+
+No sentence of it is composed by a machine that claims to understand: extracts that choose "key
+sentences" kept no more of what matters than the beginning did, so the beginning is what is shown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bots.engine import embedded
+from bots.engine.types import Line
+from bots.knowledge import chunking
+
+MAX_QUOTE_CHARS = 300
+MAX_KEY_POINTS = 5
+_ASKING = ("?", "？", "؟")
+
+
+_LABELS = {
+    "en": {
+        "count": "Messages", "request": "First request", "customer": "Customer, latest",
+        "assistant": "Reply, latest", "tags": "Tags", "sentiment": "Sentiment",
+        "question": "Open question", "positive": "positive", "neutral": "neutral",
+        "negative": "negative",
+    },
+    "vi": {
+        "count": "Số tin nhắn", "request": "Yêu cầu đầu tiên", "customer": "Khách, mới nhất",
+        "assistant": "Trả lời, mới nhất", "tags": "Nhãn", "sentiment": "Cảm xúc",
+        "question": "Câu hỏi chưa trả lời", "positive": "tích cực", "neutral": "trung tính",
+        "negative": "tiêu cực",
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A structured summary: labels in `language`, every other word from the conversation."""
+
+    language: str
+    summary: str
+    key_points: list[str]
+    customer_intent: str
+    resolution: str
+
+
+def of_conversation(
+    lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
+) -> Digest:
+    """First request, latest messages, open questions, counts, tags and mood."""
+    language = language.split("-")[0] if language.split("-")[0] in _LABELS else "en"
+    label = _LABELS[language]
+    request = _first_request(lines)
+    parts = [f"{label['count']}: {len(lines)}"]
+    if request:
+        parts.append(f"{label['request']}: {request}")
+    parts += [f"{label[line.role]}: {_quote(line.text)}" for line in lines[-2:]]
+    if tags:
+        parts.append(f"{label['tags']}: {', '.join(tags)}")
+    if sentiment:
+        parts.append(f"{label['sentiment']}: {label[sentiment]}")
+    return Digest(
+        language=language,
+        summary="\n".join(parts),
+        key_points=[f"{label['question']}: {question}" for question in _open_questions(lines)],
+        customer_intent=request,
+        resolution=_quote(lines[-1].text) if lines and lines[-1].role == "assistant" else "",
+    )
+
+
+def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
+    """The beginning of a text in whole sentences, and the first sentences of what follows."""
+    taken: list[str] = []
+    words = 0
+    sentences = [sentence.strip() for sentence in chunking.split_sentences(text)]
+    for sentence in filter(None, sentences):
+        words += len(sentence.split())
+        if taken and words > max_words:
+            break
+        taken.append(sentence)
+    lead = " ".join(" ".join(taken).split()[:max_words])
+    paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
+    points = [_quote(chunking.split_sentences(part)[0]) for part in paragraphs[1:]]
+    return lead, points[:MAX_KEY_POINTS]
+
+
+def _first_request(lines: Sequence[Line]) -> str:
+    """The first message of the customer that is more than a greeting."""
+    texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
+    said = next((text for text in texts if not embedded.small_talk(text)), "")
+    return _quote(said)
+
+
+def _open_questions(lines: Sequence[Line]) -> list[str]:
+    """Questions of the customer after which nobody has said anything."""
+    last_answer = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+    unanswered = [line.text for line in lines[last_answer + 1 :]]
+    found = [
+        _quote(sentence)
+        for text in unanswered
+        for sentence in chunking.split_sentences(text)
+        if sentence.rstrip().endswith(_ASKING)
+    ]
+    return found[:MAX_KEY_POINTS]
+
+
+def _quote(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= MAX_QUOTE_CHARS else f"{plain[: MAX_QUOTE_CHARS - 1]}…"

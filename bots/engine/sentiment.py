@@ -1,0 +1,78 @@
+"""How a customer feels, from the sentence encoder and our own examples.
+
+A straight line through the examples' vectors (ridge regression) gives a score from -1 to 1; what
+lies near the middle is neutral. docs/insights.md has what it was measured at.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from bots.knowledge import embedding
+from bots.knowledge.embedding import Vectors
+
+# Nearer to the middle than this nothing is claimed.
+NEUTRAL_BELOW = 0.3
+_PENALTY = 0.5
+_EXAMPLES = Path(__file__).parent / "sentiment_examples.json"
+_VALUES = {"negative": -1.0, "neutral": 0.0, "positive": 1.0}
+
+
+@dataclass(frozen=True)
+class Feeling:
+    """`score` from -1 (very bad) to 1 (very good)."""
+
+    sentiment: str
+    score: float
+
+
+def read(texts: Sequence[str]) -> Feeling:
+    """The feeling in a customer's messages, oldest first; the later ones weigh more.
+
+    Neutral where there is nothing to read, or no encoder on this machine.
+    """
+    scores = [score for score in map(_score, texts) if score is not None]
+    if not scores:
+        return Feeling("neutral", 0.0)
+    weights = [float(place) for place in range(1, len(scores) + 1)]
+    return _named(float(np.average(scores, weights=weights)))
+
+
+def _named(score: float) -> Feeling:
+    score = round(max(-1.0, min(1.0, score)), 3)
+    if abs(score) < NEUTRAL_BELOW:
+        return Feeling("neutral", score)
+    return Feeling("positive" if score > 0 else "negative", score)
+
+
+def _score(text: str) -> float | None:
+    line = _line()
+    vector = embedding.embed_query(text) if text.strip() else None
+    if line is None or vector is None:
+        return None
+    weights, middle = line
+    return float((vector - middle) @ weights)
+
+
+@functools.cache
+def _line() -> tuple[Vectors, Vectors] | None:
+    """Weights and the examples' mean, fitted once a process (about three seconds)."""
+    examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())
+    pairs = [(text, _VALUES[label]) for label, texts in examples.items() for text in texts]
+    vectors = [embedding.embed_query(text) for text, _ in pairs]
+    known = [vector for vector in vectors if vector is not None]
+    if len(known) < len(pairs):
+        return None
+    matrix = np.stack(known)
+    middle = matrix.mean(axis=0)
+    centred = matrix - middle
+    # As many unknowns as examples at most: solved in the space of the examples.
+    inner = centred @ centred.T + _PENALTY * np.eye(len(pairs), dtype=np.float32)
+    wanted = np.array([value for _, value in pairs], dtype=np.float32)
+    weights = centred.T @ np.linalg.solve(inner, wanted)
+    return weights.astype(np.float32), middle.astype(np.float32)

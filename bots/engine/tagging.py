@@ -1,0 +1,77 @@
+"""Tags for a conversation without a model: the client's own, by the nearest example of each.
+
+Conversations that people have tagged are the examples; a tag without any is judged by its name.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bots.knowledge import embedding
+from bots.knowledge.embedding import Vectors
+
+SUGGESTED = 3
+# Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.
+_UNRELATED, _SAME = 0.80, 0.92
+# A name of one or two words lies farther from a sentence than an example does.
+_NAME_UNRELATED, _NAME_SAME = 0.78, 0.88
+
+
+@dataclass(frozen=True)
+class KnownTag:
+    """A tag of the client, with what customers wrote where people gave it."""
+
+    name: str
+    examples: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """`confidence` 0..1: how near the nearest example is; not a probability."""
+
+    name: str
+    confidence: float
+
+
+def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
+    """The three nearest tags, nearest first; none where nothing is known to compare with."""
+    vector = _vector(text)
+    if vector is None:
+        return []
+    found = [Suggested(tag.name, _confidence(vector, tag)) for tag in known]
+    found.sort(key=lambda one: -one.confidence)
+    return [one for one in found if one.confidence > 0][:SUGGESTED]
+
+
+def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
+    """Places of `others` by nearness in meaning to `text`, with their 0..1 confidence."""
+    vector = _vector(text)
+    if vector is None:
+        return []
+    scored = [
+        (place, _between(float(vector @ other), _UNRELATED, _SAME))
+        for place, other in enumerate(map(_vector, others))
+        if other is not None
+    ]
+    return sorted(scored, key=lambda one: -one[1])
+
+
+def _confidence(vector: Vectors, tag: KnownTag) -> float:
+    examples = [other for other in map(_vector, tag.examples) if other is not None]
+    by_example = max((float(vector @ other) for other in examples), default=0.0)
+    name = _vector(tag.name.replace("_", " ").replace("-", " "))
+    by_name = float(vector @ name) if name is not None else 0.0
+    return max(
+        _between(by_example, _UNRELATED, _SAME), _between(by_name, _NAME_UNRELATED, _NAME_SAME)
+    )
+
+
+def _between(cosine: float, low: float, high: float) -> float:
+    return round(float(np.clip((cosine - low) / (high - low), 0, 1)), 3)
+
+
+@functools.lru_cache(maxsize=4_000)  # some 6 MB: the same examples are compared again and again
+def _vector(text: str) -> Vectors | None:
+    return embedding.embed_query(text) if text.strip() else None

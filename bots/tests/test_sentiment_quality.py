@@ -1,0 +1,89 @@
+"""How often the embedded sentiment is right, on sentences that it was not fitted to."""
+
+import pytest
+
+from bots.engine import sentiment
+from bots.knowledge import embedding
+
+pytestmark = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
+
+HELD_OUT = {
+    "positive": [
+        "That is brilliant, thanks for the fast help!",
+        "I really like the new bag, it looks beautiful.",
+        "Your colleague was so kind, please tell her thanks.",
+        "Works like a charm now.",
+        "Delivery was on time and the packaging was lovely.",
+        "Hàng xài rất thích, sẽ ủng hộ shop dài dài.",
+        "Nhân viên vui vẻ, trả lời nhanh, mình ưng lắm.",
+        "Đóng gói cẩn thận, hàng chuẩn, cảm ơn shop.",
+        "Áo mặc vừa và đẹp, vợ mình khen mãi.",
+        "Todo genial, muy contentos con el resultado.",
+        "Der Kundendienst war sehr freundlich und schnell.",
+        "Un grand merci, vous êtes formidables.",
+        "Sehr schön, genau wie beschrieben.",
+        "La tela es preciosa y llegó antes de lo previsto.",
+        "I could not be happier with this purchase.",
+    ],
+    "neutral": [
+        "Can you tell me where the nearest shop is?",
+        "I want to add one more item to my order.",
+        "What is the difference between the basic and the pro plan?",
+        "The name on the booking is Daniel Smith.",
+        "Is the charger included?",
+        "Cửa hàng ở quận mấy vậy?",
+        "Mình muốn đặt thêm một cái nữa.",
+        "Cho hỏi size L nặng bao nhiêu ký thì mặc vừa?",
+        "Khi nào có hàng lại vậy shop?",
+        "¿Tienen este modelo en color azul?",
+        "Wo finde ich meine Rechnung?",
+        "Est-ce que le chargeur est inclus ?",
+        "Ich habe am Montag bestellt.",
+        "Necesito la factura a nombre de mi empresa.",
+        "I will pick it up on Friday afternoon.",
+    ],
+    "negative": [
+        "Nobody picks up the phone and my problem is still not fixed.",
+        "The screen was cracked when I opened the box, awful.",
+        "I feel cheated, the price was different at the checkout.",
+        "Cancel my account, I am fed up.",
+        "Your bot gives me the same stupid answer again and again.",
+        "Giày mới mang hai hôm đã bong keo, chán thật.",
+        "Nhắn tin cả ngày không thấy trả lời, coi thường khách à?",
+        "Giao sai màu, sai size, quá thất vọng.",
+        "Đồ ăn nguội ngắt, dở tệ.",
+        "El paquete llegó abierto y faltan cosas, estoy furioso.",
+        "Das Paket war beschädigt und niemand kümmert sich darum.",
+        "Votre service client est nul, j'attends depuis un mois.",
+        "Die Qualität ist miserabel.",
+        "Es un desastre, nada funciona.",
+        "I have complained twice and you ignored me.",
+    ],
+}
+
+
+def test_nearly_all_are_right_and_none_is_the_opposite():
+    pairs = [
+        (label, sentiment.read([text]).sentiment)
+        for label, texts in HELD_OUT.items()
+        for text in texts
+    ]
+    right = sum(label == found for label, found in pairs)
+    assert len(pairs) == 45
+    assert right / len(pairs) >= 0.9  # measured: 43 of 45
+    assert all({label, found} != {"positive", "negative"} for label, found in pairs)
+
+
+def test_what_came_last_weighs_most():
+    angry, glad = "This is awful, I am angry.", "Thank you, that is wonderful!"
+    assert sentiment.read([angry, glad]).score > sentiment.read([glad, angry]).score
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["  "]])
+def test_nothing_to_read_is_neutral(texts):
+    assert sentiment.read(texts) == sentiment.Feeling("neutral", 0.0)
+
+
+def test_without_an_encoder_nothing_is_claimed(monkeypatch):
+    monkeypatch.setattr(embedding, "embed_query", lambda text: None)
+    assert sentiment.read(["I hate it"]) == sentiment.Feeling("neutral", 0.0)

@@ -1,0 +1,238 @@
+"""What an engine finds in a conversation: a summary, tags, a sentiment; stored where asked.
+
+Whatever is made is paid for; what is current already is not made again.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from bots.engine import digest, sentiment, tagging
+from bots.engine.sentiment import Feeling
+from bots.engine.tagging import KnownTag, Suggested
+from bots.engine.writer import MAX_NEW_TAGS, MAX_TAGS, TagDrafts
+from bots.services import engines
+from chatplatform.jobs import GiveUp, enqueue, hold_lease
+from chats.models import Conversation, Summary, Tagging
+from chats.serializers import MAX_TAG_CHARS, distinct
+from chats.serializers.insight import ChatSummary
+from chats.services import conversations, tags, transcripts
+from identity.services.credits import InsufficientCredits
+
+# An engine's tags of less confidence are proposed and never stored by themselves.
+STORED_FROM = 0.6
+KINDS = ("summary", "tags", "sentiment")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A sentiment, and which engine found it when."""
+
+    feeling: Feeling
+    engine: str
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+def current_summary(chat: Conversation) -> Summary | None:
+    """The newest summary, where nothing has been said since."""
+    newest: Summary | None = (
+        Summary.objects.of(chat.client).filter(conversation=chat).order_by("-id").first()
+    )
+    return newest if newest and newest.message_count >= chat.message_count else None
+
+
+def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summary:
+    """The current summary of a chat, or a new one.
+
+    With `made_since` one that is older is not good enough, even where nothing has been said since.
+    """
+    current = current_summary(chat)
+    if current and (made_since is None or current.created_at >= made_since):
+        return current
+    transcript = transcripts.of(chat)
+    if not transcript.lines:
+        return _store_summary(chat, _embedded_summary(chat, transcript))
+    with engines.session(
+        chat.client_id, purpose=f"summary:{chat.pk}", characters=transcript.characters
+    ) as engine:
+        if engine.writer is None:
+            return _store_summary(chat, _embedded_summary(chat, transcript))
+        mask = transcripts.mask_of(chat)
+        lines = transcript.hidden_by(mask)
+        draft = engine.pay(engine.writer.summarise_chat(lines, language=chat.language))
+        shown = mask.reveal if mask else str
+        made = Summary(
+            language=chat.language,
+            summary=shown(draft.summary),
+            key_points=[shown(point) for point in draft.key_points],
+            customer_intent=shown(draft.customer_intent),
+            resolution=shown(draft.resolution),
+            message_count=transcript.message_count,
+            engine=engine.name,
+        )
+        return _store_summary(chat, made)
+
+
+def propose_tags(chat: Conversation) -> list[Suggested]:
+    """Tags that would fit and that the chat does not have, best first; nothing is stored."""
+    transcript = transcripts.of(chat)
+    if not transcript.of_customer:
+        return []
+    with _tagging(chat, transcript) as engine:
+        return _proposed(chat, transcript, engine)
+
+
+def auto_tag(chat: Conversation) -> list[Tagging]:
+    """Give the chat the tags that an engine is sure enough of; all that it has then."""
+    transcript = transcripts.of(chat)
+    if not transcript.of_customer:
+        return tags.of(chat)
+    with _tagging(chat, transcript) as engine:
+        proposed = _proposed(chat, transcript, engine)
+        sure = [one for one in proposed if one.confidence >= STORED_FROM]
+        return tags.add_suggested(chat, suggested=sure)
+
+
+def judge(chat: Conversation) -> Judged:
+    """How the customer feels; stored on the chat."""
+    transcript = transcripts.of(chat)
+    if not transcript.of_customer:
+        return _store_sentiment(chat, Judged(Feeling("neutral", 0.0), "embedded"))
+    with engines.session(
+        chat.client_id, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
+    ) as engine:
+        if engine.writer is None:
+            return _store_sentiment(chat, Judged(_feeling(transcript), engine.name))
+        lines = transcript.hidden_by(transcripts.mask_of(chat))
+        draft = engine.pay(engine.writer.judge(lines))
+        return _store_sentiment(
+            chat, Judged(Feeling(draft.sentiment, round(draft.score, 3)), engine.name)
+        )
+
+
+def conclude(conversation_id: str) -> None:
+    """After the end of a chat: a job for each insight that the client asks for."""
+    chat = Conversation.objects.select_related("client__config").filter(pk=conversation_id).first()
+    if chat is None:
+        return
+    config = chat.client.config
+    wanted = (config.auto_summary, config.auto_tag, config.auto_sentiment)
+    with transaction.atomic():
+        hold_lease()
+        for kind, is_wanted in zip(KINDS, wanted, strict=True):
+            if is_wanted:
+                enqueue(
+                    "chats.gain_insight", client_id=chat.client_id,
+                    key=f"{kind}:{chat.pk}", conversation_id=str(chat.pk), kind=kind,
+                )  # fmt: skip
+
+
+def gain(conversation_id: str, kind: str) -> None:
+    """One insight into a chat, for the job."""
+    chat = Conversation.objects.select_related("client").filter(pk=conversation_id).first()
+    if chat is None:
+        return
+    actions: dict[str, Any] = {"summary": summarise, "tags": auto_tag, "sentiment": judge}
+    try:
+        actions[kind](chat)
+    except InsufficientCredits as exc:
+        raise GiveUp("The credits are used up.") from exc
+
+
+def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) -> Summary:
+    made = digest.of_conversation(
+        transcript.lines,
+        language=chat.language,
+        tags=chat.tags,
+        sentiment=_feeling(transcript).sentiment,
+    )
+    return Summary(
+        language=made.language,
+        summary=made.summary,
+        key_points=made.key_points,
+        customer_intent=made.customer_intent,
+        resolution=made.resolution,
+        message_count=transcript.message_count,
+        engine="embedded",
+    )
+
+
+def _store_summary(chat: Conversation, made: Summary) -> Summary:
+    """Store a summary and make it the chat's, unless one that covers more was faster."""
+    with transaction.atomic():
+        hold_lease()
+        locked = conversations.lock(chat)
+        made.client_id, made.conversation = chat.client_id, locked
+        newest: Summary | None = Summary.objects.filter(conversation=locked).order_by("-id").first()
+        if newest and newest.message_count > made.message_count:
+            return newest
+        made.save()
+        locked.summary = made.summary
+        locked.save(update_fields=["summary"])
+        shape = ChatSummary.of(made).model_dump(mode="json")
+        conversations.announce_change(locked, "summary.created", summary=shape)
+    return made
+
+
+def _tagging(
+    chat: Conversation, transcript: transcripts.Transcript
+) -> AbstractContextManager[engines.Session]:
+    return engines.session(
+        chat.client_id, purpose=f"tags:{chat.pk}", characters=transcript.characters
+    )
+
+
+def _proposed(
+    chat: Conversation, transcript: transcripts.Transcript, engine: engines.Session
+) -> list[Suggested]:
+    had = {row.name.casefold() for row in tags.of(chat)}
+    known = tags.known(chat)
+    if engine.writer is None:
+        found = tagging.suggest(
+            "\n".join(transcript.of_customer),
+            [one for one in known if one.name.casefold() not in had],
+        )
+    else:
+        lines = transcript.hidden_by(transcripts.mask_of(chat))
+        names = [one.name for one in known]
+        found = _tidied(engine.pay(engine.writer.tag(lines, known=names)), known)
+    return [one for one in found if one.name.casefold() not in had]
+
+
+def _tidied(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
+    """A model's tags: the known ones as they are spelt here, at most three others, none twice."""
+    spelt = {one.name.casefold(): one.name for one in known}
+    confidence: dict[str, float] = {}
+    for draft in drafts.tags:
+        confidence.setdefault(" ".join(draft.name.split()).casefold(), round(draft.confidence, 3))
+    found, new = [], 0
+    for name in distinct(draft.name for draft in drafts.tags):
+        if not name or len(name) > MAX_TAG_CHARS:
+            continue
+        new += name.casefold() not in spelt
+        if name.casefold() in spelt or new <= MAX_NEW_TAGS:
+            found.append(Suggested(spelt.get(name.casefold(), name), confidence[name.casefold()]))
+    found.sort(key=lambda one: -one.confidence)
+    return found[:MAX_TAGS]
+
+
+def _feeling(transcript: transcripts.Transcript) -> Feeling:
+    return sentiment.read(transcript.of_customer[-5:])
+
+
+def _store_sentiment(chat: Conversation, judged: Judged) -> Judged:
+    feeling = judged.feeling
+    with transaction.atomic():
+        hold_lease()
+        locked = conversations.lock(chat)
+        if (locked.sentiment, locked.sentiment_score) == (feeling.sentiment, feeling.score):
+            return judged
+        locked.sentiment, locked.sentiment_score = feeling.sentiment, feeling.score
+        locked.save(update_fields=["sentiment", "sentiment_score"])
+        conversations.announce_change(
+            locked, "sentiment.updated", sentiment=feeling.sentiment, score=feeling.score
+        )
+    return judged

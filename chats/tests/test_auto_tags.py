@@ -1,0 +1,117 @@
+"""Auto Generate Tag With Ai, and its rehearsal that stores nothing."""
+
+import pytest
+
+from bots.knowledge import embedding
+from chats.models import Tagging
+from webhooks.models import Event
+
+needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
+
+
+def path_of(chat, temp=""):
+    return f"/ai/chat/{chat.pk}/tags/auto{temp}"
+
+
+@pytest.fixture
+def history(server, ann, say):
+    """Chats that people have tagged."""
+    for text, tag in (
+        ("I want my money back for these shoes.", "refund"),
+        ("The parcel has not arrived yet, where is it?", "delivery"),
+        ("When are you open on Sundays?", "opening hours"),
+    ):
+        chat = server.post("/ai/client/chat", {"message": text}).json()
+        ann.post(f"/ai/chat/{chat['id']}/tags", {"tags": [tag]})
+    Event.objects.all().delete()
+
+
+@pytest.fixture
+def late(talk, say):
+    say(talk, "customer", "My order is late. When will the parcel come?")
+    return talk
+
+
+def stored(chat):
+    return list(Tagging.objects.filter(conversation=chat).values_list("name", "source"))
+
+
+@needs_encoder
+def test_the_nearest_examples_give_the_tags(ann, late, history, paid):
+    tags = ann.post(path_of(late)).json()["tags"]
+    assert (tags[0]["name"], tags[0]["source"]) == ("delivery", "ai")
+    assert 0.6 <= tags[0]["confidence"] <= 1
+    assert "opening hours" not in [tag["name"] for tag in tags]
+    assert stored(late)[0] == ("delivery", "ai")
+    late.refresh_from_db()
+    assert late.tags[0] == "delivery"
+    assert Event.objects.get().type == "tags.updated"
+    assert paid(ann.client) == 1
+
+
+@needs_encoder
+def test_the_rehearsal_stores_nothing(ann, late, history, paid):
+    tags = ann.post(path_of(late, "-temp")).json()["tags"]
+    assert tags[0]["name"] == "delivery"
+    assert len(tags) <= 3
+    assert stored(late) == []
+    assert Event.objects.count() == 0
+    assert paid(ann.client) == 1
+    late.refresh_from_db()
+    assert late.tags == []
+
+
+def test_what_the_chat_has_is_not_proposed(ann, late, history):
+    ann.post(f"/ai/chat/{late.pk}/tags", {"tags": ["DELIVERY"]})
+    tags = ann.post(path_of(late, "-temp")).json()["tags"]
+    assert "delivery" not in [tag["name"] for tag in tags]
+
+
+def test_a_client_without_tags_gets_none(ann, late):
+    assert ann.post(path_of(late)).json() == {"tags": []}
+    assert Event.objects.filter(type="tags.updated").count() == 0
+
+
+def test_a_model_may_add_three_new_ones(ann, late, history, model):
+    model.says = {
+        "tags": [
+            {"name": "Delivery", "confidence": 0.9},
+            *({"name": f"new {n}", "confidence": 0.8} for n in range(5)),
+            {"name": "<i>unsure</i>", "confidence": 0.1},
+            {"name": "", "confidence": 1},
+            {"name": "x" * 900, "confidence": 0.5},
+        ]
+    }
+    tags = ann.post(path_of(late)).json()["tags"]
+    assert [tag["name"] for tag in tags] == ["delivery", "new 0", "new 1", "new 2"]
+    assert '"refund"' in model.requests[0]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    "tags", [[{"name": "a", "confidence": 7}], [{"name": ["a"], "confidence": 1}], "a", None]
+)
+def test_a_model_of_bad_manners(ann, late, model, paid, tags):
+    model.says = {"tags": tags}
+    assert ann.post(path_of(late)).status_code == 503
+    assert (stored(late), paid(ann.client)) == ([], 0)
+
+
+def test_a_full_chat_takes_no_more(ann, late, model):
+    ann.post(f"/ai/chat/{late.pk}/tags", {"tags": [f"t{n}" for n in range(19)]})
+    model.says = {"tags": [{"name": f"new {n}", "confidence": 1} for n in range(3)]}
+    assert len(ann.post(path_of(late)).json()["tags"]) == 20
+
+
+@pytest.mark.parametrize("temp", ["", "-temp"])
+def test_a_model_that_is_down(ann, late, broken_model, paid, temp):
+    reply = ann.post(path_of(late, temp))
+    assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
+    assert "Retry-After" in reply
+    assert (stored(late), paid(ann.client)) == ([], 0)
+
+
+@pytest.mark.parametrize("temp", ["", "-temp"])
+def test_an_empty_chat_and_another_client(ann, cara, talk, paid, temp):
+    assert ann.post(path_of(talk, temp)).json() == {"tags": []}
+    assert paid(ann.client) == 0
+    assert cara.post(path_of(talk, temp)).status_code == 404

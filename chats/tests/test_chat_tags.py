@@ -1,0 +1,118 @@
+"""Create Tags For Chat, Update Tags For Chat, Get Client Tags."""
+
+import uuid
+
+import pytest
+
+from chatplatform.testing import make_bot, make_key, make_person
+from chats.models import Conversation, Tagging
+from webhooks.models import Event
+
+
+def path_of(chat):
+    return f"/ai/chat/{getattr(chat, 'pk', chat)}/tags"
+
+
+def names(reply):
+    assert reply.status_code == 200
+    return [tag["name"] for tag in reply.json()["tags"]]
+
+
+def updates():
+    return Event.objects.filter(type="tags.updated").order_by("sequence")
+
+
+def test_adding(ann, talk):
+    reply = ann.post(path_of(talk), {"tags": ["VIP", {"name": " refund  claim "}, "vip"]})
+    assert reply.json() == {
+        "tags": [
+            {"name": "VIP", "source": "agent", "confidence": None, "count": None},
+            {"name": "refund claim", "source": "agent", "confidence": None, "count": None},
+        ]
+    }
+    talk.refresh_from_db()
+    assert talk.tags == ["VIP", "refund claim"]
+    event = updates().get()
+    assert [tag["name"] for tag in event.data["tags"]] == talk.tags
+    assert event.data["conversation"]["tags"] == talk.tags
+    assert names(ann.post(path_of(talk), {"tags": ["new"]})) == ["VIP", "refund claim", "new"]
+
+
+def test_what_is_there_already_changes_nothing(ann, talk):
+    ann.post(path_of(talk), {"tags": ["VIP"]})
+    assert names(ann.post(path_of(talk), {"tags": ["vip", "Vip "]})) == ["VIP"]
+    assert names(ann.put(path_of(talk), {"tags": ["vip"]})) == ["VIP"]
+    assert updates().count() == 1
+
+
+def test_replacing(ann, talk):
+    ann.post(path_of(talk), {"tags": ["a", "b"]})
+    Tagging.objects.filter(name="b").update(source="ai", confidence=0.8)
+    reply = ann.put(path_of(talk), {"tags": ["B", "c"]})
+    assert [(tag["name"], tag["source"]) for tag in reply.json()["tags"]] == [
+        ("b", "ai"), ("c", "agent"),
+    ]  # fmt: skip
+    assert names(ann.put(path_of(talk), {"tags": []})) == []
+    assert Tagging.objects.count() == 0
+    assert updates().count() == 3
+
+
+def test_an_answer_may_be_sent_back(ann, talk):
+    given = ann.post(path_of(talk), {"tags": ["a"]}).json()
+    assert ann.put(path_of(talk), given).json() == given
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"tags": [""]}, {"tags": ["  "]}, {"tags": ["x" * 61]}, {"tags": [1]}, {"tags": "a"}, {},
+        {"tags": [{"name": ""}]}, {"tags": [{"title": "a"}]}, {"tags": ["a\x00"]},
+        {"tags": [f"t{n}" for n in range(21)]}, {"tags": ["a"], "more": 1},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["post", "put"])
+def test_a_wrong_body(ann, talk, method, body):
+    assert getattr(ann, method)(path_of(talk), body).status_code == 422
+    assert Tagging.objects.count() == updates().count() == 0
+
+
+def test_a_chat_has_at_most_twenty(ann, talk):
+    ann.post(path_of(talk), {"tags": [f"t{n}" for n in range(19)]})
+    assert ann.post(path_of(talk), {"tags": ["x", "y"]}).status_code == 422
+    assert len(names(ann.post(path_of(talk), {"tags": ["x", "T1"]}))) == 20
+
+
+def test_who_may(ann, ben, cara, nobody, server, talk):
+    viewer = make_person(ann.client, "viewer", "Vic")
+    for method in ("post", "put"):
+        body = {"tags": [method]}
+        assert getattr(viewer, method)(path_of(talk), body).status_code == 403
+        assert getattr(nobody, method)(path_of(talk), body).status_code == 401
+        assert getattr(server, method)(path_of(talk), body).status_code == 401
+        assert getattr(cara, method)(path_of(talk), body).status_code == 404
+        assert getattr(ann, method)(path_of(uuid.uuid4()), body).status_code == 404
+    assert Tagging.objects.count() == 0
+    assert names(ben.post(path_of(talk), {"tags": ["a"]})) == ["a"]
+    assert viewer.get("/ai/tags").status_code == 200
+
+
+def test_tags_of_the_opening_have_rows(ann, server, page):
+    server.post("/ai/client/chat", {"tags": ["Gold", "gold"]})
+    page.post("/ai/client/chat", {"tags": ["gold?"]})
+    rows = set(Tagging.objects.values_list("name", "source"))
+    assert rows == {("Gold", "agent"), ("gold?", "customer")}
+    assert Conversation.objects.filter(tags=["Gold"]).count() == 1
+
+
+def test_the_clients_list(ann, cara, server, nobody):
+    for tags in (["a", "b"], ["b"], ["b", "c"]):
+        server.post("/ai/client/chat", {"tags": tags})
+    make_key(cara.client, "secret", make_bot(cara.client).pk).post(
+        "/ai/client/chat", {"tags": ["theirs"]}
+    )
+    listed = ann.get("/ai/tags").json()["tags"]
+    assert [(tag["name"], tag["count"]) for tag in listed] == [("b", 3), ("a", 1), ("c", 1)]
+    assert {tag["source"] for tag in listed} == {None}
+    assert [tag["name"] for tag in cara.get("/ai/tags").json()["tags"]] == ["theirs"]
+    assert nobody.get("/ai/tags").status_code == 401
+    assert server.get("/ai/tags").status_code == 401

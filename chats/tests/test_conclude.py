@@ -1,0 +1,128 @@
+"""What follows the end of a chat, and translations of customers' messages: by workers."""
+
+import pytest
+
+from chatplatform.jobs import enqueue
+from chatplatform.models import Job, JobState
+from chatplatform.testing import run_jobs
+from chats.models import Message, Summary
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def ask_for(client, **wishes):
+    for name, value in wishes.items():
+        setattr(client.config, name, value)
+    client.config.save()
+
+
+def conclude(chat):
+    enqueue("chats.conclude", client_id=chat.client_id, conversation_id=str(chat.pk))
+    run_jobs()
+
+
+def test_nothing_where_the_client_asks_for_nothing(ann, talk, say, paid):
+    say(talk, "customer", "Terrible!")
+    conclude(talk)
+    talk.refresh_from_db()
+    assert (talk.summary, talk.sentiment, talk.tags) == (None, None, [])
+    assert paid(ann.client) == 0
+
+
+def test_all_that_the_client_asks_for(ann, talk, say, paid):
+    ask_for(ann.client, auto_summary=True, auto_tag=True, auto_sentiment=True)
+    say(talk, "customer", "This is the worst shop I know, I am furious!")
+    conclude(talk)
+    talk.refresh_from_db()
+    assert talk.summary
+    assert talk.sentiment == "negative"
+    assert paid(ann.client) == 3
+    assert set(Event.objects.values_list("type", flat=True)) >= {
+        "summary.created", "sentiment.updated",
+    }  # fmt: skip
+
+
+def test_twice_makes_one_summary(ann, talk, say):
+    ask_for(ann.client, auto_summary=True)
+    say(talk, "customer", "Where is my parcel?")
+    conclude(talk)
+    conclude(talk)
+    assert Summary.objects.count() == 1
+
+
+def test_a_model_that_is_down_is_tried_again(ann, talk, say, model, paid):
+    ask_for(ann.client, auto_sentiment=True)
+    say(talk, "customer", "Well.")
+    model.says = {"sentiment": "positive", "score": 0.5}
+    model.play("404,json")
+    conclude(talk)
+    job = Job.objects.get(name="chats.gain_insight")
+    assert (job.state, job.attempts) == (JobState.QUEUED, 1)
+    Job.objects.update(due_at=talk.created_at)
+    run_jobs()
+    talk.refresh_from_db()
+    assert talk.sentiment == "positive"
+    assert paid(ann.client) == 1
+
+
+def test_without_credits_it_is_not_tried_for_ever(ann, talk, say):
+    ask_for(ann.client, auto_summary=True)
+    ann.client.subscription.credits_left = 0
+    ann.client.subscription.save()
+    say(talk, "customer", "Where is my parcel?")
+    conclude(talk)
+    job = Job.objects.get(name="chats.gain_insight")
+    assert (job.state, job.attempts) == (JobState.DEAD, 1)
+    assert Summary.objects.count() == 0
+
+
+def test_a_chat_that_is_gone_ends_its_jobs(ann, talk, say):
+    ask_for(ann.client, auto_summary=True)
+    enqueue("chats.conclude", client_id=talk.client_id, conversation_id=str(talk.pk))
+    enqueue("chats.gain_insight", client_id=1, conversation_id=str(talk.pk), kind="tags")
+    talk.delete()
+    run_jobs()
+    assert set(Job.objects.values_list("state", flat=True)) == {JobState.DONE}
+
+
+# --- translations -------------------------------------------------------------------------------
+
+VIETNAMESE = "Cửa hàng mở cửa lúc mấy giờ vậy bạn?"
+
+
+def write(server, chat, text):
+    reply = server.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "none"})
+    assert reply.status_code == 200
+    run_jobs()
+    path = f"/ai/client/chat/history/{chat.pk}"
+    return server.get(path).json()["items"][-1]
+
+
+def test_customers_messages_are_translated(ann, server, talk, model, paid):
+    ask_for(ann.client, auto_translate=True)
+    model.says = {"text": "When do you open?"}
+    assert write(server, talk, VIETNAMESE)["translations"] == {"en": "When do you open?"}
+    assert Message.objects.get().text == VIETNAMESE
+    assert paid(ann.client) == 1
+    assert write(server, talk, "And when do you close on Sunday?")["translations"] == {}
+    assert len(model.requests) == 1
+
+
+def test_only_where_the_client_asks_and_a_model_is_there(ann, server, talk, settings, model):
+    assert write(server, talk, VIETNAMESE)["translations"] == {}
+    ask_for(ann.client, auto_translate=True)
+    settings.LLM_BASE_URL = ""
+    assert write(server, talk, VIETNAMESE)["translations"] == {}
+    assert Job.objects.filter(name="chats.translate_message").count() == 0
+    assert model.requests == []
+
+
+def test_a_translation_is_made_once(ann, server, talk, model):
+    ask_for(ann.client, auto_translate=True)
+    model.says = {"text": "When do you open?"}
+    write(server, talk, VIETNAMESE)
+    message = Message.objects.get()
+    enqueue("chats.translate_message", client_id=ann.client.pk, message_id=str(message.pk))
+    run_jobs()
+    assert len(model.requests) == 1

@@ -1,0 +1,154 @@
+"""Create Chat Feed Back, Get Chat Feedbacks."""
+
+import threading
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from chatplatform.shapes import iso
+from chatplatform.testing import make_bot, make_key, make_person
+from chats.models import Feedback
+from webhooks.models import Event
+
+LIST = "/ai/chat/feedbacks"
+
+
+def path_of(chat):
+    return f"/ai/chat/{getattr(chat, 'pk', chat)}/feedback"
+
+
+def announced():
+    return Event.objects.filter(type="feedback.created")
+
+
+def test_a_rating_of_the_chat(server, talk):
+    body = {"rating": 4, "resolved": True, "comment": "Quick"}
+    reply = server.post(path_of(talk), body)
+    assert reply.status_code == 200
+    given = reply.json()
+    assert {name: given[name] for name in body} == body
+    assert (given["chat_id"], given["message_id"]) == (str(talk.pk), None)
+    assert given["id"] == Feedback.objects.get().pk
+    assert given["created_at"].endswith("Z")
+    event = announced().get()
+    assert event.data["feedback"] == given
+    talk.refresh_from_db()
+    assert event.sequence == talk.last_event_seq
+
+
+def test_once_for_the_chat_and_once_for_each_answer(ann, server, talk, say):
+    answers = [say(talk, "bot", "Yes."), say(talk, "agent", "No.")]
+    for message_id in (None, *(str(one.pk) for one in answers)):
+        body = {"rating": 5, "message_id": message_id}
+        assert server.post(path_of(talk), body).status_code == 200
+        for again in (server, ann):
+            reply = again.post(path_of(talk), body | {"rating": 1})
+            assert (reply.status_code, reply.json()["code"]) == (409, "feedback_given")
+    assert list(Feedback.objects.values_list("rating", flat=True)) == [5, 5, 5]
+    assert announced().count() == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"rating": 0}, {"rating": 6}, {"rating": 4.5}, {"rating": None}, {"rating": "good"},
+        {"rating": 5, "comment": "x" * 2001}, {"rating": 5, "comment": "\x00"},
+        {"rating": 5, "id": 7}, {"rating": 5, "stars": 5}, {"rating": 5, "message_id": "x"},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(server, talk, body):
+    assert server.post(path_of(talk), body).status_code == 422
+    assert Feedback.objects.count() == announced().count() == 0
+
+
+def test_only_answers_of_this_chat_are_rated(server, talk, say, client_a):
+    other = server.post("/ai/client/chat", {}).json()["id"]
+    elsewhere = say(type(talk).objects.get(pk=other), "bot", "Yes.")
+    wrong = [
+        elsewhere, say(talk, "customer", "Hello"), say(talk, "system", "An agent comes."),
+        say(talk, "agent", "Rude", is_note=True),
+    ]  # fmt: skip
+    for message_id in (*(one.pk for one in wrong), uuid.uuid4()):
+        reply = server.post(path_of(talk), {"rating": 5, "message_id": str(message_id)})
+        assert reply.status_code == 422
+        assert reply.json()["detail"][0]["loc"] == ["body", "message_id"]
+    assert Feedback.objects.count() == 0
+
+
+def test_a_page_rates_its_own_chats_alone(server, page, talk):
+    assert page.post(path_of(talk), {"rating": 5}).status_code == 404
+    own = page.post("/ai/client/chat", {}).json()["id"]
+    assert page.post(path_of(own), {"rating": 5}).status_code == 200
+
+
+def test_who_may(ann, ben, cara, nobody, client_b, talk):
+    viewer = make_person(ann.client, "viewer", "Vic")
+    strangers = [cara, make_key(client_b), make_key(client_b, "public", make_bot(client_b).pk)]
+    for stranger in strangers:
+        assert stranger.post(path_of(talk), {"rating": 1}).status_code == 404
+    assert viewer.post(path_of(talk), {"rating": 1}).status_code == 403
+    assert nobody.post(path_of(talk), {"rating": 1}).status_code == 401
+    assert ann.post(path_of(uuid.uuid4()), {"rating": 1}).status_code == 404
+    assert Feedback.objects.count() == 0
+    assert ben.post(path_of(talk), {"rating": 1}).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_at_once_count_once(server, talk):
+    statuses = []
+
+    def rate():
+        statuses.append(server.post(path_of(talk), {"rating": 5}).status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=rate) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200] + [409] * 9
+    assert Feedback.objects.count() == announced().count() == 1
+
+
+@pytest.fixture
+def rated(server):
+    made = []
+    for rating in (1, 3, 5):
+        chat = server.post("/ai/client/chat", {}).json()["id"]
+        made.append(server.post(path_of(chat), {"rating": rating}).json()["id"])
+    return made
+
+
+def found(who, **query):
+    reply = who.get(LIST, query)
+    assert reply.status_code == 200
+    return [item["id"] for item in reply.json()["items"]]
+
+
+def test_the_list(ann, cara, rated):
+    assert found(ann) == rated[::-1]
+    assert found(cara) == []
+    first = ann.get(LIST, {"limit": 2}).json()
+    assert [item["id"] for item in first["items"]] == [rated[2], rated[1]]
+    assert found(ann, limit=2, cursor=first["next_cursor"]) == [rated[0]]
+
+
+def test_the_filters(ann, rated, bot, cara):
+    assert found(ann, rating=3) == [rated[1]]
+    assert found(ann, bot_id=bot.pk) == rated[::-1]
+    assert found(ann, bot_id=make_bot(ann.client).pk) == []
+    assert found(ann, bot_id=make_bot(cara.client).pk) == []
+    middle = Feedback.objects.get(pk=rated[1]).created_at
+    Feedback.objects.filter(pk=rated[0]).update(created_at=middle - timedelta(days=2))
+    Feedback.objects.filter(pk=rated[2]).update(created_at=middle + timedelta(days=2))
+    day = timedelta(days=1)
+    assert found(ann, created_from=iso(middle - day), created_to=iso(middle + day)) == [rated[1]]
+
+
+@pytest.mark.parametrize(
+    "query", [{"rating": 6}, {"bot_id": 0}, {"created_from": "x"}, {"created_to": "2026-01-01"}]
+)
+def test_a_wrong_query(ann, query):
+    assert ann.get(LIST, query).status_code == 422

@@ -1,0 +1,112 @@
+"""Generate intelligent reply suggestions."""
+
+import pytest
+
+from bots.knowledge import embedding
+from chatplatform.testing import make_bot, make_key, trained
+
+needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
+GUIDE = (
+    "You may return damaged goods within thirty days and get your money back.\n\n"
+    "We deliver to every province within three working days.\n\n"
+    "The shop is open from nine to five on weekdays."
+)
+
+
+def path_of(chat):
+    return f"/ai/client/chat/suggestions/{chat.pk}"
+
+
+@pytest.fixture
+def document(bot):
+    return trained(bot, GUIDE)
+
+
+@pytest.fixture
+def asked(talk, say, document):
+    say(talk, "customer", "My shoes arrived damaged, can I return the goods?")
+    return talk
+
+
+def test_the_documents_words_with_their_place(server, asked, document, paid):
+    reply = server.post(path_of(asked))
+    assert reply.status_code == 200
+    best = reply.json()["suggestions"][0]
+    assert "return damaged goods within thirty days" in best["text"]
+    (cited,) = best["citations"]
+    assert cited["document_id"] == document.pk
+    assert cited["quote"] in GUIDE
+    assert paid(server.client) == 1
+    assert asked.messages.count() == 1  # nothing is said by it
+
+
+@needs_encoder
+def test_what_agents_answered_before(server, asked, say):
+    other = type(asked).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
+    say(other, "customer", "The goods arrived damaged, can I return these shoes?")
+    say(other, "agent", "Of course, write to zoe@mail.example and we fetch it.")
+    say(other, "agent", "A mean customer", is_note=True)
+    texts = [one["text"] for one in server.post(path_of(asked)).json()["suggestions"]]
+    assert "Of course, write to [email1] and we fetch it." in texts
+    assert not any("mean" in text for text in texts)
+
+
+@needs_encoder
+def test_other_bots_and_clients_replies_stay_theirs(server, client_a, client_b, asked, say):
+    for client in (client_a, client_b):
+        key = make_key(client, "secret", make_bot(client).pk)
+        chat = type(asked).objects.get(pk=key.post("/ai/client/chat", {}).json()["id"])
+        say(chat, "customer", "My shoes arrived damaged, can I return the goods?")
+        say(chat, "agent", "Only on Mondays.")
+    assert "Mondays" not in server.post(path_of(asked)).content.decode()
+
+
+def test_count(server, asked):
+    assert len(server.post(path_of(asked), {"count": 1}).json()["suggestions"]) == 1
+
+
+def test_a_model_writes_them_from_the_snippets(server, asked, document, model, paid):
+    model.says = {
+        "suggestions": [
+            {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
+            {"text": "", "snippets": []},
+            *({"text": f"Reply {n}", "snippets": []} for n in range(9)),
+        ]
+    }
+    found = server.post(path_of(asked), {"count": 2, "tone": "formal"}).json()["suggestions"]
+    assert [one["text"] for one in found] == ["Yes, within thirty days.", "Reply 0"]
+    assert [one["document_id"] for one in found[0]["citations"]] == [document.pk]
+    assert found[1]["citations"] == []
+    prompt = model.requests[0]["messages"]
+    assert "in this tone: formal" in prompt[0]["content"]
+    assert "return damaged goods" in prompt[1]["content"]
+    assert paid(server.client) == 1
+
+
+def test_a_model_that_is_down(server, asked, broken_model, paid):
+    reply = server.post(path_of(asked))
+    assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
+    assert paid(server.client) == 0
+
+
+def test_nothing_is_invented(server, talk, say, paid):
+    assert server.post(path_of(talk)).json() == {"suggestions": []}
+    assert paid(server.client) == 0
+    say(talk, "customer", "Do you sell elephants?")
+    assert server.post(path_of(talk)).json() == {"suggestions": []}
+
+
+@pytest.mark.parametrize(
+    "body", [{"count": 0}, {"count": 6}, {"tone": "x" * 61}, {"tone": "\x00"}, {"n": 1}]
+)
+def test_a_wrong_body(server, asked, body):
+    assert server.post(path_of(asked), body).status_code == 422
+
+
+def test_who_may(ann, server, page, nobody, client_b, asked):
+    assert page.post(path_of(asked)).status_code == 403
+    assert nobody.post(path_of(asked)).status_code == 401
+    assert ann.post(path_of(asked)).status_code == 401
+    assert make_key(client_b).post(path_of(asked)).status_code == 404
+    other_bot = make_key(server.client, "secret", make_bot(server.client).pk)
+    assert other_bot.post(path_of(asked)).status_code == 404

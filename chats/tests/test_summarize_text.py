@@ -1,0 +1,118 @@
+"""Intelligent content summarization with AI."""
+
+import threading
+from collections import Counter
+
+import pytest
+from django.db import connection
+
+from chatplatform.testing import Person
+from identity.models import CreditEntry, EntryKind, Subscription
+
+PATH = "/client/summarize"
+TEXT = (
+    "We opened the shop in 1998. It sells shoes and bags. Prices are fair.\n\n"
+    "Goods can be returned within 30 days. Keep the receipt.\n\n"
+    "On Sundays we are closed."
+)
+
+
+def test_without_a_model_it_is_the_beginning(server, paid):
+    reply = server.post(PATH, {"text": TEXT, "max_words": 12})
+    assert reply.status_code == 200
+    assert reply.json() == {
+        "summary": "We opened the shop in 1998. It sells shoes and bags.",
+        "key_points": ["Goods can be returned within 30 days.", "On Sundays we are closed."],
+        "engine": "embedded",
+    }
+    assert paid(server.client) == 1
+
+
+def test_one_endless_sentence_is_cut(server):
+    found = server.post(PATH, {"text": "word " * 5_000, "max_words": 10}).json()
+    assert found["summary"] == " ".join(["word"] * 10)
+
+
+def test_messages_without_a_model(server):
+    messages = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "Hi"},
+        {"role": "user", "content": "My parcel is late."},
+        {"role": "assistant", "content": "I am sorry."},
+        {"role": "user", "content": "When will it come?"},
+    ]
+    found = server.post(PATH, {"messages": messages}).json()
+    assert "First request: My parcel is late." in found["summary"]
+    assert found["key_points"] == ["Open question: When will it come?"]
+    assert "Be kind" not in found["summary"]
+
+
+def test_a_model_writes_it(server, page, model, paid):
+    model.says = {"summary": "A shop for shoes.", "key_points": ["30 days"]}
+    found = server.post(PATH, {"text": TEXT, "language": "vi", "max_words": 20}).json()
+    assert found == model.says | {"engine": "openai_compatible"}
+    asked = model.requests[0]["messages"][0]["content"]
+    assert "language vi" in asked
+    assert "at most 20 words" in asked
+    assert page.post(PATH, {"text": TEXT}).status_code == 200
+    assert paid(server.client) == 2
+
+
+def test_a_model_that_is_down(server, broken_model, paid):
+    reply = server.post(PATH, {"text": TEXT})
+    assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
+    assert "Retry-After" in reply
+    assert paid(server.client) == 0
+
+
+def test_a_long_text_costs_what_the_model_counted(server, model, paid):
+    model.says = {"summary": "Words.", "key_points": []}
+    assert server.post(PATH, {"text": "word " * 9_000}).status_code == 200
+    held = CreditEntry.objects.get(kind=EntryKind.RESERVE)
+    assert held.amount == -46
+    assert paid(server.client) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"text": ""}, {"text": "  "}, {"text": "x" * 50_001}, {"text": "x" * 900_000},
+        {"text": "a", "messages": [{"role": "user", "content": "a"}]}, {"messages": []},
+        {"messages": [{"role": "boss", "content": "a"}]},
+        {"messages": [{"role": "user", "content": "x" * 26_000}] * 2},
+        {"text": "a", "max_words": 9}, {"text": "a", "max_words": 501},
+        {"text": "a", "language": "../../x"}, {"text": "\x00"}, {"text": "a", "more": 1},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(server, paid, body):
+    assert server.post(PATH, body).status_code == 422
+    assert paid(server.client) == 0
+
+
+def test_who_may(ann, nobody):
+    assert nobody.post(PATH, {"text": TEXT}).status_code == 401
+    assert ann.post(PATH, {"text": TEXT}).status_code == 401
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_balance_for_ten_answers_ten_of_a_hundred(server):
+    Subscription.objects.filter(client=server.client).update(credits_left=10)
+    statuses: Counter[int] = Counter()
+    lock, gate = threading.Lock(), threading.Semaphore(20)
+
+    def ask():
+        with gate:
+            reply = Person(server.headers).post(PATH, {"text": TEXT})
+            connection.close()
+        with lock:
+            statuses[reply.status_code] += 1
+
+    threads = [threading.Thread(target=ask) for _ in range(100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == {200: 10, 402: 90}
+    left = Subscription.objects.get(client=server.client).credits_left
+    amounts = CreditEntry.objects.of(server.client).values_list("amount", flat=True)
+    assert (left, 10 + sum(amounts)) == (0, 0)

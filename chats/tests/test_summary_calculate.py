@@ -1,0 +1,184 @@
+"""Chat Summary Calculate."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from chatplatform import jobs
+from chatplatform.models import Job, JobState
+from chatplatform.shapes import iso
+from chatplatform.testing import make_bot, make_person, run_before, run_jobs
+from chats.models import Conversation, Summary, SummaryJob
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATH = "/ai/chat/summary/calculate"
+
+
+@pytest.fixture
+def chats(server, say):
+    """Three chats with a message, and one without."""
+    made = []
+    for n in range(4):
+        chat_id = server.post("/ai/client/chat", {}).json()["id"]
+        made.append(Conversation.objects.get(pk=chat_id))
+        if n < 3:
+            say(made[-1], "customer", f"Where is parcel {n}?")
+    return made
+
+
+def begin(ann, **body):
+    reply = ann.post(PATH, body)
+    assert reply.status_code == 202, reply.content
+    return reply.json()
+
+
+def progress(ann, run):
+    found = ann.get(f"{PATH}/{run['id']}").json()
+    return found["status"], found["total"], found["done"], found["failed"]
+
+
+def test_every_chat_without_a_current_summary(ann, chats, paid):
+    ann.post(f"/ai/chat/{chats[0].pk}/summarize")
+    run = begin(ann)
+    assert (run["status"], run["total"], run["finished_at"]) == ("queued", 2, None)
+    run_jobs()
+    assert progress(ann, run) == ("done", 2, 2, 0)
+    assert ann.get(f"{PATH}/{run['id']}").json()["finished_at"].endswith("Z")
+    assert Summary.objects.count() == 3
+    assert paid(ann.client) == 3
+    assert progress(ann, begin(ann))[1] == 0
+
+
+def test_an_empty_body_is_enough(ann, chats):
+    assert ann.post(PATH).status_code == 202
+
+
+def test_forced_also_those_with_a_current_one(ann, chats):
+    ann.post(f"/ai/chat/{chats[0].pk}/summarize")
+    run = begin(ann, force=True)
+    run_jobs()
+    assert progress(ann, run) == ("done", 3, 3, 0)
+    assert Summary.objects.count() == 4
+
+
+def test_the_filters(ann, chats):
+    other = make_bot(ann.client)
+    Conversation.objects.filter(pk=chats[0].pk).update(bot=other)
+    Conversation.objects.filter(pk=chats[1].pk).update(
+        created_at=timezone.now() - timedelta(days=9)
+    )
+    run = begin(ann, bot_id=other.pk)
+    run_jobs()
+    assert progress(ann, run) == ("done", 1, 1, 0)
+    week_ago = iso(timezone.now() - timedelta(days=7))
+    assert begin(ann, created_to=week_ago)["total"] == 1
+    run_jobs()
+    assert begin(ann, created_from=week_ago)["total"] == 1
+
+
+def test_many_chats_take_several_jobs(ann, chats, monkeypatch):
+    monkeypatch.setattr("chats.services.summaries.CHATS_A_JOB", 2)
+    run = begin(ann)
+    assert run_jobs() == 2
+    assert progress(ann, run) == ("done", 3, 3, 0)
+
+
+def test_a_killed_run_goes_on_where_it_was(ann, chats, paid):
+    run = begin(ann, force=True)
+    job = Job.objects.get(name="chats.summarise_all")
+
+    def die():
+        # The worker is gone after the first chat; another takes the job up.
+        Job.objects.filter(pk=job.pk).update(lease_token=uuid.uuid4())
+
+    done = []
+
+    def summarised(real, *args, **more):
+        made = real(*args, **more)
+        done.append(made)
+        if len(done) == 2:
+            die()
+        return made
+
+    from chats.services import insights  # noqa: PLC0415
+
+    real = insights.summarise
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(insights, "summarise", lambda *a, **m: summarised(real, *a, **m))
+        jobs.run(job.pk)
+    assert progress(ann, run) == ("running", 3, 1, 0)
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, lease_token=None, lease_until=None)
+    run_jobs()
+    assert progress(ann, run) == ("done", 3, 3, 0)
+    # The second chat was summarised, and not counted, before the end came: it is not made again.
+    assert Summary.objects.count() == 3
+    assert paid(ann.client) == 3
+
+
+def test_one_run_at_a_time(ann, ben, cara, chats):
+    run = begin(ann)
+    reply = ben.post(PATH, {})
+    assert (reply.status_code, reply.json()["code"]) == (409, "summary_running")
+    assert reply.json()["job_id"] == run["id"]
+    assert cara.post(PATH, {}).status_code == 202
+    run_jobs()
+    begin(ben)
+
+
+def test_an_engine_that_is_down_ends_the_run(ann, chats, broken_model, paid):
+    run = begin(ann)
+    run_jobs()
+    assert progress(ann, run) == ("failed", 3, 0, 3)
+    assert (Summary.objects.count(), paid(ann.client)) == (0, 0)
+
+
+def test_one_bad_answer_is_one_failed_chat(ann, chats, model):
+    model.says = {
+        "summary": "Parcel?", "key_points": [], "customer_intent": "", "resolution": ""
+    }  # fmt: skip
+    model.play("404,json")
+    run = begin(ann)
+    run_jobs()
+    assert progress(ann, run) == ("done", 3, 2, 1)
+
+
+def test_used_up_credits_end_the_run(ann, chats):
+    ann.client.subscription.credits_left = 2
+    ann.client.subscription.save()
+    run = begin(ann)
+    run_jobs()
+    assert progress(ann, run) == ("failed", 3, 2, 0)
+    assert Summary.objects.count() == 2
+
+
+def test_messages_while_it_is_made_leave_it_behind(ann, chats, say):
+    run = begin(ann)
+    with run_before(
+        "chats.services.insights._store_summary", lambda: say(chats[0], "customer", "Hello?")
+    ):
+        run_jobs()
+    assert progress(ann, run)[0] == "done"
+    assert begin(ann)["total"] == 1
+
+
+@pytest.mark.parametrize(
+    "body", [{"bot_id": 0}, {"created_from": "now"}, {"force": "perhaps"}, {"all": True}]
+)
+def test_a_wrong_body(ann, body):
+    assert ann.post(PATH, body).status_code == 422
+    assert SummaryJob.objects.count() == 0
+
+
+def test_who_may(ann, cara, nobody, server, chats):
+    viewer = make_person(ann.client, "viewer", "Vic")
+    assert viewer.post(PATH, {}).status_code == 403
+    assert nobody.post(PATH, {}).status_code == 401
+    assert server.post(PATH, {}).status_code == 401
+    assert cara.post(PATH, {"bot_id": chats[0].bot_id}).status_code == 404
+    assert SummaryJob.objects.count() == 0
+    run = begin(ann)
+    assert cara.get(f"{PATH}/{run['id']}").status_code == 404
+    assert ann.get(f"{PATH}/{uuid.uuid4()}").status_code == 404
+    assert viewer.get(f"{PATH}/{run['id']}").status_code == 200

@@ -1,0 +1,112 @@
+"""Multi-language text translation, and the older path of it."""
+
+from email.utils import parsedate_to_datetime
+
+import pytest
+
+from chatplatform.testing import make_key
+
+PATH, OLD = "/client/translate", "/ai/translate"
+BODY = {"text": "Where is my parcel?", "out_lang_code": "vi"}
+both = pytest.mark.parametrize("path", [PATH, OLD])
+
+
+@both
+def test_it_works(server, page, model, paid, path):
+    model.says = {"text": "Bưu kiện của tôi ở đâu?"}
+    for caller in (server, page):
+        reply = caller.post(path, BODY)
+        assert reply.status_code == 200
+        assert reply.json() == {
+            "text": "Bưu kiện của tôi ở đâu?", "in_lang_code": "en", "out_lang_code": "vi",
+            "engine": "openai_compatible",
+        }  # fmt: skip
+    assert "code vi" in model.requests[0]["messages"][0]["content"]
+    assert paid(server.client) == 2
+
+
+def test_the_old_path_names_its_successor(server, model, nobody):
+    model.says = {"text": "Xin chào"}
+    reply = server.post(OLD, BODY)
+    assert reply["Deprecation"].startswith("@")
+    assert reply["Link"] == '</client/translate>; rel="successor-version"'
+    assert parsedate_to_datetime(reply["Sunset"]).timestamp() > int(reply["Deprecation"][1:])
+    assert "Deprecation" not in server.post(PATH, BODY)
+    paths = nobody.get("/openapi.json").json()["paths"]
+    assert paths[OLD]["post"]["deprecated"] is True
+    assert "deprecated" not in paths[PATH]["post"]
+
+
+@both
+def test_without_a_model_it_says_what_to_set(server, paid, path):
+    reply = server.post(path, BODY)
+    assert reply.status_code == 503
+    assert (reply.json()["code"], reply.json()["setting"]) == (
+        "engine_not_configured", "LLM_BASE_URL",
+    )  # fmt: skip
+    assert paid(server.client) == 0
+
+
+@pytest.mark.parametrize("mode", ["500", "429", "404", "nonsense", "empty", "huge", "slow:3"])
+def test_a_model_that_fails(server, model, paid, settings, mode):
+    model.says = {"text": "warm"}
+    assert server.post(PATH, BODY).status_code == 200  # the package is loaded
+    model.play(mode)
+    settings.LLM_DEADLINE_SECONDS = 2
+    reply = server.post(PATH, BODY)
+    assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
+    assert int(reply["Retry-After"]) > 0
+    assert paid(server.client) == 1
+
+
+def test_a_model_without_json_schema(server, model):
+    model.says = {"text": "Xin chào"}
+    model.play("no_schema")
+    assert server.post(PATH, BODY).json()["text"] == "Xin chào"
+    assert len(model.requests) == 2
+
+
+def test_markup_and_lines_are_kept(server, model):
+    model.says = {"text": "<b>Xin</b>\nchào\x00\u202e"}
+    assert server.post(PATH, BODY).json()["text"] == "<b>Xin</b>\nchào"
+
+
+def test_addresses_come_back_where_they_were(server, model):
+    config = server.client.config
+    config.mask_personal_data = True
+    config.save()
+    model.says = {"text": "Viết cho [email1]."}
+    reply = server.post(PATH, BODY | {"text": "Write to zoe@mail.example."})
+    assert reply.json()["text"] == "Viết cho zoe@mail.example."
+    assert "zoe@mail" not in str(model.requests)
+
+
+@both
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"out_lang_code": "../../x"}, {"out_lang_code": ""}, {"out_lang_code": "english please"},
+        {"out_lang_code": None}, {"text": ""}, {"text": "x" * 10_001}, {"text": "x" * 900_000},
+        {"text": "a\x00"}, {"to": "vi"},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(server, model, paid, path, wrong):
+    assert server.post(path, BODY | wrong).status_code == 422
+    assert (model.requests, paid(server.client)) == ([], 0)
+
+
+@both
+def test_who_may(ann, nobody, server, model, path):
+    assert nobody.post(path, BODY).status_code == 401
+    assert ann.post(path, BODY).status_code == 401
+    assert model.requests == []
+    revoked = make_key(server.client)
+    revoked.key.delete()
+    assert revoked.post(path, BODY).status_code == 401
+
+
+def test_without_credits_no_model_is_asked(server, model):
+    server.client.subscription.credits_left = 0
+    server.client.subscription.save()
+    assert server.post(PATH, BODY).json()["code"] == "insufficient_credits"
+    assert model.requests == []
