@@ -219,6 +219,8 @@ class Message(models.Model):
     sender_type = models.CharField(max_length=10, choices=SenderType)
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
+    # {"type", "id", "name"} of whom it was for when it was said; null: whoever reads the queue.
+    recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)
     status = models.CharField(max_length=10, choices=MessageStatus, default=MessageStatus.SENT)

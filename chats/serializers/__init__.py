@@ -89,6 +89,10 @@ class Sender(Shape):
     name: str = Field("", description="Name as shown.")
 
 
+class Recipient(Sender):
+    """Whom a message is for."""
+
+
 class Citation(Shape):
     """The passage that an answer rests on."""
 
@@ -168,6 +172,9 @@ class Message(Shape):
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
     seq: int = Field(description="Place in the conversation: 1, 2, 3 … without gaps.")
     sender: Sender = Field(description="Who said it.")
+    recipient: Recipient | None = Field(
+        None, description="Whom it was for; null for a note, and while nobody had the chat."
+    )
     content: list[MessageContent] = Field(description="What was said.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="How far it came on its way to the reader."
@@ -201,6 +208,7 @@ class Message(Shape):
                 "id": row.sender_id,
                 "name": row.sender_name,
             },
+            "recipient": row.recipient,
             "content": [_piece(piece) for piece in row.content],
             "status": row.status,
             "error": row.error,
@@ -243,7 +251,8 @@ class Conversation(Shape):
     handoff_reason: str | None = Field(
         None,
         description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
-        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`.",
+        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`,"
+        " `files_only`.",
     )
     previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
     language: str = Field(description="BCP 47.")
@@ -360,6 +369,11 @@ class ConvMessage(Shape):
     )
     language: Language | None = Field(
         None, description="Language of the text; recognised where left out."
+    )
+    attachments: list[MessageContent] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Files by link, places, at most 10. A link is passed on and never fetched.",
     )
     reply: Literal["wait", "async", "stream", "none"] = Field(
         "wait",

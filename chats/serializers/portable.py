@@ -52,6 +52,7 @@ class ConversationEntity(Conversation):
     snoozed_until: Moment | None = Field(None, description="When it opens again by itself.")
     assigned_at: Moment | None = Field(None, description="When the agent got it.")
     return_at: Moment | None = Field(None, description="When it goes back without a reply.")
+    last_seq: int = Field(0, ge=0, description="The `seq` of its newest message, note or not.")
     read_from_seq: int = Field(0, description="What the bot reads of the past begins after it.")
     reply_window_expires_at: Moment | None = Field(
         None, description="Until when a channel takes a free text."
@@ -78,6 +79,7 @@ class ConversationEntity(Conversation):
             snoozed_until=row.snoozed_until,
             assigned_at=row.assigned_at,
             return_at=row.return_at,
+            last_seq=row.last_seq,
             read_from_seq=row.read_from_seq,
             reply_window_expires_at=row.reply_window_expires_at,
             sentiment_score=row.sentiment_score,

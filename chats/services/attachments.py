@@ -74,7 +74,7 @@ class Kept:
 
 @contextmanager
 def kept(files: Sequence[File]) -> Iterator[list[Kept]]:
-    """The files in the media store; taken away again where the block around fails."""
+    """The files in the media store; taken away again where the block does not attach them."""
     if len(files) > MAX_FILES:
         raise Invalid.field("body", "files", msg=f"At most {MAX_FILES} files a message.")
     types = [_checked_type(position, file) for position, file in enumerate(files)]
@@ -84,10 +84,12 @@ def kept(files: Sequence[File]) -> Iterator[list[Kept]]:
             name = default_storage.save(f"attachments/{secrets.token_hex(16)}", file)
             stored.append(Kept(uuid7(), name, clean_name(file), mime_type, file.size or 0))
         yield stored
-    except BaseException:
+    finally:
+        ids = [one.id for one in stored]
+        attached = set(Attachment.objects.filter(pk__in=ids).values_list("pk", flat=True))
         for one in stored:
-            default_storage.delete(one.name)
-        raise
+            if one.id not in attached:
+                default_storage.delete(one.name)
 
 
 def attach(message: Message, files: Sequence[Kept]) -> None:

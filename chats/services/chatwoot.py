@@ -80,6 +80,7 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         ],
         "unread_count": source.get("unread_count") or 0,
         "message_count": count,
+        "last_seq": count,
         "last_message_at": latest or begun,
         "first_response_at": _time(source.get("first_reply_created_at")),
         "ended_at": latest if ended else None,
@@ -135,6 +136,7 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
         # What the other system noted for its agents stays among agents.
         "is_note": bool(source.get("private")) or activity,
         "citations": [],
+        "translations": {},
         "external_id": name,
         "provider_message_id": source.get("source_id"),
         "created_at": _time(source["created_at"]),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
@@ -12,7 +12,7 @@ from chatplatform.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
 from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
-from chats.services import notifications
+from chats.services import customers, notifications
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
 
@@ -56,16 +56,12 @@ def _one(rows: QuerySet[Conversation], chat_id: Any) -> Conversation:
 
 def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
     """Open a conversation; goes to the queue where the bot may not answer."""
-    bot = _bot_of(key, given.bot_id)
-    if key.scope == KeyScope.PUBLIC and given.customer.external_id:
-        raise Invalid.field(
-            "body", "customer", "external_id",
-            msg="A public key cannot say who the customer is; use a secret key.",
-        )  # fmt: skip
+    customers.refuse_claim(key, given.customer)
+    bot = bot_of(key, given.bot_id)
     with transaction.atomic():
         return begin(
             bot,
-            customer=_customer_of(key, given.customer),
+            customer=customers.of(key.client, given.customer),
             opened_by_key=key,
             channel=given.channel,
             language=given.language or bot.default_language,
@@ -93,6 +89,23 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
         if reason:
             notifications.waiting(chat)
             enqueue_assignment(chat)
+    return chat
+
+
+def update_customer(chat: Conversation, given: s.CustomerInfo, *, by: ApiKey) -> Conversation:
+    """Add what is now known of a chat's customer; fields left out keep their value.
+
+    An external id that is another customer's makes the chat that customer's.
+    """
+    customers.refuse_claim(by, given)
+    with transaction.atomic():
+        chat = lock(chat)
+        named = Customer.objects.of(chat.client).filter(external_id=given.external_id)
+        known = named.first() if given.external_id else None
+        if known and known.pk != chat.customer_id:
+            chat.customer = known
+            chat.save(update_fields=["customer"])
+        chat.customer = customers.add(chat.customer_id, given)
     return chat
 
 
@@ -139,7 +152,7 @@ def next_event(chat: Conversation) -> int:
     return chat.last_event_seq
 
 
-def _bot_of(key: ApiKey, asked: int | None) -> Bot:
+def bot_of(key: ApiKey, asked: int | None) -> Bot:
     rows: QuerySet[Bot] = Bot.objects.of(key.client)
     if key.bot_id:
         if asked not in {None, key.bot_id}:
@@ -162,39 +175,3 @@ def why_off(bot: Bot) -> str | None:
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None
-
-
-def _customer_of(key: ApiKey, given: s.CustomerInfo) -> Customer:
-    """A new customer, or the known one of that external id with what is now known added."""
-    known = {
-        name: getattr(given, name)
-        for name in ("name", "email", "phone", "avatar_url")
-        if getattr(given, name)
-    }
-    if not given.external_id:
-        return Customer.objects.create(client=key.client, attributes=given.attributes, **known)
-    try:
-        with transaction.atomic():
-            customer: Customer = Customer.objects.create(
-                client=key.client,
-                external_id=given.external_id,
-                attributes=given.attributes,
-                **known,
-            )
-            return customer
-    except IntegrityError:
-        # Known already: two first chats at once end in one customer, too.
-        return _add_to_known(key, given, known)
-
-
-def _add_to_known(key: ApiKey, given: s.CustomerInfo, known: dict[str, str]) -> Customer:
-    customer: Customer = (
-        Customer.objects.of(key.client)
-        .select_for_update(no_key=True)
-        .get(external_id=given.external_id)
-    )
-    for name, value in known.items():
-        setattr(customer, name, value)
-    customer.attributes = {**customer.attributes, **given.attributes}
-    customer.save(update_fields=[*known, "attributes"])
-    return customer

@@ -1,5 +1,6 @@
 """Messages: every one is stored here, numbered without gaps, and announced."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -24,7 +25,7 @@ from chats.models import (
     Turn,
     text_content,
 )
-from chats.services import conversations, language, lifecycle, tags
+from chats.services import attachments, conversations, language, lifecycle, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
 
@@ -37,6 +38,16 @@ LONGEST_BURST = 5
 class IdTaken(ApiError):
     code, status = "client_message_id_taken", 409
     detail = "Another sender of this chat has used this client_message_id."
+
+
+class AgentHasChat(ApiError):
+    code, status = "agent_has_chat", 409
+    detail = "An agent has this chat: nothing answers in the bot's name."
+
+
+class NothingToAnswer(ApiError):
+    code, status = "nothing_to_answer", 409
+    detail = "The customer has not said anything yet."
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,9 @@ def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
     return chat
 
 
-def receive(chat: Conversation, given: s.ConvMessage) -> Message:
+def receive(
+    chat: Conversation, given: s.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+) -> Message:
     """Store a customer's message and, where the bot is to answer, the job that will.
 
     The same `client_message_id` again gives the message of the first time. A snoozed chat opens,
@@ -66,10 +79,12 @@ def receive(chat: Conversation, given: s.ConvMessage) -> Message:
     chat, which the message names.
     """
     with transaction.atomic():
-        return _receive(conversations.lock(chat), given)
+        return _receive(conversations.lock(chat), given, files)
 
 
-def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
+def _receive(
+    chat: Conversation, given: s.ConvMessage, files: Sequence[attachments.Kept] = ()
+) -> Message:
     # The Idempotency-Key of a repeated request names the message too.
     client_message_id = given.client_message_id or idempotency.current_id()
     known = _known(chat, client_message_id, SenderType.CUSTOMER)
@@ -86,14 +101,26 @@ def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
     message = append(
         chat,
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
-        content=text_content(given.text),
+        content=_content(chat, given, files),
         language=spoken,
         client_message_id=client_message_id,
     )
+    attachments.attach(message, files)
     language.enqueue_translation(message)
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
         _ask_bot(chat, message)
     return message
+
+
+def _content(
+    chat: Conversation, given: s.ConvMessage, files: Sequence[attachments.Kept]
+) -> list[dict[str, Any]]:
+    linked = [piece.model_dump(mode="json", exclude_none=True) for piece in given.attachments]
+    return [
+        *(text_content(given.text) if given.text else []),
+        *attachments.linked(chat, linked),
+        *(file.content for file in files),
+    ]
 
 
 def _ended_lately(chat: Conversation) -> bool:
@@ -158,6 +185,49 @@ def _known(
     return found
 
 
+def append_of_assistant(chat: Conversation, given: s.ConvMessage) -> Message:
+    """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
+    client_message_id = given.client_message_id or idempotency.current_id()
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        known = _known(chat, client_message_id, SenderType.BOT)
+        if known:
+            return known
+        lifecycle.refuse_ended(chat)
+        if chat.assign_type == AssignType.AGENT:
+            raise AgentHasChat
+        return append(
+            chat,
+            author=Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
+            content=_content(chat, given, ()),
+            language=given.language or languages.detect(given.text, default=chat.language),
+            client_message_id=client_message_id,
+            receipt={"engine": "external"},
+        )
+
+
+def ask_again(chat: Conversation) -> Message:
+    """The last message of the customer, with a reply asked for where the bot is to give one.
+
+    409 `nothing_to_answer` where the customer has said nothing.
+    """
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        lifecycle.refuse_ended(chat)
+        asked = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+        message: Message | None = asked.order_by("-seq").first()
+        if message is None:
+            raise NothingToAnswer
+        if chat.assign_type == AssignType.BOT and chat.status == Status.OPEN:
+            enqueue(
+                "chats.generate_reply",
+                client_id=chat.client_id,
+                lane=f"chat:{chat.pk}",
+                message_id=str(message.pk),
+            )
+    return message
+
+
 def append_of_agent(
     chat: Conversation,
     *,
@@ -188,10 +258,12 @@ def append(
     citations: list[dict[str, Any]] | None = None,
     receipt: dict[str, Any] | None = None,
     is_note: bool = False,
+    **more: Any,
 ) -> Message:
     """Store a message at the end of a conversation that is locked, and announce it.
 
-    What the customer is to read in a messaging channel is handed to that channel.
+    What the customer is to read in a messaging channel is handed to that channel. `more` are
+    further columns of the row.
     """
     goes_out = (
         not is_note and author.type != SenderType.CUSTOMER and chat.channel in MESSAGING_CHANNELS
@@ -203,6 +275,7 @@ def append(
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
+        recipient=None if is_note else _recipient(chat, author),
         content=content,
         text="\n".join(piece["text"] for piece in content if piece.get("text")),
         citations=citations or [],
@@ -213,6 +286,7 @@ def append(
         language=language,
         receipt=receipt,
         created_at=timezone.now(),
+        **more,
     )
     _count(chat, message)
     message.save(force_insert=True)
@@ -231,6 +305,16 @@ def append(
             message_id=str(message.pk),
         )
     return message
+
+
+def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
+    """Whom a message is for: the customer, or whoever has the chat."""
+    if author.type != SenderType.CUSTOMER:
+        return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+    if chat.assign_type == AssignType.BOT:
+        return {"type": "bot", "id": str(chat.bot_id), "name": chat.bot.bot_name}
+    agent = chat.assignee
+    return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
 
 
 def _count(chat: Conversation, message: Message) -> None:

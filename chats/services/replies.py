@@ -130,6 +130,8 @@ def _decide(chat: Conversation, message: Message, burst: Sequence[Message]) -> D
     if chat.bot.is_disabled:
         return HandOver("bot_disabled")
     texts = [one.text for one in burst]
+    if not any(text.strip() for text in texts):
+        return HandOver("files_only")  # the bot reads no pictures and hears no sounds
     if any(map(embedded.asks_for_person, texts)):
         return HandOver("customer_asked")
     kind = embedded.small_talk(texts[-1])

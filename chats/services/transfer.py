@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from django.db import models, transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.utils import timezone
 
 from bots.models import Bot
@@ -113,6 +113,7 @@ def import_messages(client: Client, entities: Iterable[MessageEntity], *, tally:
             for one in made
             if one.feedback
         )
+        _show_newest({row.conversation_id for row in rows})
         tally.made["messages"] += len(rows)
 
 
@@ -159,7 +160,6 @@ def _make_conversation(
         location=entity.location.model_dump() if entity.location else None,
         requester=entity.requester.model_dump() if entity.requester else None,
         responsible=entity.responsible.model_dump() if entity.responsible else None,
-        last_seq=entity.message_count,
         imported_at=timezone.now(),
         **{name: getattr(entity, name) for name in _CARRIED},
     )
@@ -181,7 +181,8 @@ _CARRIED = (
     "channel", "status", "version", "waiting_since", "handoff_reason", "language", "sentiment",
     "summary", "unread_count", "message_count", "last_message_at", "first_response_at", "ended_at",
     "ended_by", "metadata", "created_at", "provider", "group_id", "external_id", "snoozed_until",
-    "assigned_at", "return_at", "read_from_seq", "reply_window_expires_at", "sentiment_score",
+    "assigned_at", "return_at", "last_seq", "read_from_seq", "reply_window_expires_at",
+    "sentiment_score",
 )  # fmt: skip
 
 
@@ -234,6 +235,7 @@ def _message(
         sender_type=entity.sender.type,
         sender_id=entity.sender.id,
         sender_name=entity.sender.name,
+        recipient=entity.recipient.model_dump() if entity.recipient else None,
         content=content,
         text="\n".join(piece["text"] for piece in content if piece.get("text")),
         citations=[one.model_dump(mode="json") for one in entity.citations],
@@ -244,7 +246,8 @@ def _message(
 
 _CARRIED_BY_MESSAGES = (
     "seq", "status", "error", "is_note", "client_message_id", "provider_message_id", "receipt",
-    "created_at", "delivered_at", "read_at", "external_id", "sent_at", "metadata",
+    "created_at", "delivered_at", "read_at", "external_id", "sent_at", "metadata", "translations",
+    "sentiment",
 )  # fmt: skip
 
 
@@ -265,6 +268,14 @@ def _link(
         if one.in_reply_to and ids[one.in_reply_to] in there
     ]
     Message.objects.bulk_update(links, ["in_reply_to"])
+
+
+def _show_newest(chat_ids: set[uuid.UUID]) -> None:
+    """Name the newest message that the customer may see, among all that have come in."""
+    seen = Message.objects.filter(conversation=OuterRef("pk"), is_note=False).order_by("-seq")
+    Conversation.objects.filter(pk__in=chat_ids).update(
+        last_message=Subquery(seen.values("pk")[:1])
+    )
 
 
 def _feedback(
