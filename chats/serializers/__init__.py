@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
+from bots.serializers.train import Upload
 from chatplatform.pagination import Page
 from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, iso
 from chats import models
@@ -388,6 +389,45 @@ class ConvMessage(Shape):
         return self
 
 
+class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
+    Shape
+):
+    """A customer's message with files."""
+
+    message: Text = Field(
+        "", max_length=8000, description="What the customer says; may be empty beside files."
+    )
+    files: list[Upload] = Field(
+        min_length=1,
+        max_length=10,
+        description="1 to 10 files of at most 25,000,000 bytes: pictures (PNG, JPEG, GIF, WebP),"
+        " sounds, videos, PDF, office documents, plain text. Recognised by their bytes.",
+    )
+    client_message_id: Text | None = Field(
+        None, min_length=1, max_length=200, description="As with a message without files."
+    )
+    reply: Literal["wait", "async", "stream", "none"] = Field(
+        "wait", description="As with a message without files."
+    )
+
+    @property
+    def words(self) -> "ConvMessage":
+        """The message without its files."""
+        return ConvMessage.model_construct(
+            text=self.message.strip(),
+            client_message_id=self.client_message_id,
+            language=None,
+            attachments=[],
+            reply=self.reply,
+        )
+
+
+class AttachmentQuery(Shape):
+    """What opens a file's link."""
+
+    signature: Text = Field(description="As the message's content has it.", max_length=200)
+
+
 class ChatTurn(Shape):
     """A customer's message and what became of it."""
 
@@ -399,6 +439,15 @@ class ChatTurn(Shape):
         description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
     )
     handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")
+
+
+class ConversationHistory(Shape):
+    """A conversation with who wrote it, and a page of what was said."""
+
+    conversation: Conversation = Field(description="The conversation.")
+    customer: CustomerInfo = Field(description="What is known of the customer.")
+    items: list[Message] = Field(description="The messages, oldest first.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
 class ConversationsResponse(Shape):

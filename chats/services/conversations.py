@@ -37,6 +37,11 @@ def get(key: ApiKey, chat_id: Any) -> Conversation:
     return _one(visible_to(key), chat_id)
 
 
+def by_code(key: ApiKey, chat_code: str) -> Conversation:
+    """The conversation with this code, if the key may see it; 404 for any other."""
+    return _one(visible_to(key), chat_code, by="chat_code")
+
+
 def of_client(client: Client, chat_id: Any) -> Conversation:
     """One conversation of the client, for its people; 404 for any other."""
     return _one(Conversation.objects.of(client), chat_id)
@@ -47,8 +52,8 @@ def of_caller(caller: Principal, chat_id: Any) -> Conversation:
     return get(caller.key, chat_id) if caller.key else of_client(caller.client, chat_id)
 
 
-def _one(rows: QuerySet[Conversation], chat_id: Any) -> Conversation:
-    chat = rows.select_related("customer", "assignee", "last_message").filter(pk=chat_id).first()
+def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Conversation:
+    chat = rows.select_related("customer", "assignee", "last_message").filter(**{by: value}).first()
     if chat is None:
         raise NotFound
     return chat

@@ -87,16 +87,13 @@ def _receive(
 ) -> Message:
     # The Idempotency-Key of a repeated request names the message too.
     client_message_id = given.client_message_id or idempotency.current_id()
-    known = _known(chat, client_message_id, SenderType.CUSTOMER)
+    known = find_known(chat, client_message_id, SenderType.CUSTOMER)
     while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
         chat = _next_chat(chat)
-        known = _known(chat, client_message_id, SenderType.CUSTOMER)
+        known = find_known(chat, client_message_id, SenderType.CUSTOMER)
     if known:
         return known
-    if chat.status == Status.ENDED:
-        lifecycle.reopen(chat)
-    elif chat.status == Status.SNOOZED:
-        lifecycle.wake(chat)
+    make_open(chat)
     spoken = given.language or languages.detect(given.text, default=chat.language)
     message = append(
         chat,
@@ -110,6 +107,14 @@ def _receive(
     if given.reply != "none" and chat.assign_type == AssignType.BOT:
         _ask_bot(chat, message)
     return message
+
+
+def make_open(chat: Conversation) -> None:
+    """The customer speaks: a chat that was put off, or has ended, is open again."""
+    if chat.status == Status.ENDED:
+        lifecycle.reopen(chat)
+    elif chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
 
 
 def _content(
@@ -170,7 +175,7 @@ def _ask_bot(chat: Conversation, message: Message) -> None:
     )
 
 
-def _known(
+def find_known(
     chat: Conversation, client_message_id: str | None, sender_type: SenderType
 ) -> Message | None:
     """The message that the sender gave this id; 409 where it is another sender's."""
@@ -190,7 +195,7 @@ def append_of_assistant(chat: Conversation, given: s.ConvMessage) -> Message:
     client_message_id = given.client_message_id or idempotency.current_id()
     with transaction.atomic():
         chat = conversations.lock(chat)
-        known = _known(chat, client_message_id, SenderType.BOT)
+        known = find_known(chat, client_message_id, SenderType.BOT)
         if known:
             return known
         lifecycle.refuse_ended(chat)
@@ -237,7 +242,7 @@ def append_of_agent(
     client_message_id: str | None = None,
 ) -> Message:
     """Store an agent's words, or note, in a conversation that is locked; the same id: once."""
-    return _known(chat, client_message_id, SenderType.AGENT) or append(
+    return find_known(chat, client_message_id, SenderType.AGENT) or append(
         chat,
         author=Author(SenderType.AGENT, str(by.pk), by.full_name),
         content=text_content(text),

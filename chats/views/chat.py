@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api import TenantViewSet, operation
@@ -10,6 +11,7 @@ from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
+from chats.serializers import generate as g
 from chats.serializers import insight as i
 from chats.services import (
     assignment,
@@ -19,10 +21,36 @@ from chats.services import (
     inbox,
     insights,
     notifications,
+    previews,
     summaries,
     tags,
+    turns,
 )
 from identity.auth import BEARER, BEARER_OR_API_KEY
+
+
+class PreviewViewSet(TenantViewSet):
+    @operation(
+        "AI / chat", "Generate Chat", access=BEARER, body=g.GenerateChatRequest,
+        returns=g.GeneratedChat, also={202: g.GeneratedChat, 409: Error}, streams=True,
+    )  # fmt: skip
+    def begin(self, request: Request, bot_id: int, body: g.GenerateChatRequest) -> HttpResponseBase:
+        """Try a bot: opens a preview chat with what was said and generates the reply."""
+        message = previews.begin(self.client, bot_id, body, by=self.user)
+        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+
+    @operation(
+        "AI / chat", "Generate Chat", access=BEARER, body=g.GenerateChatRequest,
+        body_is_optional=True, returns=g.GeneratedChat, also={202: g.GeneratedChat, 409: Error},
+        streams=True,
+    )  # fmt: skip
+    def go_on(
+        self, request: Request, chat_id: uuid.UUID, body: g.GenerateChatRequest
+    ) -> HttpResponseBase:
+        """The next reply. In a preview `messages` say more; without any, the last is answered."""
+        chat = conversations.of_client(self.client, chat_id)
+        message = previews.go_on(chat, body)
+        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
 
 
 class ChatViewSet(TenantViewSet):
@@ -243,3 +271,9 @@ class InsightViewSet(TenantViewSet):
 
     def _chat(self, chat_id: uuid.UUID) -> Conversation:
         return conversations.of_client(self.client, chat_id)
+
+
+def _asked(request: Request, body: g.GenerateChatRequest) -> str:
+    """A stream where the body or the Accept header asks for one."""
+    wants = body.stream or "text/event-stream" in request.headers.get("Accept", "")
+    return "stream" if wants else "wait"
