@@ -29,7 +29,9 @@ def distinct(names: Iterable[str]) -> list[str]:
 class Identity(Shape):
     """A person, by the id that its own system uses."""
 
-    external_id: Text = Field(description="The id in the system it comes from.", max_length=200)
+    external_id: Text = Field(
+        description="The id in the system it comes from.", min_length=1, max_length=200
+    )
     name: Text = Field("", description="What to call the person.", max_length=200)
 
     @classmethod
@@ -86,8 +88,10 @@ class Sender(Shape):
     """The side, and who of it, that a message comes from."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
-    id: str | None = Field(None, description="The sender's id; null for the system.")
-    name: str = Field("", description="Name as shown.")
+    id: Text | None = Field(
+        None, max_length=60, description="The sender's id; null for the system."
+    )
+    name: Text = Field("", max_length=200, description="Name as shown.")
 
 
 class Recipient(Sender):
@@ -98,10 +102,10 @@ class Citation(Shape):
     """The passage that an answer rests on."""
 
     document_id: int = Field(description="The document it comes from.")
-    title: str = Field(description="The document's title.")
-    url: str | None = Field(None, description="Where it stands on the web, if it does.")
+    title: Text = Field(description="The document's title.")
+    url: Text | None = Field(None, description="Where it stands on the web, if it does.")
     page: int | None = Field(None, description="Page of the document, from 1, where it has pages.")
-    quote: str = Field(description="The words that the answer rests on.")
+    quote: Text = Field(description="The words that the answer rests on.")
 
 
 class Option(Shape):
@@ -141,7 +145,7 @@ class MessageContent(Shape):
 
     @model_validator(mode="after")
     def _holds_what_its_type_says(self) -> "MessageContent":
-        if self.type == "text" and self.text is None:
+        if self.type == "text" and not (self.text or "").strip():
             raise ValueError("a text needs its text")
         if self.type in FILES and self.url is None:
             raise ValueError("a file needs its url")
@@ -479,105 +483,3 @@ class ChatsQuery(Page):
     )
     created_from: Moment | None = Field(None, description="Opened at this time or later.")
     created_to: Moment | None = Field(None, description="Opened before this time.")
-
-
-class ChatAssignDto(Shape):
-    """Who is to have a chat."""
-
-    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
-    user_id: int | None = Field(
-        None,
-        ge=1,
-        le=2**63 - 1,
-        description="The agent, for `agent`; the caller where left out. Who names nobody claims a"
-        " chat that nobody has, and takes none from another agent.",
-    )
-    note: Text | None = Field(
-        None,
-        description="An internal note for whoever has it next.",
-        min_length=1,
-        max_length=8000,
-    )
-    return_after_seconds: int | None = Field(
-        None,
-        ge=10,
-        le=7 * 86_400,
-        description="Back to the queue where the agent has not replied after so many seconds.",
-    )
-    expected_version: int | None = Field(
-        None, ge=1, description="The `version` that was seen: 409 `stale_version` for an older one."
-    )
-
-    @model_validator(mode="after")
-    def _only_for_an_agent(self) -> "ChatAssignDto":
-        if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
-            raise ValueError("user_id and return_after_seconds go with assign_type agent")
-        return self
-
-
-class ManualChatMessageDto(Shape):
-    """A person's own words in a chat."""
-
-    text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
-    client_message_id: Text | None = Field(
-        None,
-        description="Your own id of this message: sent twice, it is stored and delivered once.",
-        min_length=1,
-        max_length=200,
-    )
-    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
-
-    @model_validator(mode="after")
-    def _not_blank(self) -> "ManualChatMessageDto":
-        if not self.text.strip():
-            raise ValueError("text must not be blank")
-        return self
-
-
-class ChatSnoozeDto(Shape):
-    """How long nothing is expected in a chat."""
-
-    until: Moment = Field(
-        description="When it opens again, in the future and at most 366 days ahead; a message of"
-        " the customer opens it sooner."
-    )
-
-
-class AssignNotification(Shape):
-    """Something that one of the client's people should look at."""
-
-    id: uuid.UUID = Field(description="UUIDv7.")
-    chat_id: uuid.UUID = Field(description="The chat it is about.")
-    kind: Literal["assigned", "unassigned", "handoff", "unanswered"] = Field(
-        description="You got it; you do not have it any more; it waits for an agent; its customer"
-        " waits too long."
-    )
-    assigned_by: Identity | None = Field(
-        None, description="Whose doing it was; null: the platform's own."
-    )
-    is_read: bool = Field(description="Whether it was read; what you did yourself is.")
-    created_at: Moment = Field(description="When it happened.")
-
-    @classmethod
-    def of(cls, row: models.Notification) -> "AssignNotification":
-        return cls.model_construct(
-            id=row.pk,
-            chat_id=row.conversation_id,
-            kind=cast("Any", row.kind),
-            assigned_by=Identity.of(row.assigned_by) if row.assigned_by else None,
-            is_read=row.is_read,
-            created_at=row.created_at,
-        )
-
-
-class NotificationsResponse(Shape):
-    """A page of notifications, newest first."""
-
-    items: list[AssignNotification] = Field(description="The notifications.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
-
-
-class NotificationsQuery(Page):
-    """Which notifications."""
-
-    unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")

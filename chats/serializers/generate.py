@@ -34,7 +34,7 @@ class GenerateChatRequest(Shape):
     def _is_a_dialogue(self) -> "GenerateChatRequest":
         if any(one.role not in {"user", "assistant"} for one in self.messages):
             raise ValueError("messages are of the user and the assistant only")
-        if any(not 1 <= len(one.content.strip()) <= 8000 for one in self.messages):
+        if any(not one.content.strip() or len(one.content) > 8000 for one in self.messages):
             raise ValueError("each message has 1 to 8,000 characters")
         if self.messages and self.messages[-1].role != "user":
             raise ValueError("the last message is the user's")
@@ -59,7 +59,9 @@ class GeneratedChat(Shape):
     status: Literal["answered", "pending", "handed_off", "not_expected"] = Field(
         description="What became of it, as with a customer's message."
     )
-    handoff_reason: str | None = Field(description="Why the bot would hand over, if it would.")
+    handoff_reason: str | None = Field(
+        description="Why the bot handed over, if it did; then begin anew."
+    )
     usage: Usage = Field(description="What it took.")
     engine: str | None = Field(description="`embedded`, `openai_compatible`; null without one.")
     model: str | None = Field(description="The model that wrote it; null without one.")

@@ -89,9 +89,10 @@ class MessageRequest(Shape):
     """A message that another system brings."""
 
     sender: Sender = Field(
-        description="Who says it. `customer`: answered where `generate_reply` asks for it."
-        " `agent`: one of your people here, by his id, takes a conversation that nobody has."
-        " `bot`: your own assistant; refused while an agent has the conversation."
+        description="Who says it. `customer`: answered where `generate_reply` asks for it; opens a"
+        " conversation that has ended or was put off. `agent`: one of your people here, by his id"
+        " or e-mail address, takes a conversation that no agent has; anyone else is kept as a"
+        " name. `bot`: your own assistant; refused while an agent has the conversation."
     )
     recipient: Recipient | None = Field(
         None, description="Whom it is for; left out: the other side."
@@ -109,12 +110,15 @@ class MessageRequest(Shape):
         description="Your own id of this message: sent twice, it is stored once.",
     )
     in_reply_to: uuid.UUID | None = Field(
-        None, description="The message of this conversation that it answers."
+        None,
+        description="The message of this conversation that it answers. The bot and the system"
+        " answer each once: 409 `already_answered`.",
     )
     sent_at: Moment | None = Field(
         None,
         description="When it was said, for history that is moved in: such a message is stored and"
-        " nothing follows from it. Not in the future.",
+        " counted, and nothing follows from it. No reply, event or delivery, no change of owner or"
+        " status, nothing unread; an ended conversation takes it too. Not in the future.",
     )
     generate_reply: bool = Field(
         False, description="The bot is to answer a customer's message; the reply comes by webhook."
@@ -127,6 +131,8 @@ class MessageRequest(Shape):
     def _says_something_once(self) -> "MessageRequest":
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
+        if self.text and not self.text.strip():
+            raise ValueError("text must not be blank")
         if self.sent_at and self.sent_at > timezone.now():
             raise ValueError("sent_at must not lie in the future")
         if self.generate_reply and (self.sender.type != "customer" or self.sent_at):

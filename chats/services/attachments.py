@@ -142,10 +142,14 @@ def download(attachment_id: uuid.UUID, *, signature: str) -> FileResponse:
     except BadSignature as exc:
         raise Forbidden("This link is not valid (any more); ask for the message again.") from exc
     row = Attachment.objects.filter(pk=attachment_id).first()
-    if row is None or not default_storage.exists(row.file.name):
+    if row is None:
         raise NotFound
+    try:
+        file = row.file.open("rb")
+    except FileNotFoundError as exc:
+        raise NotFound from exc
     response = FileResponse(
-        row.file.open("rb"),
+        file,
         as_attachment=True,
         filename=row.file_name,
         content_type=row.mime_type,

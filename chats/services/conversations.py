@@ -61,7 +61,7 @@ def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Convers
 
 def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
     """Open a conversation; goes to the queue where the bot may not answer."""
-    customers.refuse_claim(key, given.customer)
+    customers.refuse_claim(key, given.customer, "customer")
     bot = bot_of(key, given.bot_id)
     with transaction.atomic():
         return begin(
@@ -70,7 +70,7 @@ def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
             opened_by_key=key,
             channel=given.channel,
             language=given.language or bot.default_language,
-            tags=list(dict.fromkeys(given.tags)),
+            tags=given.tags,
             location=given.location.model_dump() if given.location else None,
             metadata=given.metadata,
         )
@@ -105,12 +105,8 @@ def update_customer(chat: Conversation, given: s.CustomerInfo, *, by: ApiKey) ->
     customers.refuse_claim(by, given)
     with transaction.atomic():
         chat = lock(chat)
-        named = Customer.objects.of(chat.client).filter(external_id=given.external_id)
-        known = named.first() if given.external_id else None
-        if known and known.pk != chat.customer_id:
-            chat.customer = known
-            chat.save(update_fields=["customer"])
-        chat.customer = customers.add(chat.customer_id, given)
+        chat.customer = customers.identify(chat.customer_id, given)
+        chat.save(update_fields=["customer"])
     return chat
 
 

@@ -1,13 +1,12 @@
 """The messaging interface: other systems' conversations and messages, on the same rows."""
 
-import uuid
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.knowledge import language as languages
-from chatplatform.errors import Invalid, NotFound
+from chatplatform.errors import ApiError, Invalid, NotFound
 from chats import serializers as s
 from chats.models import (
     AssignType,
@@ -21,8 +20,21 @@ from chats.models import (
     TagSource,
 )
 from chats.serializers.messaging import ConversationRequest, MessageRequest
-from chats.services import attachments, conversations, customers, lifecycle, messages, tags
+from chats.services import (
+    attachments,
+    conversations,
+    customers,
+    language,
+    lifecycle,
+    messages,
+    tags,
+)
 from identity.models import ApiKey, Role, User
+
+
+class AlreadyAnswered(ApiError):
+    code, status = "already_answered", 409
+    detail = "The bot's one reply to this message is there already: leave in_reply_to out."
 
 
 def list_(key: ApiKey) -> QuerySet[Conversation]:
@@ -60,11 +72,18 @@ def send(chat: Conversation, given: MessageRequest) -> Message:
     """Store a message; what follows depends on who says it, and nothing follows on history."""
     with transaction.atomic():
         chat = conversations.lock(chat)
-        if given.generate_reply:
-            return _ask(chat, given)
+        chat, known = _place(chat, given)
+        if known:
+            return known
+        agent = _agent(chat.client_id, given.sender.id) if given.sender.type == "agent" else None
         if not given.sent_at:
-            _make_room(chat, given.sender)
-        return _store(chat, given)
+            _make_room(chat, given.sender, agent)
+        message = _store(chat, given, agent)
+        if given.sender.type == "customer" and not given.sent_at:
+            language.enqueue_translation(message)
+        if given.generate_reply:
+            messages.ask_bot(chat, message)
+        return message
 
 
 def end(chat: Conversation) -> Conversation:
@@ -90,67 +109,66 @@ def ai_tags(chat: Conversation) -> list[Tagging]:
     return list(rows.filter(conversation=chat, source=TagSource.AI).order_by("id"))
 
 
-def _ask(chat: Conversation, given: MessageRequest) -> Message:
-    """A customer's message as if it came through our own door."""
-    text = "\n".join(piece.text for piece in given.pieces if piece.text)
-    message = messages.receive(
-        chat,
-        s.ConvMessage.model_construct(
-            text=text,
-            client_message_id=given.client_message_id,
-            language=None,
-            attachments=[piece for piece in given.pieces if piece.type != "text"],
-            reply="async",
-        ),
-    )
-    Message.objects.filter(pk=message.pk).update(metadata=given.metadata)
-    message.metadata = given.metadata
-    return message
+def _place(chat: Conversation, given: MessageRequest) -> tuple[Conversation, Message | None]:
+    """The chat that a message belongs to, and the message where it is known."""
+    if given.sender.type == "customer" and not given.sent_at:
+        return messages.place(chat, given.client_message_id)
+    side = SenderType(given.sender.type)
+    return chat, messages.find_known(chat, given.client_message_id, side)
 
 
-def _make_room(chat: Conversation, sender: s.Sender) -> None:
+def _make_room(chat: Conversation, sender: s.Sender, agent: User | None) -> None:
     """What a message of now does to its conversation before it is stored."""
-    if sender.type == SenderType.CUSTOMER.value:
-        messages.make_open(chat)
-        return
     lifecycle.refuse_ended(chat)
-    if sender.type == SenderType.BOT.value and chat.assign_type == AssignType.AGENT:
+    if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
         raise messages.AgentHasChat
-    if sender.type == SenderType.AGENT.value:
-        if chat.status == Status.SNOOZED:
-            lifecycle.wake(chat)
-        agent = _agent(chat.client_id, sender.id)
-        if agent and chat.assign_type != AssignType.AGENT:
-            lifecycle.to_agent(chat, agent, by=None)
+    if sender.type == "agent" and chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
+    if agent and chat.assign_type != AssignType.AGENT:
+        lifecycle.to_agent(chat, agent, by=None)
 
 
-def _store(chat: Conversation, given: MessageRequest) -> Message:
-    known = messages.find_known(chat, given.client_message_id, SenderType(given.sender.type))
-    if known:
-        return known
-    pieces = [piece.model_dump(mode="json", exclude_none=True) for piece in given.pieces]
-    text = "\n".join(piece["text"] for piece in pieces if piece.get("text"))
+def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Message:
+    content = attachments.linked(
+        chat, [piece.model_dump(mode="json", exclude_none=True) for piece in given.pieces]
+    )
     more: dict[str, Any] = {"metadata": given.metadata, "sent_at": given.sent_at}
     if given.recipient:
         more["recipient"] = given.recipient.model_dump()
     return messages.append(
         chat,
-        author=messages.Author(SenderType(given.sender.type), given.sender.id, given.sender.name),
-        content=attachments.linked(chat, pieces),
-        language=languages.detect(text, default=chat.language),
-        in_reply_to=_answered(chat, given.in_reply_to),
+        author=_author(chat, given.sender, agent),
+        content=content,
+        language=languages.detect(messages.text_of(content), default=chat.language),
+        in_reply_to=_answered(chat, given),
         client_message_id=given.client_message_id,
         **more,
     )
 
 
-def _answered(chat: Conversation, message_id: uuid.UUID | None) -> Message | None:
-    if message_id is None:
+def _author(chat: Conversation, sender: s.Sender, agent: User | None) -> messages.Author:
+    """Who says it: one of ours by our own id; else as the sender says, or as we know that side."""
+    side = SenderType(sender.type)
+    if agent:
+        return messages.Author(side, str(agent.pk), agent.full_name)
+    known = {
+        SenderType.CUSTOMER: (str(chat.customer_id), chat.customer.name),
+        SenderType.BOT: (str(chat.bot_id), chat.bot.bot_name),
+    }
+    id_, name = known.get(side, (None, ""))
+    return messages.Author(side, sender.id or id_, sender.name or name)
+
+
+def _answered(chat: Conversation, given: MessageRequest) -> Message | None:
+    """The message that is answered; the machine answers each once."""
+    if given.in_reply_to is None:
         return None
     rows: QuerySet[Message] = Message.objects.of(chat.client)
-    found = rows.filter(conversation=chat, pk=message_id).first()
+    found = rows.filter(conversation=chat, pk=given.in_reply_to).first()
     if found is None:
         raise Invalid.field("body", "in_reply_to", msg="No such message in this conversation.")
+    if given.sender.type in {"bot", "system"} and messages.reply_to(found):
+        raise AlreadyAnswered
     return found
 
 

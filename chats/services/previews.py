@@ -11,7 +11,7 @@ from chats import serializers as s
 from chats.models import Channel, Conversation, Customer, Message, SenderType, text_content
 from chats.serializers.generate import GenerateChatRequest, GeneratedChat
 from chats.serializers.insight import ChatGptMessage
-from chats.services import conversations, messages
+from chats.services import conversations, lifecycle, messages
 from identity.models import Client, User
 
 PROVIDER = "preview"
@@ -52,7 +52,9 @@ def go_on(chat: Conversation, given: GenerateChatRequest) -> Message:
     if chat.provider != PROVIDER:
         raise NotAPreview
     with transaction.atomic():
-        return _say(conversations.lock(chat), given)
+        chat = conversations.lock(chat)
+        lifecycle.refuse_ended(chat)
+        return _say(chat, given)
 
 
 def generated(turn: dict[str, Any]) -> dict[str, Any]:

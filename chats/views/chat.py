@@ -11,6 +11,7 @@ from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
+from chats.serializers import desk as d
 from chats.serializers import generate as g
 from chats.serializers import insight as i
 from chats.services import (
@@ -55,10 +56,10 @@ class PreviewViewSet(TenantViewSet):
 
 class ChatViewSet(TenantViewSet):
     @operation(
-        "AI / chat", "Assign Chat", access=BEARER, body=s.ChatAssignDto, returns=s.Conversation,
+        "AI / chat", "Assign Chat", access=BEARER, body=d.ChatAssignDto, returns=s.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def assign(self, request: Request, chat_id: uuid.UUID, body: s.ChatAssignDto) -> s.Conversation:
+    def assign(self, request: Request, chat_id: uuid.UUID, body: d.ChatAssignDto) -> s.Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
         Of two agents who claim at once one has it, the other gets 409 `already_assigned`. What an
@@ -76,11 +77,11 @@ class ChatViewSet(TenantViewSet):
         return s.Conversation.of(assignment.unassign(chat, by=self.user))
 
     @operation(
-        "AI / chat", "Manual Chat", access=BEARER, body=s.ManualChatMessageDto, returns=s.Message,
+        "AI / chat", "Manual Chat", access=BEARER, body=d.ManualChatMessageDto, returns=s.Message,
         status=201, also={409: Error},
     )  # fmt: skip
     def manual(
-        self, request: Request, chat_id: uuid.UUID, body: s.ManualChatMessageDto
+        self, request: Request, chat_id: uuid.UUID, body: d.ManualChatMessageDto
     ) -> dict[str, Any]:
         """Say something to the customer yourself, or leave an internal note.
 
@@ -140,10 +141,10 @@ class ChatViewSet(TenantViewSet):
         return s.Conversation.of(desk.end(chat, by=self.user))
 
     @operation(
-        "AI / chat", "Snooze Chat", access=BEARER, body=s.ChatSnoozeDto, returns=s.Conversation,
+        "AI / chat", "Snooze Chat", access=BEARER, body=d.ChatSnoozeDto, returns=s.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def snooze(self, request: Request, chat_id: uuid.UUID, body: s.ChatSnoozeDto) -> s.Conversation:
+    def snooze(self, request: Request, chat_id: uuid.UUID, body: d.ChatSnoozeDto) -> s.Conversation:
         """Put a chat off: the time, or the customer by writing, opens it again."""
         chat = conversations.of_client(self.client, chat_id)
         return s.Conversation.of(desk.snooze(chat, until=body.until, by=self.user))
@@ -157,21 +158,21 @@ class ChatViewSet(TenantViewSet):
 
 class NotificationViewSet(TenantViewSet):
     @operation(
-        "AI / chat", "Get Assign Notification", access=BEARER, query=s.NotificationsQuery,
-        returns=s.NotificationsResponse,
+        "AI / chat", "Get Assign Notification", access=BEARER, query=d.NotificationsQuery,
+        returns=d.NotificationsResponse,
     )  # fmt: skip
-    def list(self, request: Request, query: s.NotificationsQuery) -> dict[str, Any]:
+    def list(self, request: Request, query: d.NotificationsQuery) -> dict[str, Any]:
         """The caller's own notifications, newest first."""
         rows = notifications.of_user(self.user, unread=query.unread)
-        return page(rows, query, by="-id", shape=s.AssignNotification.of)
+        return page(rows, query, by="-id", shape=d.AssignNotification.of)
 
     @operation(
         "AI / chat", "Mark Notification As Read By Notification Id", access=BEARER,
-        returns=s.AssignNotification,
+        returns=d.AssignNotification,
     )  # fmt: skip
-    def read(self, request: Request, notification_id: uuid.UUID) -> s.AssignNotification:
+    def read(self, request: Request, notification_id: uuid.UUID) -> d.AssignNotification:
         """Note that the caller has read one of his own notifications."""
-        return s.AssignNotification.of(notifications.mark_read(self.user, notification_id))
+        return d.AssignNotification.of(notifications.mark_read(self.user, notification_id))
 
 
 class InsightViewSet(TenantViewSet):
