@@ -227,6 +227,7 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "chat_id": _UUID,
     "conversation_id": _UUID,
     "notification_id": _UUID,
+    "attachment_id": _UUID,
     "job_id": _UUID,
     "event_id": {"type": "string", "pattern": "^evt_"},
     "chat_code": {"type": "string"},

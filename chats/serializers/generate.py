@@ -60,7 +60,7 @@ class GeneratedChat(Shape):
         description="What became of it, as with a customer's message."
     )
     handoff_reason: str | None = Field(
-        description="Why the bot handed over, if it did; then begin anew."
+        description="Why the bot handed over, if it did. The preview waits for an agent then."
     )
     usage: Usage = Field(description="What it took.")
     engine: str | None = Field(description="`embedded`, `openai_compatible`; null without one.")

@@ -60,9 +60,9 @@ def identify(customer_id: int, given: s.CustomerInfo) -> Customer:
     An id is given once: who has one already is never renamed, and a free one is then another's.
     """
     customer = _lock(customer_id)
-    if given.external_id not in {None, customer.external_id}:
-        if customer.external_id or not _take_id(customer, given.external_id):
-            return of(customer.client, given)
+    is_new = given.external_id not in {None, customer.external_id}
+    if is_new and (customer.external_id or not _take_id(customer, given.external_id)):
+        return of(customer.client, given)
     return add(customer_id, given)
 
 
