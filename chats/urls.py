@@ -68,7 +68,7 @@ urlpatterns = [
         "ai/client/chat/history-with-customer/<uuid:chat_id>",
         ClientChatViewSet.as_view({"get": "history_with_customer"}),
     ),
-    path("ai/client/chat/messages/<str:chat_code>", ClientChatViewSet.as_view({"get": "by_code"})),
+    path("ai/client/chat/messages/<slug:chat_code>", ClientChatViewSet.as_view({"get": "by_code"})),
     path("ai/attachment/<uuid:attachment_id>", AttachmentViewSet.as_view({"get": "download"})),
     path("ai/client/migrate/messages", MigrationViewSet.as_view({"get": "messages"})),
     path("ai/client/migrate/conversations", MigrationViewSet.as_view({"get": "conversations"})),

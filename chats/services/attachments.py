@@ -2,6 +2,7 @@
 
 import secrets
 import uuid
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ _OFFICE = {
     b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
-_MARKUP = (b"<!doctype", b"<html", b"<svg", b"<?xml", b"<script")
+_MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 
 @dataclass(frozen=True)
@@ -185,10 +186,11 @@ def _mime_type(head: bytes) -> str | None:
 
 
 def _is_plain_text(head: bytes) -> bool:
+    decoder = getincrementaldecoder("utf-8-sig")()
     try:
-        # The head may end inside a character.
-        text = head.decode("utf-8", errors="strict" if len(head) < _HEAD_BYTES else "ignore")
+        # The head of a longer file may end inside a character.
+        text = decoder.decode(head, final=len(head) < _HEAD_BYTES)
     except UnicodeDecodeError:
         return False
     readable = all(char >= " " or char in "\t\n\r\f" for char in text)
-    return bool(head) and readable and not head.lstrip().lower().startswith(_MARKUP)
+    return bool(text) and readable and not text.lstrip().lower().startswith(_MARKUP)

@@ -1,22 +1,32 @@
 """Download Attachment: the link's signature is the credential."""
 
+import time
 import uuid
-from datetime import timedelta
 from unittest import mock
 
 import pytest
-from django.core.signing import TimestampSigner
 
 from chatplatform.testing import make_chat
-from chats.models import ATTACHMENT_SALT, Attachment
+from chats.models import Attachment
 from chats.tests.test_send_files import MARKUP, PNG, send
-
-DAY = timedelta(days=1)
 
 
 @pytest.fixture(autouse=True)
 def _store(settings, tmp_path):
     settings.MEDIA_ROOT = str(tmp_path)
+
+
+@pytest.fixture
+def fetch(nobody):
+    """`fetch(link)`: the answer, and the file where it is one."""
+
+    def got(link, query=None):
+        reply = nobody.get(link, query)
+        body = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        reply.close()
+        return reply, body
+
+    return got
 
 
 @pytest.fixture
@@ -26,10 +36,9 @@ def link(server, talk):
     return sent.json()["message"]["content"][0]["url"]
 
 
-def test_as_a_download_that_no_browser_runs(nobody, link):
-    reply = nobody.get(link)
-    assert reply.status_code == 200
-    assert b"".join(reply.streaming_content) == PNG + MARKUP
+def test_as_a_download_that_no_browser_runs(fetch, link):
+    reply, body = fetch(link)
+    assert (reply.status_code, body) == (200, PNG + MARKUP)
     assert reply["Content-Type"] == "image/png"
     assert reply["Content-Disposition"] == 'attachment; filename="the \\"bill\\".html"'
     assert reply["X-Content-Type-Options"] == "nosniff"
@@ -38,9 +47,9 @@ def test_as_a_download_that_no_browser_runs(nobody, link):
     assert "private" in reply["Cache-Control"]
 
 
-def test_a_text_stays_text(nobody, server, talk):
+def test_a_text_stays_text(fetch, server, talk):
     sent = send(server, talk, ("Grüße.txt".encode(), b"<b>Hello</b>"))
-    reply = nobody.get(sent.json()["message"]["content"][0]["url"])
+    reply, _ = fetch(sent.json()["message"]["content"][0]["url"])
     assert reply["Content-Type"] == "text/plain"
     assert reply["Content-Disposition"] == "attachment; filename*=utf-8''Gr%C3%BC%C3%9Fe.txt"
 
@@ -53,16 +62,17 @@ def test_another_files_signature(nobody, server, bot, talk, link):
     assert (reply.status_code, reply.json()["code"]) == (403, "forbidden")
 
 
-def test_an_old_link(nobody, link):
-    now = TimestampSigner(salt=ATTACHMENT_SALT)
-    with mock.patch("django.core.signing.time.time") as clock:
-        import time  # noqa: PLC0415 - the real one
+@pytest.mark.parametrize(("hours", "status"), [(23, 200), (25, 403)])
+def test_a_link_is_good_for_a_day(fetch, link, hours, status):
+    made_at = time.time() - hours * 3600
+    with mock.patch("django.core.signing.time.time", return_value=made_at):
+        old = Attachment.link_to(str(Attachment.objects.get().pk))
+    assert fetch(old)[0].status_code == status
 
-        clock.return_value = time.monotonic()
-    assert now
 
-
-@pytest.mark.parametrize("change", [lambda s: s[:-1], lambda s: "A" + s, str.swapcase, lambda s: ""])
+@pytest.mark.parametrize(
+    "change", [lambda s: s[:-1], lambda s: "A" + s, str.swapcase, lambda s: ""]
+)
 def test_a_tampered_link(nobody, link, change):
     path, _, signature = link.partition("?signature=")
     assert nobody.get(path, {"signature": change(signature)}).status_code == 403
@@ -81,6 +91,6 @@ def test_a_missing_file(nobody, link):
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
 
 
-def test_each_reading_gives_a_link_that_works(nobody, server, talk, link):
+def test_each_reading_gives_a_link_that_works(fetch, server, talk, link):
     (said,) = server.get(f"/ai/client/chat/history/{talk.pk}").json()["items"]
-    assert nobody.get(said["content"][0]["url"]).status_code == 200
+    assert fetch(said["content"][0]["url"])[0].status_code == 200

@@ -102,6 +102,7 @@ def test_files_alone_go_to_a_person(server, talk):
         (b"a.wav", b"RIFF1234WAVEfmt ", "audio", "audio/wav"),
         (b"a.mp4", b"\x00\x00\x00\x18ftypisom", "video", "video/mp4"),
         (b"a.txt", "Grüße\n".encode(), "file", "text/plain"),
+        (b"a.csv", b"a;b\n" * 1023 + "abc\u20ac".encode() * 2, "file", "text/plain"),
         (b"a.docx", office("word"), "file", "application/vnd.openxmlformats-officedocument"),
         # The bytes count, not the name: neither a second ending nor a false one.
         (b"a.php.png", PNG, "image", "image/png"),
@@ -127,6 +128,7 @@ def test_known_by_its_bytes(server, talk, name, data, kind, mime_type):
         b"PK\x03\x04" + bytes(40),
         b"text, and then \x00",
         b"\xff\xfe\x00",
+        b"Gr\xfc\xdfe " * 900,
         b"",
     ],
 )
