@@ -274,6 +274,7 @@ def append(
     citations: list[dict[str, Any]] | None = None,
     receipt: dict[str, Any] | None = None,
     is_note: bool = False,
+    recipient: dict[str, Any] | None = None,
     **more: Any,
 ) -> Message:
     """Store a message at the end of a conversation that is locked, and announce it.
@@ -288,7 +289,7 @@ def append(
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
-        recipient=None if is_note else _recipient(chat, author),
+        recipient=recipient or (None if is_note else _recipient(chat, author)),
         content=content,
         text=text_of(content),
         citations=citations or [],

@@ -1,7 +1,5 @@
 """The messaging interface: other systems' conversations and messages, on the same rows."""
 
-from typing import Any
-
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -132,9 +130,6 @@ def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Mes
     content = attachments.linked(
         chat, [piece.model_dump(mode="json", exclude_none=True) for piece in given.pieces]
     )
-    more: dict[str, Any] = {"metadata": given.metadata, "sent_at": given.sent_at}
-    if given.recipient:
-        more["recipient"] = given.recipient.model_dump()
     return messages.append(
         chat,
         author=_author(chat, given.sender, agent),
@@ -142,7 +137,9 @@ def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Mes
         language=languages.detect(messages.text_of(content), default=chat.language),
         in_reply_to=_answered(chat, given),
         client_message_id=given.client_message_id,
-        **more,
+        recipient=given.recipient.model_dump() if given.recipient else None,
+        metadata=given.metadata,
+        sent_at=given.sent_at,
     )
 
 
