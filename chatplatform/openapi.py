@@ -38,6 +38,10 @@ class Error(Shape):
     request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
 
 
+class File(Shape):
+    """The file, as a download."""
+
+
 REASONS = {
     401: "No credential, or one that is not valid (any more).",
     402: "The credits do not suffice.",
@@ -171,6 +175,9 @@ class OperationSchema(AutoSchema):
     def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
         if shape is None:
             return {"description": "Done; no body."}
+        if shape is File:
+            bytes_ = {"schema": {"type": "string", "format": "binary"}}
+            return {"description": File.__doc__, "content": {"application/octet-stream": bytes_}}
         content = {"application/json": {"schema": self._ref(shape, "serialization")}}
         if self.declared.streams:
             content["text/event-stream"] = {

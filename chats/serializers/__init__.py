@@ -145,7 +145,7 @@ class MessageContent(Shape):
 
     @model_validator(mode="after")
     def _holds_what_its_type_says(self) -> "MessageContent":
-        if self.type == "text" and not (self.text or "").strip():
+        if self.type == "text" and self.text is None:
             raise ValueError("a text needs its text")
         if self.type in FILES and self.url is None:
             raise ValueError("a file needs its url")

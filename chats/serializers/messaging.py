@@ -8,7 +8,15 @@ from pydantic import Field, model_validator
 
 from chatplatform.shapes import FreeObject, Moment, Shape, Text
 from chats import models
-from chats.serializers import MAX_TAGS, Identity, Location, MessageContent, Recipient, Sender
+from chats.serializers import (
+    MAX_TAG_CHARS,
+    MAX_TAGS,
+    Identity,
+    Location,
+    MessageContent,
+    Recipient,
+    Sender,
+)
 from chats.serializers.portable import MessageEntity
 
 
@@ -39,8 +47,8 @@ class ConversationRequest(Shape):
 
     @model_validator(mode="after")
     def _tags_are_short(self) -> "ConversationRequest":
-        if any(not 1 <= len(tag.strip()) <= 60 for tag in self.tags):
-            raise ValueError("each tag has 1 to 60 characters")
+        if any(not 1 <= len(tag.strip()) <= MAX_TAG_CHARS for tag in self.tags):
+            raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
         return self
 
 
@@ -131,7 +139,7 @@ class MessageRequest(Shape):
     def _says_something_once(self) -> "MessageRequest":
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
-        if self.text and not self.text.strip():
+        if any(piece.type == "text" and not (piece.text or "").strip() for piece in self.pieces):
             raise ValueError("text must not be blank")
         if self.sent_at and self.sent_at > timezone.now():
             raise ValueError("sent_at must not lie in the future")

@@ -54,9 +54,6 @@ class ConversationEntity(Conversation):
     return_at: Moment | None = Field(None, description="When it goes back without a reply.")
     last_seq: int = Field(0, ge=0, description="The `seq` of its newest message, note or not.")
     read_from_seq: int = Field(0, description="What the bot reads of the past begins after it.")
-    reply_window_expires_at: Moment | None = Field(
-        None, description="Until when a channel takes a free text."
-    )
     sentiment_score: float | None = Field(None, description="-1..1.")
     taggings: list[PortableTag] = Field(default_factory=list, description="Its tags in full.")
     feedback: PortableFeedback | None = Field(None, description="The rating of the whole chat.")
@@ -81,7 +78,6 @@ class ConversationEntity(Conversation):
             return_at=row.return_at,
             last_seq=row.last_seq,
             read_from_seq=row.read_from_seq,
-            reply_window_expires_at=row.reply_window_expires_at,
             sentiment_score=row.sentiment_score,
             taggings=[_tag(one) for one in fetched.taggings.all()],
             feedback=next(map(PortableFeedback.of, fetched.chat_feedback), None),

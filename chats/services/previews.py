@@ -3,9 +3,12 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
+from bots.knowledge import language as languages
 from bots.models import Bot
 from bots.services import bots
+from chatplatform import idempotency
 from chatplatform.errors import ApiError, Invalid
 from chats import serializers as s
 from chats.models import Channel, Conversation, Customer, Message, SenderType, text_content
@@ -35,9 +38,13 @@ def begin(client: Client, bot_id: int, given: GenerateChatRequest, *, by: User) 
     if not given.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     with transaction.atomic():
+        staff = _staff(by)
+        known = _said_before(staff)
+        if known:
+            return known
         chat = conversations.begin(
             bot,
-            customer=_staff(by),
+            customer=staff,
             channel=Channel.API,
             provider=PROVIDER,
             language=given.language or bot.default_language,
@@ -53,6 +60,9 @@ def go_on(chat: Conversation, given: GenerateChatRequest) -> Message:
         raise NotAPreview
     with transaction.atomic():
         chat = conversations.lock(chat)
+        known = _said_before(chat.customer)
+        if known:
+            return known
         lifecycle.refuse_ended(chat)
         return _say(chat, given)
 
@@ -74,6 +84,15 @@ def _staff(user: User) -> Customer:
     return customer
 
 
+def _said_before(staff: Customer) -> Message | None:
+    """The last message of a request that came before, with the same Idempotency-Key."""
+    request_id = idempotency.current_id()
+    if request_id is None:
+        return None
+    rows: QuerySet[Message] = Message.objects.of(staff.client)
+    return rows.filter(conversation__customer=staff, client_message_id=request_id).first()
+
+
 def _say(chat: Conversation, given: GenerateChatRequest) -> Message:
     *earlier, last = given.messages
     for one in earlier:
@@ -81,7 +100,7 @@ def _say(chat: Conversation, given: GenerateChatRequest) -> Message:
             chat,
             author=_author(chat, one),
             content=text_content(one.content),
-            language=given.language or chat.language,
+            language=given.language or languages.detect(one.content, default=chat.language),
         )
     return messages.receive(chat, s.ConvMessage(text=last.content, language=given.language))
 

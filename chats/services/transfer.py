@@ -43,7 +43,7 @@ def conversations(key: ApiKey) -> QuerySet[Conversation]:
     )
     return (
         rows.filter(created_at__lt=timezone.now() - SETTLED_AFTER)
-        .select_related("customer", "assignee")
+        .select_related("customer", "assignee", "last_message")
         .prefetch_related(Prefetch("taggings", Tagging.objects.order_by("id")), whole_chat)
     )
 

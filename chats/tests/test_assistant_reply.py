@@ -3,7 +3,7 @@
 import pytest
 
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key
+from chatplatform.testing import make_bot, make_key, run_before
 from chats.models import Conversation, Message
 from webhooks.models import Event
 
@@ -52,6 +52,15 @@ def test_not_once_an_agent_has_it(server, ben, talk):
     assert (reply.status_code, reply.json()["code"]) == (409, "agent_has_chat")
     assert Message.objects.count() == 0
     assert Event.objects.filter(type="message.created").count() == 0
+
+
+def test_an_agent_takes_it_meanwhile(server, ben, talk):
+    def take():
+        Conversation.objects.update(assign_type="agent", assignee=ben.user)
+
+    with run_before("chats.services.conversations.lock", take):
+        assert server.post(path_of(talk), {"text": "Hello"}).status_code == 409
+    assert Message.objects.count() == 0
 
 
 def test_what_was_said_before_may_be_repeated(server, ben, talk):

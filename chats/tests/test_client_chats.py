@@ -67,7 +67,8 @@ def test_newest_activity_first_and_filters(server, bot, say):
 
 def test_chats_come_in_pages(server, bot):
     expected = [str(make_chat(bot).pk) for _ in range(5)][::-1]
-    seen, cursor = [], None
+    seen: list[str] = []
+    cursor = None
     for _ in range(3):
         found = server.get(CHATS, {"limit": 2} | ({"cursor": cursor} if cursor else {}))
         seen, cursor = seen + ids(found), found.json()["next_cursor"]

@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -9,7 +10,7 @@ from django.utils import timezone
 from chatplatform.models import Job
 from chatplatform.testing import make_bot, make_chat, make_key, make_person
 from chats.models import Attachment, Conversation, Message, Notification
-from identity.models import Role
+from identity.models import Client, Role, User
 from webhooks.models import Event
 
 CUSTOMER = {"type": "customer"}
@@ -114,6 +115,16 @@ def test_long_after_the_end_a_new_conversation_begins(server, talk):
     assert state(talk)[0] == "ended"
 
 
+@pytest.mark.parametrize(("more", "jobs"), [({}, 1), ({"sent_at": AN_HOUR_AGO}, 0)])
+def test_it_is_translated_as_any(server, talk, client_a, settings, more, jobs):
+    settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    client_a.config.auto_translate = True
+    client_a.config.save()
+    Client.objects.update(default_language="vi")
+    send(server, talk, "customer", "It came broken", **more)
+    assert Job.objects.filter(name="chats.translate_message").count() == jobs
+
+
 # --- an agent -----------------------------------------------------------------------------------
 
 
@@ -129,11 +140,13 @@ def test_one_of_ours_takes_it(server, ben, talk, known_by):
 
 
 def test_a_stranger_is_kept_as_a_name(server, cara, talk, client_a):
-    vic = make_person(client_a, Role.VIEWER, "Vic").user
-    gone = make_person(client_a, Role.AGENT, "Gus").user
-    gone.is_disabled = True
-    gone.save()
-    names = [None, "desk-5", cara.user.email, str(cara.user.pk), str(vic.pk), gone.email, "9" * 60]
+    make_person(client_a, Role.VIEWER, "Vic")
+    make_person(client_a, Role.AGENT, "Gus")
+    User.objects.filter(full_name="Gus").update(is_disabled=True)
+    strangers = User.objects.filter(full_name__in=["Vic", "Gus", "Cara"])
+    names = [None, "desk-5", "9" * 60, *strangers.values_list("email", flat=True)]
+    names += [str(pk) for pk in strangers.values_list("pk", flat=True)]
+    assert len(names) == 9
     for name in names:
         said = send(server, talk, {"type": "agent", "id": name, "name": "Sam"}).json()
         assert said["sender"] == {"type": "agent", "id": name, "name": "Sam"}
@@ -215,7 +228,7 @@ def test_history_keeps_agents_waiting_times(server, ben, talk):
 
 
 def test_pieces(server, talk):
-    pieces = [
+    pieces: list[dict[str, Any]] = [
         {"type": "text", "text": "Here it is"},
         {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"},
         {"type": "location", "location": {"city": "Hanoi", "latitude": 21.0, "longitude": 105.8}},

@@ -1,13 +1,17 @@
 """Download Attachment: the link's signature is the credential."""
 
+import http.client
+import shutil
 import time
 import uuid
+from contextlib import closing
 from unittest import mock
 
 import pytest
 
 from chatplatform.testing import make_chat
 from chats.models import Attachment
+from chats.tests.test_held_replies import web
 from chats.tests.test_send_files import MARKUP, PNG, send
 
 
@@ -45,6 +49,26 @@ def test_as_a_download_that_no_browser_runs(fetch, link):
     assert reply["Content-Security-Policy"] == "sandbox; default-src 'none'"
     assert reply["Content-Length"] == str(len(PNG + MARKUP))
     assert "private" in reply["Cache-Control"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_from_the_real_server(server, talk, tmp_path):
+    """The file is sent piece by piece, with every header."""
+    data = PNG + bytes(3_000_000)
+    sent = send(server, talk, (b"a.png", data)).json()["message"]["content"][0]
+    folder = tmp_path / "data" / "media"
+    shutil.copytree(tmp_path / "attachments", folder / "attachments")
+    with (
+        web(DATA_DIR=str(folder.parent)) as port,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as line,
+    ):
+        line.request("GET", sent["url"])
+        reply = line.getresponse()
+        body = reply.read()
+    assert (reply.status, body == data) == (200, True)
+    assert reply.headers["Content-Disposition"] == 'attachment; filename="a.png"'
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+    assert reply.headers["Content-Security-Policy"].startswith("sandbox")
 
 
 def test_a_text_stays_text(fetch, server, talk):

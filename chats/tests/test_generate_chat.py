@@ -90,8 +90,9 @@ def test_what_the_model_took(ben, shop, settings):
         begin(ben, shop, KNOWN)
         run_jobs()
     bot_said = Message.objects.get(sender_type="bot")
+    assert bot_said.receipt
     tokens = bot_said.receipt["usage"]
-    Message.objects.filter(pk=bot_said.pk).update(receipt=bot_said.receipt | {"credits": 3})
+    Message.objects.filter(pk=bot_said.pk).update(receipt={**bot_said.receipt, "credits": 3})
     made = go_on(ben, Conversation.objects.get()).json()
     assert made["usage"] == {**tokens, "credits": 3}
     assert tokens["prompt_tokens"] > 0
@@ -105,6 +106,19 @@ def test_the_bot_hands_over(ben, bot):
     assert (made["status"], made["handoff_reason"]) == ("handed_off", "no_answer")
     assert made["message"]["sender"]["type"] == "system"
     assert (made["engine"], made["model"], made["citations"]) == (None, None, [])
+
+
+def test_a_repeated_request_begins_one_preview(ben, bot):
+    """A held answer is made anew; what was said is found again."""
+    body = {"messages": [{"role": "user", "content": text} for text in ("Hi", "Hello!")]}
+    for _ in range(2):
+        sent = ben.post(f"/ai/{bot.pk}/generate-chat", body, **{"Idempotency-Key": "p-1"})
+        assert sent.status_code == 200
+    chat = Conversation.objects.get()
+    for _ in range(2):
+        sent = ben.post(f"/ai/chat/{chat.pk}/generate", body, **{"Idempotency-Key": "p-1"})
+        assert sent["Idempotent-Replayed" if _ else "Content-Type"]
+    assert (Message.objects.count(), Job.objects.count()) == (4, 2)
 
 
 def test_a_stream_is_asked_for(ben, bot):
@@ -165,8 +179,8 @@ def test_wrong_messages(ben, bot, messages):
 
 
 def test_a_new_chat_needs_a_message(ben, bot):
-    for body in ({}, {"messages": []}):
-        assert ben.post(f"/ai/{bot.pk}/generate-chat", body).status_code == 422
+    for said in ({}, {"messages": []}):
+        assert ben.post(f"/ai/{bot.pk}/generate-chat", said).status_code == 422
     assert Conversation.objects.count() == 0
 
 

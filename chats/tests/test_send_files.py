@@ -8,6 +8,7 @@ import pytest
 from chatplatform.models import Job
 from chatplatform.testing import make_bot, make_key, run_jobs
 from chats.models import Attachment, Conversation, Message
+from identity.models import Client
 from webhooks.models import Event
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
@@ -225,6 +226,17 @@ def test_a_refused_message_leaves_no_file(server, ben, talk, store, say):
     reply = send(server, talk, (b"a.png", PNG), client_message_id="m-1")
     assert reply.json()["code"] == "client_message_id_taken"
     assert (store(), Attachment.objects.count()) == ([], 0)
+
+
+def test_there_is_nothing_to_translate(server, talk, client_a, settings):
+    settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    client_a.config.auto_translate = True
+    client_a.config.save()
+    Client.objects.update(default_language="vi")
+    send(server, talk, (b"a.png", PNG))
+    assert Job.objects.count() == 0
+    send(server, talk, (b"a.png", PNG), message="It came broken")
+    assert Job.objects.get().name == "chats.translate_message"
 
 
 def test_a_fault_leaves_no_file(server, talk, store, monkeypatch):

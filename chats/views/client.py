@@ -8,7 +8,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api import PUBLIC, Deprecated, Form, TenantViewSet, operation
-from chatplatform.openapi import Error
+from chatplatform.openapi import Error, File
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
@@ -148,7 +148,9 @@ class ClientChatViewSet(TenantViewSet):
 
 
 class AttachmentViewSet(TenantViewSet):
-    @operation("AI / client", "Download Attachment", access=PUBLIC, query=s.AttachmentQuery)
+    @operation(
+        "AI / client", "Download Attachment", access=PUBLIC, query=s.AttachmentQuery, returns=File
+    )
     def download(
         self, request: Request, attachment_id: uuid.UUID, query: s.AttachmentQuery
     ) -> HttpResponseBase:
