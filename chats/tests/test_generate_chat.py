@@ -1,5 +1,7 @@
 """Generate Chat: the staff's preview of a bot."""
 
+from typing import Any
+
 import pytest
 
 from chatplatform.models import Job
@@ -179,7 +181,8 @@ def test_wrong_messages(ben, bot, messages):
 
 
 def test_a_new_chat_needs_a_message(ben, bot):
-    for said in ({}, {"messages": []}):
+    bodies: list[dict[str, Any]] = [{}, {"messages": []}]
+    for said in bodies:
         assert ben.post(f"/ai/{bot.pk}/generate-chat", said).status_code == 422
     assert Conversation.objects.count() == 0
 
