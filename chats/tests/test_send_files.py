@@ -130,6 +130,7 @@ def test_known_by_its_bytes(server, talk, name, data, kind, mime_type):
         b"text, and then \x00",
         b"\xff\xfe\x00",
         b"Gr\xfc\xdfe " * 900,
+        "cut off in a sign: \u20ac".encode()[:-1],
         b"",
     ],
 )
