@@ -68,11 +68,12 @@ def set_up() -> str:
 def tenant(number: int) -> tuple[Any, Any, Any]:
     from bots.models import Bot  # noqa: PLC0415
     from chats.models import Customer  # noqa: PLC0415
-    from identity.models import Client, ClientConfig, Subscription  # noqa: PLC0415
+    from identity.models import Client, ClientConfig  # noqa: PLC0415
+    from identity.services import credits  # noqa: PLC0415
 
     client = Client.objects.create(name=f"Bench {number}", code=f"bench-{number}")
     ClientConfig.objects.create(client=client)
-    Subscription.objects.create(client=client)
+    credits.open_account(client, included=1_000_000)
     bot = Bot.objects.create(client=client, bot_name="Helper")
     return client, bot, Customer.objects.create(client=client, name="Cara")
 

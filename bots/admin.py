@@ -6,11 +6,25 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
-from bots.models import Bot, Chunk, Document, DocumentStatus, Prompt
-from bots.services import training
+from bots.models import (
+    Bot,
+    CallStatus,
+    Chunk,
+    Document,
+    DocumentStatus,
+    Function,
+    FunctionCall,
+    FunctionCalling,
+    Prompt,
+    SampleQuestion,
+    WebPage,
+    WebUrl,
+)
+from bots.serializers.web_url import PageCounts
+from bots.services import training, web_urls
 
 COLORS: dict[str, str] = {
     DocumentStatus.QUEUED: "info",
@@ -18,6 +32,22 @@ COLORS: dict[str, str] = {
     DocumentStatus.TRAINED: "success",
     DocumentStatus.FAILED: "danger",
 }
+
+CALL_COLORS: dict[str, str] = {
+    CallStatus.WAITING: "warning",
+    CallStatus.RUNNING: "info",
+    CallStatus.SUCCEEDED: "success",
+    CallStatus.FAILED: "danger",
+    CallStatus.REFUSED: "danger",
+    CallStatus.REJECTED: "warning",
+}
+
+
+def bar(percent: int) -> str:
+    """How far something is, to be seen and to be read aloud."""
+    return format_html(
+        '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %', *[percent] * 3
+    )
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -33,6 +63,22 @@ class ReadOnlyAdmin(ModelAdmin):
         return False
 
 
+class SampleQuestionInline(TabularInline):
+    """What the widget offers; written by the API, which checks doubles and languages."""
+
+    model = SampleQuestion
+    fields = ("position", "question", "language")
+    ordering = ("position", "id")
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
 @admin.register(Bot)
 class BotAdmin(ReadOnlyAdmin):
     """Looked at here and changed by the API, which checks hosts, languages and limits."""
@@ -44,12 +90,13 @@ class BotAdmin(ReadOnlyAdmin):
     search_fields = ("bot_name", "description", "client__name")
     list_select_related = ("client",)
     ordering = ("-id",)
+    inlines = (SampleQuestionInline,)
     fields = (
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
         "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
-        "agent_reply", "delete_available", "is_disabled", "knowledge_version", "created_at",
-        "updated_at",
+        "agent_reply", "delete_available", "is_disabled", "customer_info_fields",
+        "banner_link", "banner_alt", "knowledge_version", "created_at", "updated_at",
     )  # fmt: skip
 
 
@@ -65,8 +112,8 @@ class PromptAdmin(ReadOnlyAdmin):
 @admin.register(Document)
 class DocumentAdmin(ReadOnlyAdmin):
     list_display = (
-        "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "shown_error",
-        "created_at",
+        "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
+        "valid_to", "shown_error", "created_at",
     )  # fmt: skip
     list_filter = ("status", "is_important", "language")
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
@@ -80,10 +127,7 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, document: Document) -> str:
-        return format_html(
-            '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
-            *[document.progress] * 3,
-        )
+        return bar(document.progress)
 
     @display(description="Error")
     def shown_error(self, document: Document) -> str:
@@ -113,3 +157,113 @@ class ChunkAdmin(ReadOnlyAdmin):
     @display(description="Text")
     def opening(self, chunk: Chunk) -> str:
         return chunk.text[:120]
+
+
+class PagesOfWebUrl(TabularInline):
+    """What the latest crawl found."""
+
+    model = WebPage
+    fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
+    extra = 0
+    can_delete = False
+    show_change_link = False
+    verbose_name_plural = "Pages of the latest crawl"
+
+    @display(description="Status")
+    def shown_status(self, page: WebPage) -> str:
+        return str(page.shown_status)  # type: ignore[attr-defined]
+
+    @display(description="Reason")
+    def shown_reason(self, page: WebPage) -> str:
+        return page.shown_reason or "–"  # type: ignore[attr-defined]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebPage]:
+        return web_urls.shown(super().get_queryset(request))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(WebUrl)
+class WebUrlAdmin(ReadOnlyAdmin):
+    list_display = (
+        "url", "bot", "crawl_depth", "shown_status", "shown_progress", "shown_pages",
+        "shown_error", "last_fetched_at", "next_fetch_at",
+    )  # fmt: skip
+    list_filter = ("status", "crawl_depth")
+    search_fields = ("url", "bot__bot_name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+    actions = ("crawl_now",)
+    inlines = (PagesOfWebUrl,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebUrl]:
+        return web_urls.counted(super().get_queryset(request))
+
+    @display(description="Status", ordering="status", label=COLORS)
+    def shown_status(self, web_url: WebUrl) -> str:
+        return web_url.status
+
+    @display(description="Progress", ordering="progress")
+    def shown_progress(self, web_url: WebUrl) -> str:
+        return bar(web_url.progress)
+
+    @display(description="Pages")
+    def shown_pages(self, web_url: WebUrl) -> str:
+        counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
+        return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
+
+    @display(description="Error")
+    def shown_error(self, web_url: WebUrl) -> str:
+        return f"{web_url.error_code}: {web_url.error_message}" if web_url.error_code else "–"
+
+    @admin.action(description="Crawl now")
+    def crawl_now(self, request: HttpRequest, rows: QuerySet[WebUrl]) -> None:
+        queued = sum(web_urls.crawl_again(row) for row in rows)
+        skipped = len(rows) - queued
+        messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
+
+
+@admin.register(FunctionCalling)
+class FunctionCallingAdmin(ReadOnlyAdmin):
+    list_display = ("bot", "is_enabled", "max_calls_per_reply", "updated_at")
+    list_filter = ("is_enabled",)
+    search_fields = ("bot__bot_name", "client__name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+
+
+@admin.register(Function)
+class FunctionAdmin(ReadOnlyAdmin):
+    """Changed by the API alone, which checks addresses, schemas and templates."""
+
+    list_display = ("name", "bot", "method", "url", "requires_approval")
+    list_filter = ("method", "requires_approval")
+    search_fields = ("name", "url", "bot__bot_name", "client__name")
+    list_select_related = ("bot",)
+    ordering = ("-id",)
+    # The value is encrypted, and nobody needs to see it.
+    exclude = ("secret_headers",)
+
+
+@admin.register(FunctionCall)
+class FunctionCallAdmin(ReadOnlyAdmin):
+    """The log of every call that a bot asked for."""
+
+    list_display = (
+        "function_name", "bot", "shown_status", "http_status", "duration_ms", "requires_approval",
+        "decided_by", "error", "created_at",
+    )  # fmt: skip
+    list_filter = ("status", "requires_approval", "http_status", "created_at")
+    search_fields = ("function_name", "bot__bot_name", "conversation_id", "message_id")
+    list_select_related = ("bot", "decided_by")
+    ordering = ("-id",)
+    exclude = ("fingerprint",)
+    show_full_result_count = False
+
+    @display(description="Status", ordering="status", label=CALL_COLORS)
+    def shown_status(self, call: FunctionCall) -> str:
+        return call.status

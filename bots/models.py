@@ -1,12 +1,21 @@
 """What the bots are, what they know, and what they may call."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
 from identity.models import Client, OfClient, User
+
+# The host names of `allowed_domain` one by one, as an index can look for them.
+ALLOWED_HOSTS = models.Func(
+    models.F("allowed_domain"),
+    # The comma is part of the text: as a parameter it would keep the index from being used.
+    template="string_to_array(%(expressions)s, ',')",
+    output_field=ArrayField(models.TextField()),
+)
 
 
 class Bot(models.Model):
@@ -52,7 +61,11 @@ class Bot(models.Model):
     objects = OfClient.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["client", "id"], name="bot_list")]
+        indexes = [
+            models.Index(fields=["client", "id"], name="bot_list"),
+            # Whether any bot allows a page, which every preflight asks.
+            GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
+        ]
 
     def __str__(self) -> str:
         return self.bot_name
@@ -346,6 +359,8 @@ class FunctionCall(models.Model):
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
+    # Hash of name and arguments; empty where nothing could be called.
+    fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
     result_excerpt = models.TextField(default="", blank=True)
@@ -359,10 +374,24 @@ class FunctionCall(models.Model):
     objects = OfClient.as_manager()
 
     class Meta:
+        constraints = [
+            # The same call is made once for a message, however often its job is tried.
+            models.UniqueConstraint(
+                fields=["message_id", "fingerprint"],
+                condition=~models.Q(fingerprint=""),
+                name="function_call_once",
+            ),
+        ]
         indexes = [
             models.Index(fields=["bot", "-id"], name="function_call_log"),
             # The calls of one conversation that wait for a word of agent or customer.
             models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
+            # Those whose time to be approved is over.
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status="waiting"),
+                name="function_call_expiry",
+            ),
         ]
 
     def __str__(self) -> str:

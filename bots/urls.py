@@ -2,20 +2,60 @@
 
 from django.urls import path
 
-from bots.views.bot import BotViewSet
-from bots.views.train import DocumentViewSet, PromptViewSet
+from bots.views import media
+from bots.views.bot import BotViewSet, LanguageViewSet
+from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
+from bots.views.train import (
+    BannerViewSet,
+    CustomerInfoViewSet,
+    DocumentViewSet,
+    PromptViewSet,
+    WebUrlViewSet,
+    WelcomeViewSet,
+)
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
 documents = DocumentViewSet.as_view({"post": "create", "get": "list"})
+reupload = DocumentViewSet.as_view({"post": "reupload"})
 document = DocumentViewSet.as_view({"delete": "destroy"})
+web_urls = WebUrlViewSet.as_view({"post": "create", "get": "list"})
+web_url = WebUrlViewSet.as_view({"put": "update", "delete": "destroy"})
+important = DocumentViewSet.as_view({"put": "set_important"})
+customer_info = CustomerInfoViewSet.as_view({"put": "update", "get": "retrieve"})
+welcome = WelcomeViewSet.as_view({"put": "update", "get": "retrieve"})
+questions = BotViewSet.as_view({"get": "sample_questions", "put": "replace_questions"})
+function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
+function_calls = FunctionCallViewSet.as_view({"get": "list"})
+function_call = FunctionCallViewSet.as_view({"post": "decide"})
 
 urlpatterns = [
-    # bot
-    path("ai/bot", BotViewSet.as_view({"get": "list", "post": "create"})),
-    path("ai/bot/<int:bot_id>", BotViewSet.as_view({"get": "retrieve"})),
-    path("ai/bot/<int:bot_id>/update-bot", BotViewSet.as_view({"put": "update"})),
     # AI / train
     path("ai/<int:bot_id>/train/prompt", prompt),
     path("ai/<int:bot_id>/train/document", documents),
+    path("ai/<int:bot_id>/train/document/reupload", reupload),
     path("ai/<int:bot_id>/train/document/<int:document_id>", document),
+    path("ai/<int:bot_id>/train/web-url", web_urls),
+    path("ai/<int:bot_id>/train/web-url/<int:web_url_id>", web_url),
+    path("ai/<int:bot_id>/train/document/<int:document_id>/important", important),
+    path("ai/<int:bot_id>/customer-info-field", customer_info),
+    path("ai/<int:bot_id>/welcome-message", welcome),
+    path("ai/<int:bot_id>/upload-banner-image", BannerViewSet.as_view({"post": "upload"})),
+    path("ai/<int:bot_id>/banner", BannerViewSet.as_view({"get": "retrieve"})),
+    path("ai/banner", BannerViewSet.as_view({"get": "of_key"})),
+    # bot
+    path("ai/bot/config", BotViewSet.as_view({"get": "config"})),
+    path("ai/bot", BotViewSet.as_view({"get": "list", "post": "create"})),
+    path("ai/bot/<int:bot_id>", BotViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("ai/bot/<int:bot_id>/update-bot", BotViewSet.as_view({"put": "update"})),
+    path("ai/bot/<int:bot_id>/toggle-disable", BotViewSet.as_view({"put": "toggle_disable"})),
+    path("ai/bot/<int:bot_id>/sample-questions", questions),
+    # No operation of the API: pictures, for anyone.
+    path("media/banners/<str:name>", media.banner),
+    # identity
+    path("identity/languages", LanguageViewSet.as_view({"get": "retrieve"})),
+    path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),
+    # function-calling
+    path("function-calling/<int:bot_id>", function_calling),
+    path("function-calling/<int:bot_id>/events", function_calls),
+    path("function-calling/<int:bot_id>/events/<uuid:call_id>/decision", function_call),
 ]

@@ -25,7 +25,9 @@ from chatplatform.errors import (
     TooLarge,
     UnsupportedMediaType,
     json_response,
+    render,
 )
+from chatplatform.held import Deferred
 from chatplatform.settings import MAX_JSON_BYTES
 from chatplatform.shapes import read_only_fields
 
@@ -59,15 +61,17 @@ class Access:
     refusal: type[NotAuthenticated] = NotAuthenticated
 
 
+# In the environ of a server that can finish a response in another thread.
+DEFERS = "chatplatform.defers"
 PUBLIC = Access("public", (), lambda request: None)
 
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON. `fields` is its documented shape, `files` names its file fields."""
+    """A body that is not JSON, in any of `media_types`. `files` names its file fields."""
 
     shape: type[BaseModel]
-    media_type: str = "multipart/form-data"
+    media_types: tuple[str, ...] = ("multipart/form-data",)
     files: tuple[str, ...] = ()
 
 
@@ -151,7 +155,9 @@ def operation(
                     declared.deprecated.mark(response)
                 return response
 
-            if http.method == "POST" and self.principal and idempotency.HEADER in http.headers:
+            def act_once() -> HttpResponseBase:
+                if http.method != "POST" or idempotency.HEADER not in http.headers:
+                    return act()
                 return idempotency.once(
                     http,
                     client_id=self.client.pk,
@@ -159,7 +165,10 @@ def operation(
                     act=act,
                     calls_out=declared.calls_out,
                 )
-            return act()
+
+            if declared.calls_out and DEFERS in http.META:
+                return Deferred(lambda: _rendered(act_once))
+            return act_once() if self.principal else act()
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
@@ -167,12 +176,22 @@ def operation(
     return declare
 
 
+def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """`act`'s response, or its refusal's: where no view is around it any more."""
+    try:
+        return act()
+    except Exception as exc:
+        return render(exc)
+
+
 def answer(result: Any, status: int) -> HttpResponseBase:
     """A method's result as a response."""
     if isinstance(result, HttpResponseBase):
         return result
     if result is None:
-        return HttpResponse(status=status)
+        empty = HttpResponse(status=status)
+        del empty["Content-Type"]  # of no body, least of all Django's text/html
+        return empty
     return json_response(result, status)
 
 
@@ -210,8 +229,8 @@ def parse_json(raw: bytes) -> Any:
 
 
 def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
-    if request.content_type != form.media_type:
-        raise UnsupportedMediaType(f"Send this body as {form.media_type}.")
+    if request.content_type not in form.media_types:
+        raise UnsupportedMediaType(f"Send this body as {' or '.join(form.media_types)}.")
     given: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
     for name in request.FILES:
         files = request.FILES.getlist(name)

@@ -23,13 +23,16 @@ from django.core.handlers.base import BaseHandler  # noqa: E402
 from django.core.handlers.wsgi import WSGIRequest  # noqa: E402
 from django.http import HttpResponseBase  # noqa: E402
 
+from chatplatform.api import DEFERS  # noqa: E402
 from chatplatform.errors import TooLarge  # noqa: E402
-from chatplatform.held import Held  # noqa: E402
+from chatplatform.held import Deferred, Held  # noqa: E402
 from chatplatform.live import Listener  # noqa: E402
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 THREADS = 16  # durable commits need several in flight; more cost memory without gain
+# Requests that wait for a model or a receiver: they cost memory and a connection, and no work.
+WAITING_THREADS = 32
 _IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file
 
 
@@ -44,6 +47,7 @@ class Application:
         self.handler = BaseHandler()
         self.handler.load_middleware()
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.listener: Listener | None = None
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -61,6 +65,8 @@ class Application:
             return
         with body:
             response = await loop.run_in_executor(self.threads, self.respond, scope, body)
+        if isinstance(response, Deferred):
+            response = await loop.run_in_executor(self.waiting, response.finish)
         if isinstance(response, Held):
             await self._hold(response, receive, send)
         elif response.streaming:
@@ -138,6 +144,7 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
         "SERVER_PORT": str(port),
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
         "REMOTE_ADDR": (scope.get("client") or ("", 0))[0],
+        DEFERS: True,
         "wsgi.url_scheme": scope.get("scheme", "http"),
         "wsgi.input": body,
         "wsgi.multithread": True,

@@ -80,4 +80,12 @@ def deployment(**_: Any) -> list[CheckMessage]:
                 id="chatplatform.W002",
             )
         )
+    if settings.EMAIL_BACKEND == settings.NO_EMAIL:
+        found.append(
+            Warning(
+                "EMAIL_URL is empty: reset links and notifications will not be sent.",
+                hint="Set it to your mail server: smtp+tls://user:password@host:587.",
+                id="chatplatform.W004",
+            )
+        )
     return found

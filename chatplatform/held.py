@@ -1,26 +1,37 @@
 """Responses whose connection is held open by the event loop (see chatplatform/asgi.py)."""
 
 import asyncio
+import contextvars
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from django.db import close_old_connections
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 
 from chatplatform.live import Listener
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line, so that no proxy takes a quiet stream for a dead one
-Events = AsyncIterator[tuple[str, dict[str, Any]]]
+
+
+class ServerSent(NamedTuple):
+    """One server-sent event; a reader who comes back names the last `id` that he has seen."""
+
+    event: str
+    data: dict[str, Any]
+    id: str = ""
+
+
+Events = AsyncIterator[ServerSent]
 
 
 class Held(HttpResponse):
     """A response that is written later, by `follow`, once its thread is free.
 
-    `follow(listener, in_thread)` yields (event, data). With `as_stream` each is sent as a
-    server-sent event; else the last one is the JSON answer and `status_of` gives its status.
+    `follow(listener, in_thread)` yields what is sent with `as_stream`; else the data of the last
+    is the JSON answer and `status_of` gives its status.
     """
 
     def __init__(
@@ -48,14 +59,39 @@ class Held(HttpResponse):
             await send({"type": "http.response.body", "body": b""})
             return
         last: dict[str, Any] = {}
-        async for _, last in events:  # noqa: B007 - the last one is the answer
-            pass
+        async for sent in events:
+            last = sent.data
         await send(self._start(self.status_of(last)))
         await send({"type": "http.response.body", "body": orjson.dumps(last)})
 
     def _start(self, status: int) -> dict[str, Any]:
         headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in self.items()]
         return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+class Deferred(HttpResponse):
+    """A response that another thread makes: `act` waits for a server that may be slow.
+
+    The web threads are few and serve everybody; what waits for a model or a receiver must not
+    hold one of them.
+    """
+
+    def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
+        super().__init__()
+        context = contextvars.copy_context()
+        self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
+
+    def finish(self) -> HttpResponseBase:
+        """The response itself, with what the middleware wrote on this one."""
+        close_old_connections()
+        try:
+            response = self.act()
+        finally:
+            close_old_connections()
+        for name, value in self.items():
+            if name != "Content-Type":
+                response.headers.setdefault(name, value)
+        return response
 
 
 class InThread:
@@ -84,8 +120,9 @@ async def with_pings(events: Events) -> AsyncIterator[bytes]:
             yield b": ping\n\n"
             continue
         try:
-            event, data = waiting.result()
+            sent = waiting.result()
         except StopAsyncIteration:
             return
         waiting = None
-        yield f"event: {event}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
+        named = f"id: {sent.id}\nevent: " if sent.id else "event: "
+        yield f"{named}{sent.event}\ndata: ".encode() + orjson.dumps(sent.data) + b"\n\n"

@@ -128,6 +128,31 @@ def request(
     return Reply(answer.status_code, dict(answer.headers), answer.content, spent)
 
 
+Kept = httpx2.Client  # a client that is kept for many exchanges with one server
+
+
+def post(
+    via: Kept, url: str, *, headers: Mapping[str, str], content: bytes, read_bytes: int
+) -> Reply:
+    """One POST through a kept `client()`; of the answer's body at most about `read_bytes`.
+
+    A longer answer is no fault: its connection is closed instead of being read to the end.
+    """
+    started = time.monotonic()
+    target = _parsed(url, "post")
+    body = b""
+    try:
+        with via.stream("POST", target, headers=headers, content=content) as answer:
+            for piece in answer.iter_raw():
+                body += piece
+                if len(body) >= read_bytes:
+                    break
+    except httpx2.HTTPError as error:
+        raise ConnectionFailed("The answer is not valid HTTP.") from error
+    spent = round((time.monotonic() - started) * 1000)
+    return Reply(answer.status_code, dict(answer.headers), body, spent)
+
+
 def client(
     *,
     timeout_seconds: float = TIMEOUT_SECONDS,

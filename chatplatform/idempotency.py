@@ -155,6 +155,7 @@ def _find(place: Place) -> StoredAnswer | None:
 def _replayed(known: StoredAnswer) -> HttpResponse:
     answer = orjson.loads(known.answer)
     response = HttpResponse(answer["body"], status=answer["status"])
+    del response["Content-Type"]  # an empty answer has none
     for name, value in answer["headers"].items():
         response[name] = value
     response["Idempotent-Replayed"] = "true"

@@ -232,6 +232,12 @@ def current_attempt() -> int:
     return lease.attempts if lease else 0
 
 
+def current_job() -> int | None:
+    """The running job's id; None outside a job."""
+    lease = _current.get()
+    return lease.job_id if lease else None
+
+
 def report_progress(percent: int) -> None:
     """Progress of the running job, 0..100."""
     lease = _current.get()

@@ -43,6 +43,7 @@ class File(Shape):
 
 
 REASONS = {
+    304: "Nothing changed since the ETag that If-None-Match names; no body.",
     401: "No credential, or one that is not valid (any more).",
     402: "The credits do not suffice.",
     403: "The caller is known, but may not do this.",
@@ -138,9 +139,10 @@ class OperationSchema(AutoSchema):
         if body is None:
             return None
         shape = body.shape if isinstance(body, Form) else body
-        media_type = body.media_type if isinstance(body, Form) else "application/json"
+        media_types = body.media_types if isinstance(body, Form) else ("application/json",)
+        schema = self._ref(shape, "validation")
         return {
-            "content": {media_type: {"schema": self._ref(shape, "validation")}},
+            "content": {media_type: {"schema": schema} for media_type in media_types},
             "required": not self.declared.body_is_optional,
         }
 
@@ -189,6 +191,8 @@ class OperationSchema(AutoSchema):
         return {"description": (shape.__doc__ or "").strip().split("\n")[0], "content": content}
 
     def _refusal(self, status: int, shape: type[BaseModel] | None) -> dict[str, Any]:
+        if status == 304:
+            return {"description": REASONS[status]}
         shape = shape or (HTTPValidationError if status == 422 else Error)
         return {
             "description": REASONS.get(status, "Refused."),
@@ -236,6 +240,8 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "notification_id": _UUID,
     "attachment_id": _UUID,
     "job_id": _UUID,
+    "call_id": _UUID,
+    "config_id": _UUID,
     "event_id": {"type": "string", "pattern": "^evt_"},
     "chat_code": {"type": "string"},
 }

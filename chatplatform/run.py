@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers
 FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0
 LIVE_SECS = 60  # how long the first answer may take on a slow machine
-COLOURS = {"web": 32, "worker": 36, "worker-bulk": 34, "beat": 35, "relay": 33}
+COLOURS = {"web": 32, "worker": 36, "worker-bulk": 34, "beat": 35, "relay": 33, "courier": 31}
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 STATIC_SOURCES = ("*.css", "*.js", "*.svg", "*.png", "*.woff2", "*.ico", "*.html")
 
@@ -79,6 +79,7 @@ def parts(config: Config) -> list[Part]:
         Part("web", [python, "-m", "granian", *_web(config)], 6),
         Part("beat", [*celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
+        Part("courier", [python, "manage.py", "courier"], 6),
     ]
 
 
@@ -371,7 +372,7 @@ class Supervisor:
         self.stopping.set()
         began = time.monotonic()
         named = {process.part.name: process for process in self.processes}
-        for group in (("relay", "beat"), ("web",), ("worker", "worker-bulk")):
+        for group in (("relay", "beat"), ("web",), ("worker", "worker-bulk", "courier")):
             self._stop_group([named[name] for name in group if name in named])
         for server in reversed(self.servers):
             server.stop(secs=3)

@@ -7,6 +7,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -79,6 +80,7 @@ MIDDLEWARE = [
     "chatplatform.middleware.RequestId",
     "chatplatform.middleware.KnownHost",
     "chatplatform.middleware.TrailingSlash",
+    "chatplatform.cors.Cors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chatplatform.middleware.AdminOnly",
@@ -129,6 +131,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 
 AUTH_USER_MODEL = "identity.User"
+AUTHENTICATION_BACKENDS = ["identity.auth.StaffBackend"]
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -150,6 +153,24 @@ SIMPLE_JWT = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
+
+# smtp+tls://user:password@host:587. Left out: mails are printed while developing, and nothing is
+# sent on a real site, whose log must not hold reset links.
+NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
+_email = env.email_url("EMAIL_URL", default="consolemail://" if DEVELOPMENT else "dummymail://")
+EMAIL_BACKEND = _email["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"] or 25
+EMAIL_HOST_USER = _email["EMAIL_HOST_USER"]
+EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10  # seconds, of each step of a delivery
+EMAIL_SUBJECT_PREFIX = ""
+DEFAULT_FROM_EMAIL = env.str(
+    "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{urlsplit(PUBLIC_URL).hostname}>"
+)
+# The page that a mailed link opens; its token follows as #token=….
+PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -196,7 +217,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish"],
+    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish", "webhooks.catalogue.document"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
@@ -258,8 +279,28 @@ CELERY_BEAT_SCHEDULE = {
         # One that waited for a worker is worth nothing: the next one does its work.
         "options": {"queue": "insight", "expires": 10},
     },
+    "crawl due": {
+        "task": "bots.crawl_due",
+        "schedule": 300,
+        "options": {"queue": "insight"},
+    },
     "tidy sign-ins": {
         "task": "identity.tidy",
+        "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
+    "tidy credits": {
+        "task": "identity.tidy_credits",
+        "schedule": 300,
+        "options": {"queue": "insight"},
+    },
+    "expire function calls": {
+        "task": "bots.expire_function_calls",
+        "schedule": 600,
+        "options": {"queue": "insight"},
+    },
+    "tidy webhooks": {
+        "task": "webhooks.tidy",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
@@ -274,6 +315,16 @@ LLM_MODEL = env.str("LLM_MODEL", default="")
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
 # host:port pairs that the outbound client may reach although they are private.
 EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
+# How soon a live feed ends whose reader lost the right to it (seconds).
+FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
+# Seconds between two requests of a crawl, and for one page with its redirects.
+CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
+CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
+# Webhooks: seconds for one delivery attempt; what the waits between attempts, and the days after
+# which a failing endpoint is switched off, are divided by (for drills); how many are sent at once.
+WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
+WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
+WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 

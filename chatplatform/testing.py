@@ -24,7 +24,7 @@ from django.utils.module_loading import import_string
 from chatplatform import jobs
 from chatplatform.celery import app
 from chatplatform.models import Job, JobState
-from identity.models import ApiKey, Client, ClientConfig, Role, Subscription, User
+from identity.models import ApiKey, Client, ClientConfig, Role, User
 
 PASSWORD = "correct-horse-battery"
 JSON = "application/json"
@@ -73,7 +73,7 @@ class Person:
 def make_client(name: str = "Acme") -> Client:
     client = Client.objects.create(name=name, code=f"{name.lower()}-{uuid.uuid4().hex[:6]}")
     ClientConfig.objects.create(client=client)
-    Subscription.objects.create(client=client)
+    import_string("identity.services.credits.open_account")(client, included=1000)
     return client
 
 

@@ -12,6 +12,7 @@ urlpatterns = [
     path("health", HealthViewSet.as_view({"get": "health"})),
     path("health/live", HealthViewSet.as_view({"get": "live"})),
     path("", include("identity.urls")),
+    path("", include("webhooks.urls")),
     path("", include("bots.urls")),
     path("", include("chats.urls")),
     path("openapi.json", openapi_json, name="schema"),

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from chatplatform.jobs import Queue, job
-from chats.services import assignment, insights, language, replies, schedule, summaries
+from chats.services import (
+    approvals,
+    assignment,
+    insights,
+    language,
+    replies,
+    schedule,
+    summaries,
+)
 
 
 @job(
@@ -45,6 +53,16 @@ def translate_message(*, message_id: str) -> None:
 def summarise_all(*, summary_job_id: str) -> None:
     """The next chats of a run."""
     summaries.proceed(summary_job_id)
+
+
+@job(
+    "chats.continue_after_approval",
+    queue=Queue.REPLY,
+    max_attempts=5,
+    on_dead=lambda call_id: approvals.give_up(call_id),
+)
+def continue_after_approval(*, call_id: str) -> None:
+    approvals.continue_(call_id)
 
 
 @job("chats.assign_waiting", queue=Queue.REPLY)

@@ -6,9 +6,11 @@ from chats.views.chat import ChatViewSet, InsightViewSet, NotificationViewSet, P
 from chats.views.client import (
     AttachmentViewSet,
     ClientChatViewSet,
+    ClientDocumentsViewSet,
     ClientLanguageViewSet,
     MigrationViewSet,
 )
+from chats.views.feed import FeedViewSet
 from chats.views.messaging import MessagingViewSet
 
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
@@ -46,6 +48,9 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "judge"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
+    path("ai/chat/events", FeedViewSet.as_view({"get": "stream"})),
+    path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
+    path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
     # AI / client
     path("ai/client/chat", ClientChatViewSet.as_view({"post": "create"})),
     path("ai/client/chat/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send"})),
@@ -72,6 +77,7 @@ urlpatterns = [
     path("ai/attachment/<uuid:attachment_id>", AttachmentViewSet.as_view({"get": "download"})),
     path("ai/client/migrate/messages", MigrationViewSet.as_view({"get": "messages"})),
     path("ai/client/migrate/conversations", MigrationViewSet.as_view({"get": "conversations"})),
+    path("ai/client/documents", ClientDocumentsViewSet.as_view({"delete": "destroy"})),
     # AI / client: language
     path(
         "ai/client/chat/suggestions/<uuid:chat_id>",

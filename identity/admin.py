@@ -1,12 +1,27 @@
 """Clients, people and keys in the admin site; it shows no secret."""
 
+import json
+from typing import Any
+
+from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
-from identity.models import ApiKey, Client, User
-from identity.services import api_keys
+from identity.models import (
+    ApiKey,
+    AuditEvent,
+    Client,
+    ClientConfig,
+    CreditEntry,
+    Role,
+    Subscription,
+    User,
+)
+from identity.services import api_keys, audit, credits, users
 
 
 @admin.register(Client)
@@ -20,8 +35,33 @@ class ClientAdmin(ModelAdmin):
         return False
 
 
+class UserForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A person as staff change him: by the rules and services of the API."""
+
+    by: User
+
+    def clean_email(self) -> str:
+        """Kept in lower case, so that one address is one account."""
+        return str(self.cleaned_data["email"]).lower()
+
+    def clean(self) -> dict[str, Any]:
+        """What a service would refuse is said beside the form. The rows stay held until it saves:
+        the admin site runs the whole of it in one transaction."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        person = User.objects.get(pk=self.instance.pk)
+        if not person.client:
+            return given
+        stays_owner = given.get("role") == Role.OWNER and not given.get("is_disabled")
+        try:
+            users.hold(person.client, user_id=person.pk, by=self.by, stays_owner=stays_owner)
+        except users.LastOwner as exc:
+            raise ValidationError(str(exc)) from exc
+        return given
+
+
 @admin.register(User)
 class UserAdmin(ModelAdmin):
+    form = UserForm
     list_display = ("email", "full_name", "client", "role", "is_disabled", "last_login")
     list_filter = ("role", "is_disabled", "is_superuser")
     list_select_related = ("client",)
@@ -29,7 +69,37 @@ class UserAdmin(ModelAdmin):
     fields = ("client", "email", "full_name", "role", "language", "is_disabled", "last_login")
     readonly_fields = ("client", "last_login")
 
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: User | None = None,
+        change: bool = False,  # noqa: FBT001 - Django's signature
+        **kwargs: Any,
+    ) -> Any:
+        # A class of this request alone: Django makes one for each.
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.by = request.user
+        return form
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
+        """Rights by the services, which end tokens and write the log; words as they are."""
+        if not obj.client:
+            obj.save(update_fields=form.changed_data)
+            return
+        by, given = form.by, form.cleaned_data
+        words = [name for name in form.changed_data if name not in {"role", "is_disabled"}]
+        if words:
+            obj.save(update_fields=words)
+            audit.record(obj.client.pk, "user.changed", by=by, subject=f"user:{obj.pk}",
+                         changes={"fields": words})  # fmt: skip
+        users.set_role(obj.client, user_id=obj.pk, role=given["role"], by=by)
+        users.set_disabled(obj.client, user_id=obj.pk, is_disabled=given["is_disabled"], by=by)
+
     def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        # Who did what must stay visible: people are locked out.
         return False
 
 
@@ -44,8 +114,9 @@ class ApiKeyAdmin(ModelAdmin):
 
     @admin.action(description="Revoke")
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        assert isinstance(request.user, User), "the admin site admits staff alone"
         for key in queryset.select_related("client"):
-            api_keys.revoke(key.client, api_key_id=key.pk)
+            api_keys.revoke(key.client, api_key_id=key.pk, by=request.user)
         self.message_user(request, "Revoked.", messages.SUCCESS)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -57,3 +128,110 @@ class ApiKeyAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return False
+
+
+@admin.register(Subscription)
+class SubscriptionAdmin(ModelAdmin):
+    """Staff choose the plan; the balance moves by the ledger alone."""
+
+    list_display = (
+        "client", "plan", "credits_included", "credits_left", "credits_used", "period_end",
+        "is_active",
+    )  # fmt: skip
+    list_filter = ("plan", "is_active")
+    list_select_related = ("client",)
+    search_fields = ("client__name", "client__code")
+    ordering = ("client__name",)
+    fields = (
+        "client", "plan", "is_active", "credits_included", "period_start", "period_end",
+        "credits_left", "credits_used",
+    )  # fmt: skip
+    readonly_fields = ("client", "credits_left", "credits_used")
+    change_form_before_template: Any = "admin/identity/subscription/balance.html"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        shown: Subscription | None = self.get_object(request, object_id)
+        days = credits.daily_balances(shown.client_id) if shown else {}
+        line = {"label": "Credits left", "data": list(days.values()), "borderColor": "#2563eb"}
+        chart = json.dumps({"labels": [f"{day:%d %b}" for day in days], "datasets": [line]})
+        context = (extra_context or {}) | {"balance_chart": chart if days else ""}
+        found: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return found
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
+        # Only what was edited: credits move while the form is open.
+        with transaction.atomic():
+            obj.save(update_fields=form.changed_data)
+            if form.changed_data:
+                audit.record(
+                    obj.client_id,
+                    "subscription.changed",
+                    by=request.user,  # type: ignore[arg-type]
+                    subject=f"subscription:{obj.pk}",
+                    changes={"fields": sorted(form.changed_data)},
+                )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+class WrittenByServices(ModelAdmin):
+    """Rows that are only looked at here."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(CreditEntry)
+class CreditEntryAdmin(WrittenByServices):
+    list_display = (
+        "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
+    )  # fmt: skip
+    list_filter = ("kind", "is_open", "client")
+    list_select_related = ("client",)
+    search_fields = ("reference",)
+    ordering = ("-id",)
+    # Counting a ledger takes longer than showing a page of it.
+    show_full_result_count = False
+
+
+@admin.register(ClientConfig)
+class ClientConfigAdmin(WrittenByServices):
+    """Changed by the API, which checks hours, messages and limits."""
+
+    list_display = (
+        "client", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
+        "version",
+    )  # fmt: skip
+    list_filter = ("assign_strategy",)
+    list_select_related = ("client",)
+    search_fields = ("client__name", "client__code")
+    ordering = ("client__name",)
+
+
+@admin.register(AuditEvent)
+class AuditEventAdmin(WrittenByServices):
+    """The log: to be read, and nothing else; the database itself refuses the rest."""
+
+    list_display = ("created_at", "client", "action", "subject", "user", "api_key", "address")
+    list_filter = ("action", ("created_at", admin.DateFieldListFilter))
+    list_select_related = ("client", "user", "api_key")
+    search_fields = ("subject", "action", "user__email", "address", "request_id", "client__name")
+    ordering = ("-id",)
+    date_hierarchy = "created_at"
+    show_full_result_count = False

@@ -1,17 +1,21 @@
 """Who calls: what the `access=` of an operation names, and how passwords are hashed."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
+from chatplatform import cors
 from chatplatform.api import Access, Principal
 from chatplatform.errors import Forbidden, NotAuthenticated
+from chatplatform.middleware import current_address
 from identity.models import ApiKey, KeyScope, Role, User
-from identity.services import api_keys, tokens
+from identity.services import api_keys, attempts, logins, tickets, tokens
 
 MAX_PASSWORD_CHARACTERS = 128
 _READING = {"GET", "HEAD"}
@@ -38,6 +42,27 @@ class Argon2(Argon2PasswordHasher):
 
     def verify(self, password: str, encoded: str) -> bool:
         return len(password) <= MAX_PASSWORD_CHARACTERS and bool(super().verify(password, encoded))
+
+
+class StaffBackend(ModelBackend):
+    """The admin site's sign-in, which counts its failures with those of the API."""
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **_: Any,
+    ) -> User | None:
+        if not username or not password:
+            return None
+        try:
+            return logins.check(
+                email=username, password=password, address=current_address(), staff=True
+            )
+        except attempts.TooManyAttempts as exc:
+            # Django's word for "ask no other backend": the form says that it did not fit.
+            raise PermissionDenied from exc
 
 
 class InvalidApiKey(NotAuthenticated):
@@ -81,6 +106,24 @@ def _person(request: HttpRequest) -> Principal | None:
     return _principal(user) if user else None
 
 
+def _person_or_ticket(request: HttpRequest) -> Principal | None:
+    ticket = request.GET.get("ticket")
+    if ticket is None:
+        return _any_role(request)
+    claims = tickets.redeem(ticket)
+    user = tokens.user_with(claims) if claims else None
+    if claims is None or user is None:
+        raise NotAuthenticated("This ticket was used or is too old; ask for a new one.")
+    request.claims = claims  # type: ignore[attr-defined]
+    return _principal(user)
+
+
+def standing(request: HttpRequest) -> Callable[[], bool]:
+    """A question to ask again later: does the sign-in of this request still stand?"""
+    claims = getattr(request, "claims", None) or tokens.claims_of(bearer_token(request))
+    return lambda: bool(claims and tokens.user_with(claims))
+
+
 def _admin(request: HttpRequest) -> Principal | None:
     user = _user(request)
     if user and not user.is_admin:
@@ -100,8 +143,10 @@ def _api_key(request: HttpRequest) -> Principal | None:
     if key is None:
         return None
     origin = request.headers.get("Origin")
-    if key.scope == KeyScope.PUBLIC and origin is not None and not _is_allowed(origin, key):
-        raise Forbidden("This key may not be used from this page.")
+    if key.scope == KeyScope.PUBLIC and origin is not None:
+        if not _is_allowed(origin, key):
+            raise Forbidden("This key may not be used from this page.")
+        cors.grant(request, origin)
     return Principal(key.client, key=key)
 
 
@@ -129,7 +174,15 @@ def _is_allowed(origin: str, key: ApiKey) -> bool:
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
-    """Whether a page of `origin` is at one of the hosts; `*.` stands for any subdomain.
+    """Whether a page of `origin` is at one of the hosts; `*.` stands for any subdomain."""
+    host = origin_host(origin)
+    return host is not None and any(
+        _host_matches(host, pattern.lower().strip()) for pattern in patterns
+    )
+
+
+def origin_host(origin: str) -> str | None:
+    """The host name of an `Origin` that may be allowed at all; None for any other.
 
     Ports do not count. Plain http counts on this machine alone, for those who build a page.
     """
@@ -137,12 +190,11 @@ def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
         parts = urlsplit(origin)
         host = (parts.hostname or "").rstrip(".")
     except ValueError:
-        return False
+        return None
     if not host or parts.username is not None or parts.path or parts.query or parts.fragment:
-        return False
-    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
-        return False
-    return any(_host_matches(host, pattern.lower().strip()) for pattern in patterns)
+        return None
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
+    return host if is_safe else None
 
 
 def _host_matches(host: str, pattern: str) -> bool:
@@ -154,6 +206,8 @@ def _host_matches(host: str, pattern: str) -> bool:
 BEARER = Access("bearer", ("bearer",), _person)
 # What also a viewer may write, because it is his own: signing out.
 BEARER_ANY_ROLE = Access("bearer", ("bearer",), _any_role)
+# For a stream that a browser opens: EventSource cannot send a header.
+BEARER_OR_TICKET = Access("bearer", ("bearer",), _person_or_ticket)
 ADMIN = Access("bearer:admin", ("bearer",), _admin)
 API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey)
 SECRET_KEY = Access("api_key:secret", ("api_key",), _secret_key, InvalidApiKey)

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
 
 
 class Client(models.Model):
@@ -190,23 +191,35 @@ class RefreshToken(models.Model):
         return f"refresh token {self.pk} of {self.user_id}"
 
 
-class LoginFailure(models.Model):
-    """One try to sign in that failed, or that is being checked; gone when its user gets in."""
+class AttemptKind(models.TextChoices):
+    """What may be tried only so often."""
 
+    SIGN_IN = "sign_in"
+    ASK_RESET = "ask_reset"
+    TRY_RESET = "try_reset"
+    REGISTER = "register"
+    # With a credential, but anybody may register for one, and it sends mail to strangers.
+    ADD_USER = "add_user"
+
+
+class Attempt(models.Model):
+    """One try that counts against a limit; a sign-in's are gone when its user gets in."""
+
+    kind = models.CharField(max_length=10, choices=AttemptKind)
     # A keyed hash: people type passwords where the e-mail address belongs.
     account_hash = models.CharField(max_length=64)
     address = models.CharField(max_length=64)
     created_at = models.DateTimeField()
 
     class Meta:
-        # How many of late: from one address, and from there for one account.
+        # How many of late: from one address, and for one account.
         indexes = [
-            models.Index(fields=["address", "created_at"], name="login_failure_address"),
-            models.Index(fields=["account_hash", "address"], name="login_failure_account"),
+            models.Index(fields=["kind", "address", "created_at"], name="attempt_address"),
+            models.Index(fields=["kind", "account_hash"], name="attempt_account"),
         ]
 
     def __str__(self) -> str:
-        return f"from {self.address} at {self.created_at}"
+        return f"{self.kind} from {self.address} at {self.created_at}"
 
 
 class KeyScope(models.TextChoices):
@@ -257,12 +270,26 @@ class Subscription(models.Model):
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="subscription")
     plan = models.CharField(max_length=10, choices=Plan, default=Plan.TRIAL)
     credits_included = models.PositiveIntegerField(default=1000)
-    credits_left = models.PositiveIntegerField(default=1000)
+    # Moved by identity.services.credits alone, which writes a CreditEntry with each change.
+    credits_left = models.PositiveBigIntegerField(default=0)
+    credits_used = models.PositiveBigIntegerField(default=0)
+    # The lowest percentage of credits_included that was warned of; null: none since it was above.
+    low_warned = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
-    period_end = models.DateTimeField(null=True)
+    # Null: the period goes on for ever.
+    period_end = models.DateTimeField(null=True, blank=True)
     is_active = models.BooleanField(default=True)
 
     objects = OfClient.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(period_end__gt=models.F("period_start")),
+                name="subscription_period_has_length",
+                violation_error_message="A period must end after it starts.",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.plan} of {self.client_id}"
@@ -279,7 +306,10 @@ class EntryKind(models.TextChoices):
 
 
 class CreditEntry(models.Model):
-    """One change of a client's balance. Append-only: the amounts sum to `credits_left`."""
+    """One change of a client's balance. Append-only: the amounts sum to `credits_left`.
+
+    Only `is_open` changes later, when the call that a reservation was made for has ended.
+    """
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="credit_entries")
     kind = models.CharField(max_length=10, choices=EntryKind)
@@ -288,6 +318,9 @@ class CreditEntry(models.Model):
     balance_after = models.BigIntegerField()
     # What it was for, such as "reply:<message id>"; a repeated job finds its entry by it.
     reference = models.CharField(max_length=200)
+    is_open = models.BooleanField(default=False)
+    # The job that holds the credits; null for a call on an open request.
+    job_id = models.BigIntegerField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -295,11 +328,26 @@ class CreditEntry(models.Model):
 
     class Meta:
         constraints = [
+            # What was released may be held and released again; nothing is paid twice.
             models.UniqueConstraint(
-                fields=["client", "reference", "kind"], name="credit_entry_once"
-            )
+                fields=["client", "reference", "kind"],
+                condition=models.Q(kind__in=["grant", "top_up", "settle"]),
+                name="credit_entry_once",
+            ),
+            models.UniqueConstraint(
+                fields=["client", "reference"],
+                condition=models.Q(is_open=True),
+                name="credit_held_once",
+            ),
         ]
-        indexes = [models.Index(fields=["client", "id"], name="credit_ledger")]
+        indexes = [
+            models.Index(fields=["client", "id"], name="credit_ledger"),
+            models.Index(fields=["client", "reference"], name="credit_reference"),
+            # The sweep: whose call never ended.
+            models.Index(
+                fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.amount} of {self.client_id}"
@@ -350,6 +398,8 @@ class PasswordReset(models.Model):
 class ChannelToken(models.Model):
     """A client's own access token at a messaging provider, encrypted; one a channel."""
 
+    # Made by us, so that the stored token is bound to this very row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     channel = models.CharField(max_length=10)
     access_token = EncryptedTextField()

@@ -1,6 +1,7 @@
 """Answers without a model server: the best sentences of the sources, quoted and cited."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +17,9 @@ MIN_SENTENCE_WORDS = 3
 _COSINE, _COVER, _RANK = 4.0, 0.5, 0.08
 # How far below the best sentence's score another passage's may be to be cited, and to be quoted.
 _NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
+# How far below the best an important document's sentence may be and still be the answer: its text
+# and an older one that contradicts it differ by less, two topics by more.
+_WINS_BY_IMPORTANCE = 0.25
 
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|\s+[|•*#]+$")
 
@@ -49,18 +53,19 @@ def answer(question: str, *, language: str, found: Found, threshold: float) -> E
     """The best sentence and its neighbours; None where the gate is below `threshold` (0..1).
 
     Where another passage says nearly as much, it is cited as well, so that the reader sees both;
-    where the two can hardly be told apart, both are quoted.
+    where the two can hardly be told apart, both are quoted. A passage of an important document
+    that is nearly the best stands alone: what lies beside it may be what it corrects.
     """
     if not question.strip() or found.gate < threshold:
         return None
     candidates = [
         candidate
-        for rank, hit in enumerate(found.hits[:TOP_HITS])
-        for candidate in _candidates(hit, rank, found)
+        for rank, hit in enumerate(_considered(found.hits))
+        for candidate in _candidates(hit, min(rank, TOP_HITS), found)
     ]
     if not candidates:
         return None
-    ranked = _best_of_each(candidates)
+    ranked = _preferred(_best_of_each(candidates))
     best = ranked[0]
     cited = [_cited(one) for one in ranked if best.score - one.score <= _NEARLY_AS_GOOD]
     quoted = [
@@ -69,6 +74,18 @@ def answer(question: str, *, language: str, found: Found, threshold: float) -> E
         if best.score - candidate.score <= _HARDLY_WORSE
     ]
     return Extractive(text="\n\n".join(dict.fromkeys(quoted[:2])), citations=tuple(cited))
+
+
+def _considered(hits: Sequence[Hit]) -> list[Hit]:
+    """The first hits, and those of important documents wherever they stand."""
+    return [hit for rank, hit in enumerate(hits) if rank < TOP_HITS or hit.chunk.is_important]
+
+
+def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
+    """Important passages alone, where one of them is nearly as good as the best of all."""
+    least = ranked[0].score - _WINS_BY_IMPORTANCE
+    important = [one for one in ranked if one.chunk.is_important]
+    return important if important and important[0].score >= least else ranked
 
 
 def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:

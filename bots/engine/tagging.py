@@ -18,6 +18,9 @@ _UNRELATED, _SAME = 0.80, 0.92
 # A name of one or two words lies farther from a sentence than an example does.
 _NAME_UNRELATED, _NAME_SAME = 0.78, 0.88
 
+# What may be given without a person looking: see `clear`.
+_CLEAR_FROM, _CLEAR_LEAD = 0.45, 0.15
+
 
 @dataclass(frozen=True)
 class KnownTag:
@@ -43,6 +46,14 @@ def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
     found = [Suggested(tag.name, _confidence(vector, tag)) for tag in known]
     found.sort(key=lambda one: -one.confidence)
     return [one for one in found if one.confidence > 0][:SUGGESTED]
+
+
+def clear(found: Sequence[Suggested]) -> list[Suggested]:
+    """The first of the suggestions where it is near and well ahead of the second; else none."""
+    if not found or found[0].confidence < _CLEAR_FROM:
+        return []
+    second = found[1].confidence if len(found) > 1 else 0.0
+    return [found[0]] if found[0].confidence - second >= _CLEAR_LEAD else []
 
 
 def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:

@@ -14,6 +14,10 @@ class Snippet:
     title: str
     url: str | None
     text: str
+    # Right where it and another contradict each other.
+    is_important: bool = False
+    # The day since when it holds or is known, as 2026-11-21; empty: not known.
+    dated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,16 @@ import csv
 import importlib
 import io
 import json
-import os
 import re
-import resource
-import selectors
-import signal
-import subprocess
 import sys
-import tempfile
-import time
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from bots.knowledge import language
+from bots.knowledge import child, language
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -43,8 +36,6 @@ MAX_CSV_ROWS = 20_000
 MAX_ZIP_ENTRIES = 2_000
 MAX_ZIP_BYTES = 100 * 2**20
 MAX_XML_BYTES = 8 * 2**20
-# What the parent reads from a child: the longest text in JSON.
-MAX_OUTPUT_BYTES = 16 * 2**20
 
 _EXTENSIONS = {
     "pdf": PDF,
@@ -58,7 +49,6 @@ _EXTENSIONS = {
     "text": PLAIN,
     "csv": CSV,
 }
-_PROJECT = Path(__file__).resolve().parents[2]
 _HTML_DOCUMENT = re.compile(
     r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -565,70 +555,28 @@ def extract_in_child(
     path: Path, *, file_name: str, timeout_seconds: float = 20, memory_mb: int = 512
 ) -> Extracted:
     """As `extract`, in a process of its own that ends after so many seconds or megabytes."""
-    command = [
-        sys.executable,
-        "-B",
-        "-m",
-        "bots.knowledge.extract",
-        str(path.resolve()),
-        file_name,
-        str(memory_mb),
-        str(max(1, int(timeout_seconds))),
-    ]
-    with subprocess.Popen(
-        [argument.replace("\x00", "") for argument in command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=_PROJECT,
-        # No secret of ours belongs in a process that reads strangers' files; one thread, since
-        # numeric libraries otherwise reserve address space for each core.
-        env={
-            "PATH": os.defpath,
-            "LANG": "C.UTF-8",
-            "PYTHONUTF8": "1",
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        },
-        start_new_session=True,
-    ) as child:
-        assert child.stdout is not None
-        try:
-            output = _read_output(child.stdout, deadline=time.monotonic() + timeout_seconds)
-        finally:
-            _kill_group(child.pid)
+    try:
+        ended = child.run(
+            "bots.knowledge.extract",
+            str(path.resolve()),
+            file_name,
+            str(memory_mb),
+            str(max(1, int(timeout_seconds))),
+            timeout_seconds=timeout_seconds,
+        )
+    except child.TookTooLong:
+        raise ExtractError("timeout", "Reading the file took too long.") from None
+    except child.SaidTooMuch:
+        raise ExtractError("too_large", "The file holds too much text.") from None
     # The detector unpacks its model into a file, which the child may not.
-    return _with_language(_result(output, child.returncode))
+    return _with_language(_result(ended))
 
 
-def _read_output(stream: IO[bytes], *, deadline: float) -> bytes:
-    output = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or not selector.select(left):
-                raise ExtractError("timeout", "Reading the file took too long.")
-            block = os.read(stream.fileno(), 65_536)
-            if not block:
-                return bytes(output)
-            output += block
-            if len(output) > MAX_OUTPUT_BYTES:
-                raise ExtractError("too_large", "The file holds too much text.")
-
-
-def _kill_group(group: int) -> None:
+def _result(ended: child.Ended) -> Extracted:
     try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
-def _result(output: bytes, status: int) -> Extracted:
-    try:
-        data = json.loads(output)
+        data = json.loads(ended.output)
     except ValueError:
-        if status == -signal.SIGXCPU:
+        if ended.ran_out_of_time:
             raise ExtractError("timeout", "Reading the file took too long.") from None
         raise ExtractError("too_large", "The file took too much memory to read.") from None
     if "code" in data:
@@ -637,24 +585,9 @@ def _result(output: bytes, status: int) -> Extracted:
     return Extracted(sections=sections, **data)
 
 
-def _limit(memory_mb: int, cpu_seconds: int) -> None:
-    """Bound this process: address space, processor time, and no file may be written."""
-    memory = memory_mb * 2**20
-    for kind, limit in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_DATA, memory),
-        (resource.RLIMIT_CPU, cpu_seconds),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(kind, (limit, limit))
-
-
 def _main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:
     # Limits come first: from here on nothing that the file does reaches beyond this process.
-    _limit(int(memory_mb), int(cpu_seconds))
-    # Some libraries ask for the temporary folder when loaded, and finding it would write a file.
-    tempfile.tempdir = os.sep
+    child.limit(int(memory_mb), int(cpu_seconds))
     data: dict[str, Any]
     try:
         data = asdict(_extract(Path(path), file_name))
@@ -662,10 +595,7 @@ def _main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:
         data = {"code": error.code, "message": error.message}
     except (MemoryError, RecursionError):
         data = {"code": "too_large", "message": "The file took too much memory to read."}
-    sys.stdout.buffer.write(json.dumps(data, ensure_ascii=False).encode())
-    sys.stdout.buffer.flush()
-    # The parser may have left threads or a broken heap behind; there is nothing to tidy up.
-    os._exit(0)
+    child.say(json.dumps(data, ensure_ascii=False).encode())
 
 
 if __name__ == "__main__":

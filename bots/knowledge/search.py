@@ -23,8 +23,12 @@ MIN_CHUNKS_FOR_MEDIAN = 20
 # Up to here the pieces are often one document on one topic: all are near a good question, so that
 # the relative figures alone would refuse it.
 MAX_CHUNKS_OF_ONE_TOPIC = 100
-# Important pieces beyond this many compete like others, lest they push out every real hit.
-MAX_IMPORTANT = 2
+# Places for important documents, beyond those of the best passages. With more documents than
+# places the nearest to the question hold them.
+IMPORTANT_PLACES = 5
+# How far (in a search's scores, 0..1) an important passage may be below the best and still stand
+# before it: near-duplicates that contradict each other lie closer, other topics further away.
+NEAR_THE_BEST = 0.2
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -32,155 +36,15 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 # Words of questions themselves: whether a text shares them says nothing about its topic.
 _STOP = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "get",
-        "have",
-        "has",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "should",
-        "so",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "there",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "am",
-        "been",
-        "being",
-        "many",
-        "much",
-        "please",
-        "tell",
-        "about",
-        "là",
-        "và",
-        "có",
-        "không",
-        "của",
-        "cho",
-        "tôi",
-        "bạn",
-        "mình",
-        "thì",
-        "mà",
-        "ở",
-        "được",
-        "với",
-        "các",
-        "những",
-        "này",
-        "đó",
-        "khi",
-        "nào",
-        "bao",
-        "nhiêu",
-        "gì",
-        "ai",
-        "như",
-        "thế",
-        "sao",
-        "tại",
-        "vì",
-        "ạ",
-        "à",
-        "nhé",
-        "vậy",
-        "hay",
-        "hoặc",
-        "một",
-        "em",
-        "anh",
-        "chị",
-        "shop",
-        "ơi",
-        "xin",
-        "hỏi",
-        "muốn",
-        "cần",
-        "phải",
-        "làm",
-        "để",
-        "la",
-        "va",
-        "co",
-        "khong",
-        "cua",
-        "toi",
-        "ban",
-        "minh",
-        "thi",
-        "ma",
-        "o",
-        "duoc",
-        "voi",
-        "cac",
-        "nhung",
-        "nay",
-        "do",
-        "nao",
-        "nhieu",
-        "gi",
-        "nhu",
-        "the",
-        "tai",
-        "vi",
-        "vay",
-        "mot",
-        "chi",
-        "muon",
-        "can",
-        "phai",
-        "lam",
-        "de",
-    ]
+    """
+    a an and any are as at be by can could did do does for from get have has how i if in into
+    is it its me my of on or our should so than that the their them there they this to was we
+    what when where which who whom whose why will with would you your am been being many much
+    please tell about là và có không của cho tôi bạn mình thì mà ở được với các những này đó
+    khi nào bao nhiêu gì ai như thế sao tại vì ạ à nhé vậy hay hoặc một em anh chị shop ơi xin
+    hỏi muốn cần phải làm để la va co khong cua toi ban minh thi ma o duoc voi cac nhung nay
+    do nao nhieu gi nhu the tai vi vay mot chi muon can phai lam de
+    """.split()  # noqa: SIM905 - words, as people read them
 )
 STOP_WEIGHT = 0.1
 # In a single document the topic's own words are everywhere, and still say that we are on topic.
@@ -203,6 +67,8 @@ class IndexedChunk:
     sentences: tuple[str, ...]
     sentence_vectors: Vectors
     is_important: bool = False
+    # The day since when its document holds or is known, as 2026-11-21; empty: not known.
+    dated: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +96,8 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Hits, best first; `gate` is the probability that they answer the question."""
+    """Hits, best first, but important ones near the best before it; `gate` is the probability
+    that the best answers the question."""
 
     hits: tuple[Hit, ...]
     gate: float
@@ -372,7 +239,10 @@ class Index:
         return np.ascontiguousarray(np.stack([one.vector for one in self.chunks]), dtype=np.float32)
 
     def search(self, question: str, *, language: str, limit: int = 5) -> Found:
-        """At most `limit` hits; 10 ms for 1,000 pieces, and 15-25 ms to encode the question."""
+        """The `limit` best, and up to `IMPORTANT_PLACES` of important documents beside them.
+
+        10 ms for 1,000 pieces, and 15-25 ms to encode the question.
+        """
         vector = embedding.embed_query(question) if self._vectors is not None else None
         return self.search_vector(question, vector, language=language, limit=limit)
 
@@ -463,16 +333,29 @@ class Index:
         )
 
     def _chosen(self, scores: Vectors, limit: int) -> list[int]:
+        """Numbers of the hits, in the order in which an engine reads them.
+
+        An important document's best passage is read whatever lies before it, and read first where
+        it is near the best. It adds to the best passages, so that it pushes out none of them.
+        """
+        if limit < 1:
+            return []
         ordered = [int(number) for number in np.argsort(-scores, kind="stable")]
-        chosen = ordered[:limit]
-        important = [n for n in ordered if self.chunks[n].is_important][:MAX_IMPORTANT]
-        missing = [number for number in important if number not in chosen]
-        if not missing or limit < 1:
-            return chosen
-        kept = [number for number in chosen if number not in important]
-        room = max(0, limit - len(important))
-        places = set(kept[:room]) | set(important)
-        return [number for number in ordered if number in places][:limit]
+        chosen = {*ordered[:limit], *self._held(ordered)}
+        near = float(scores[ordered[0]]) - NEAR_THE_BEST
+        first = {n for n in chosen if self.chunks[n].is_important and scores[n] >= near}
+        return sorted(chosen, key=lambda n: (n not in first, -float(scores[n]), n))
+
+    def _held(self, ordered: Sequence[int]) -> list[int]:
+        """The best passage of each important document, of the nearest ones alone."""
+        best: dict[int, int] = {}
+        for number in ordered:
+            chunk = self.chunks[number]
+            if chunk.is_important:
+                best.setdefault(chunk.document_id, number)
+                if len(best) == IMPORTANT_PLACES:
+                    break
+        return list(best.values())
 
 
 def _gate(features: Features, *, has_vectors: bool) -> float:

@@ -166,8 +166,7 @@ class BotDto(Shape):
             chatbot_setup=bool(bot.welcome_message.get(bot.default_language)),
             prompt_setup=derived.prompt_setup,
             file_setup=derived.file_setup,
-            # Web pages are not among what a bot is trained on yet.
-            url_setup=False,
+            url_setup=derived.url_setup,
         )
 
 
@@ -178,6 +177,15 @@ STORED = (
     "is_fullscreen", "is_visible", "allow_preview", "agent_reply", "delete_available", "client_id",
     "is_disabled", "created_at", "updated_at",
 )  # fmt: skip
+
+
+class ToggleDisableBotDto(Shape):
+    """Whether a bot answers."""
+
+    is_disabled: bool = Field(
+        description="true: it answers nobody, and its chats go to the queue for a person; false: it"
+        " answers again."
+    )
 
 
 class BotsResponse(Shape):

@@ -1,8 +1,8 @@
 """The shapes of what a bot is trained on."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema, model_validator
 
 from bots.models import Document, DocumentStatus, Prompt
 from chatplatform.settings import MAX_UPLOAD_BYTES, MAX_UPLOAD_FILES
@@ -10,6 +10,9 @@ from chatplatform.shapes import Language, Moment, Shape, Text, read_only
 
 # A file of a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
+
+
+DocumentId = Annotated[int, Field(ge=1, le=9_223_372_036_854_775_807)]
 
 
 class PromptDto(Shape):
@@ -55,6 +58,15 @@ class PromptDto(Shape):
         )
 
 
+class PromptVersion(Shape):
+    """Query parameters of a prompt."""
+
+    version: int | None = Field(
+        None, ge=1, le=2_147_483_647,
+        description="An earlier version; left out: the one that the bot follows.",
+    )  # fmt: skip
+
+
 # The name is the specification's.
 class Body_upload_files_ai__bot_id__train_document_post(Shape):
     """Files to train the bot on."""
@@ -92,8 +104,12 @@ class DocumentDto(Shape):
     error: DocumentError | None = Field(description="Why training failed; else null.")
     chunk_count: int = Field(description="Passages that the bot finds in it.")
     is_important: bool = Field(description="Ranks first among what the bot finds.")
-    valid_from: Moment | None = Field(description="Important from this time on; null: always.")
-    valid_to: Moment | None = Field(description="Important until this time; null: for good.")
+    valid_from: Moment | None = Field(
+        description="Its text holds from this time on, and is not used before; null: always."
+    )
+    valid_to: Moment | None = Field(
+        description="Its text holds until this time, and is not used after; null: for good."
+    )
     language: str | None = Field(description="Language of its text; null until trained.")
     sha256: str = Field(description="SHA-256 of its bytes, in hex.")
     created_at: Moment = Field(description="When it was uploaded.")
@@ -123,3 +139,59 @@ class DocumentsResponse(Shape):
 
     items: list[DocumentDto] = Field(description="The documents of this page.")
     next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
+class ImportantDocumentDto(Shape):
+    """Whether a document ranks first, and while it holds. What is left out is set back to null."""
+
+    is_important: bool = Field(
+        description="true: its best passage always stands among what the bot reads, and it is"
+        " right where older text contradicts it."
+    )
+    valid_from: Moment | None = Field(
+        None,
+        description="Its text holds from this time on, and is not used before; null: always."
+        " Counts for a document that is not important, too.",
+    )
+    valid_to: Moment | None = Field(
+        None,
+        description="Its text holds until this time, and is not used after; null: for good."
+        " Later than `valid_from`.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
+            raise ValueError("valid_to must lie after valid_from")
+        return self
+
+
+class ReuploadFilesRequest(Shape):
+    """Files to train again."""
+
+    document_ids: list[DocumentId] = Field(
+        min_length=1, max_length=500, description="Ids of the documents, at most 500."
+    )
+
+
+class SkippedFile(Shape):
+    """A file that is not trained again."""
+
+    id: int = Field(description="The document's id, as asked for.")
+    reason: str = Field(
+        description="`not_found`; `in_training`: it waits or is being trained; `file_missing`: its"
+        " bytes are gone, upload it again; `web_page`: its address is read again instead."
+    )
+
+
+class ReuploadFilesResponse(Shape):
+    """What becomes of each file that was named."""
+
+    queued: list[int] = Field(description="Ids of documents that are trained again.")
+    skipped: list[SkippedFile] = Field(description="The others, with the reason.")
+
+
+class DeletedCount(Shape):
+    """How much was deleted."""
+
+    deleted: int = Field(description="Number of documents that were deleted.")

@@ -1,15 +1,19 @@
 """Bots: made, changed, found."""
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
-from bots.models import Bot, Document, DocumentStatus, Prompt
+from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
 from bots.serializers.bot import BotDto
+from bots.services import files
 from chatplatform.errors import ApiError, Invalid, NotFound
-from identity.models import ApiKey, Client
+from identity.auth import origin_host
+from identity.models import ApiKey, Client, User
+from identity.services import api_keys, audit
 
 MAX_BOTS = 200
 # What a request may set; `id` and `api_key` are echoes.
@@ -28,6 +32,19 @@ class BotLimit(ApiError):
     detail = f"A client has at most {MAX_BOTS} bots; delete one first."
 
 
+class DeleteNotAvailable(ApiError):
+    code, status = "delete_not_available", 409
+    detail = "This bot is protected; set its delete_available to true first."
+
+
+class BotHasChats(ApiError):
+    code, status = "bot_has_chats", 409
+    detail = (
+        "This bot has conversations, which would be lost with it. Disable the bot instead: people"
+        " then answer, and what was said stays readable."
+    )
+
+
 def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
     """Rows with what `BotDto.of` derives from other tables, in the same query."""
     now = datetime.now(UTC)
@@ -41,7 +58,8 @@ def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
     return rows.annotate(
         key_prefix=Subquery(keys.order_by("-pk").values("prefix")[:1]),
         prompt_setup=Exists(Prompt.objects.filter(bot=OuterRef("pk"), is_current=True)),
-        file_setup=Exists(trained),
+        file_setup=Exists(trained.filter(web_url=None)),
+        url_setup=Exists(trained.exclude(web_url=None)),
     )
 
 
@@ -75,6 +93,33 @@ def allowed_hosts(bot_id: int) -> list[str]:
     """Host names (`*.` for all below) whose pages may use the bot's public key."""
     found = Bot.objects.filter(pk=bot_id).values_list("allowed_domain", flat=True).first()
     return found.split(",") if found else []
+
+
+def any_allows(origin: str) -> bool:
+    """Whether a page of `origin` may use the public key of any bot at all."""
+    host = origin_host(origin)
+    if host is None:
+        return False
+    labels = host.split(".")
+    wanted = [host, *(f"*.{'.'.join(labels[at:])}" for at in range(1, len(labels)))]
+    return Bot.objects.alias(hosts=ALLOWED_HOSTS).filter(hosts__overlap=wanted).exists()
+
+
+def of_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
+    """The bot that a key speaks for; a key of the whole client names one where there are more."""
+    rows: QuerySet[Bot] = Bot.objects.of(key.client)
+    if bot_id is not None:
+        rows = rows.filter(pk=bot_id)
+    if key.bot_id:
+        rows = rows.filter(pk=key.bot_id)
+    found = list(rows.order_by("pk")[:2])
+    if not found:
+        raise NotFound("There is no such bot.")
+    if len(found) > 1:
+        raise Invalid.field(
+            "query", "bot_id", msg="This key serves several bots: say which.", type="missing"
+        )
+    return found[0]
 
 
 def create(client: Client, *, given: BotDto) -> BotDto:
@@ -111,6 +156,75 @@ def update(bot: Bot, *, given: BotDto) -> BotDto:
         _check_languages(current.languages, current.default_language)
         current.save(update_fields=[*changes, "updated_at"])
     return describe(bot.client, bot.pk)
+
+
+def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
+    """Switch a bot off or on; what it is already changes nothing."""
+    with transaction.atomic():
+        changed = (
+            Bot.objects.of(bot.client)
+            .filter(pk=bot.pk, is_disabled=not is_disabled)
+            .update(is_disabled=is_disabled, updated_at=datetime.now(UTC))
+        )
+        if changed:
+            audit.record(
+                bot.client_id,
+                "bot.disabled" if is_disabled else "bot.enabled",
+                by=by,
+                subject=f"bot:{bot.pk}",
+            )
+    return describe(bot.client, bot.pk)
+
+
+def delete(bot: Bot, *, by: User) -> None:
+    """Delete a bot and all that it was taught; its keys end, its files go once that is sure.
+
+    409 where it is protected, or has conversations: nothing that was said is ever lost with it.
+    """
+    with transaction.atomic():
+        # Locked against everything: a conversation that begins now waits, and finds no bot.
+        locked = Bot.objects.of(bot.client).select_for_update().filter(pk=bot.pk).first()
+        if locked is None:
+            raise NotFound
+        if not locked.delete_available:
+            raise DeleteNotAvailable
+        names = [*locked.documents.values_list("file", flat=True), locked.banner.name]
+        try:
+            locked.delete()
+        except ProtectedError as exc:
+            raise BotHasChats from exc
+        keys = api_keys.revoke_of_bot(bot.client, bot_id=bot.pk)
+        audit.record(
+            bot.client_id,
+            "bot.deleted",
+            by=by,
+            subject=f"bot:{bot.pk}",
+            changes={"bot_name": locked.bot_name, "keys_revoked": keys},
+        )
+        files.remove_later(bot.client_id, names)
+
+
+def store(bot: Bot, **fields: Any) -> Bot:
+    """Write some columns of a bot that may be gone by now; the row as it then is."""
+    rows = Bot.objects.of(bot.client).filter(pk=bot.pk)
+    if not rows.update(updated_at=datetime.now(UTC), **fields):
+        raise NotFound
+    return get(bot.client, bot.pk)
+
+
+def check_languages_of(bot: Bot, texts: Iterable[str], *, at: tuple[str | int, ...]) -> None:
+    """Refuse texts in languages that the bot is not offered in; with no list it takes any."""
+    for code in texts:
+        if bot.languages and code not in bot.languages:
+            raise Invalid.field(*at, code, msg="Not one of the bot's languages.")
+
+
+def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str | None:
+    """The text in a language, its base (`pt` for `pt-BR`), the default; None without any."""
+    for code in (language, language.split("-")[0], default, default.split("-")[0]):
+        if texts.get(code):
+            return texts[code]
+    return next((text for text in texts.values() if text), None)
 
 
 def _values(given: BotDto, names: frozenset[str] | set[str]) -> dict[str, Any]:

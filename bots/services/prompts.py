@@ -46,3 +46,11 @@ def get_current(bot: Bot) -> Prompt:
     if found is None:
         raise NotFound("This bot has no prompt yet.")
     return found
+
+
+def get_version(bot: Bot, *, version: int) -> Prompt:
+    """One version of the bot's instructions, current or not; 404 where it never was."""
+    found: Prompt | None = Prompt.objects.of(bot.client).filter(bot=bot, version=version).first()
+    if found is None:
+        raise NotFound("This bot has no such version of its prompt.")
+    return found

@@ -3,12 +3,14 @@
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
+from django.db.models import Min, Q
 
 from bots.knowledge import embedding
 from bots.knowledge.search import Found, Index, IndexedChunk, Vectors
-from bots.models import Bot, Chunk
+from bots.models import Bot, Chunk, Document
 
 # Whichever is reached first; one bot that is larger than the second stays alone.
 MAX_BOTS = 50
@@ -22,6 +24,8 @@ class _Entry:
     version: int
     index: Index
     size_bytes: int
+    # When a document begins or ceases to hold: from then on another index is right.
+    good_until: datetime | None
 
 
 class _Cache:
@@ -33,7 +37,7 @@ class _Cache:
         self._lock = threading.Lock()
 
     def get(self, bot: Bot) -> Index:
-        """The bot's index, at least as new as its `knowledge_version`."""
+        """The bot's index, at least as new as its `knowledge_version`, of what holds now."""
         found = self._fresh(bot)
         if found:
             return found
@@ -53,12 +57,20 @@ class _Cache:
             # A caller whose row is a moment old gets the newer knowledge.
             if entry is None or entry.version < bot.knowledge_version:
                 return None
+            if entry.good_until and entry.good_until <= datetime.now(UTC):
+                return None
             self._entries.move_to_end(bot.pk)
             return entry.index
 
     def _build(self, bot: Bot) -> Index:
-        chunks = load(bot.pk)
-        entry = _Entry(bot.knowledge_version, Index.build(chunks), sum(map(_size, chunks)))
+        now = datetime.now(UTC)
+        chunks = load(bot.pk, now=now)
+        entry = _Entry(
+            version=bot.knowledge_version,
+            index=Index.build(chunks),
+            size_bytes=sum(map(_size, chunks)),
+            good_until=_next_change(bot.pk, now=now),
+        )
         with self._lock:
             self._entries[bot.pk] = entry
             self._entries.move_to_end(bot.pk)
@@ -78,7 +90,7 @@ _cache = _Cache()
 
 
 def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> Found:
-    """What the bot's documents say about a question; nothing where it has none."""
+    """What the documents that hold now say about a question; nothing where there are none."""
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
@@ -87,10 +99,27 @@ def forget() -> None:
     _cache.clear()
 
 
-def load(bot_id: int) -> list[IndexedChunk]:
-    """A bot's passages with their vectors, in the order of its documents."""
-    rows = Chunk.objects.filter(bot_id=bot_id).select_related("document")
-    return [_indexed(row) for row in rows.order_by("document_id", "position").iterator(500)]
+def load(bot_id: int, *, now: datetime) -> list[IndexedChunk]:
+    """A bot's passages with their vectors, in the order of its documents; of those that hold."""
+    rows = Chunk.objects.filter(holding(now, of="document__"), bot_id=bot_id)
+    rows = rows.select_related("document").order_by("document_id", "position")
+    return [_indexed(row) for row in rows.iterator(500)]
+
+
+def holding(now: datetime, *, of: str = "") -> Q:
+    """Documents that are not to come and not expired; `of` leads to them from other rows."""
+    begun = Q(**{f"{of}valid_from": None}) | Q(**{f"{of}valid_from__lte": now})
+    going_on = Q(**{f"{of}valid_to": None}) | Q(**{f"{of}valid_to__gt": now})
+    return begun & going_on
+
+
+def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
+    """The next moment at which a document begins or ceases to hold."""
+    moments = Document.objects.filter(bot_id=bot_id).aggregate(
+        begins=Min("valid_from", filter=Q(valid_from__gt=now)),
+        ends=Min("valid_to", filter=Q(valid_to__gt=now)),
+    )
+    return min(filter(None, moments.values()), default=None)
 
 
 def _indexed(row: Chunk) -> IndexedChunk:
@@ -102,7 +131,7 @@ def _indexed(row: Chunk) -> IndexedChunk:
         id=row.pk,
         document_id=row.document_id,
         title=row.document.title or row.document.file_name,
-        url=None,
+        url=row.document.url or None,
         heading=row.heading,
         page=row.page,
         text=row.text,
@@ -111,6 +140,7 @@ def _indexed(row: Chunk) -> IndexedChunk:
         sentences=tuple(row.sentences),
         sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
         is_important=row.document.is_important,
+        dated=(row.document.valid_from or row.document.created_at).date().isoformat(),
     )
 
 

@@ -16,14 +16,18 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest
 
 from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import Extracted, ExtractError
-from bots.models import Bot, Chunk, Document, DocumentStatus
-from bots.serializers.train import DocumentDto
+from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
+from bots.serializers.train import DocumentDto, ImportantDocumentDto, SkippedFile
+from bots.services import files as media
 from chatplatform.errors import ApiError, Invalid, NotFound, TooLarge
 from chatplatform.jobs import enqueue, hold_lease, report_progress
+from identity.models import ApiKey, User
+from identity.services import audit
 from webhooks.services import announce
 
 log = logging.getLogger(__name__)
@@ -118,7 +122,7 @@ def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
     by_digest = {one.sha256: one for one in stored}
     known = _of_digests(bot, by_digest)
     new = [one for digest, one in by_digest.items() if digest not in known]
-    if Document.objects.filter(bot=bot).count() + len(new) > MAX_DOCUMENTS:
+    if _uploads(bot).count() + len(new) > MAX_DOCUMENTS:
         raise DocumentLimit
     for document in known.values():
         if document.status == DocumentStatus.FAILED:
@@ -133,18 +137,24 @@ def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
             size_bytes=one.size_bytes,
             sha256=one.sha256,
         )
-        _enqueue(made)
+        enqueue_training(made)
     # Read again: the database set times and states.
     documents = _of_digests(bot, by_digest)
     return [documents[digest] for digest in by_digest]
 
 
+def _uploads(bot: Bot) -> QuerySet[Document]:
+    """Pages of the web have a life and a limit of their own."""
+    return Document.objects.filter(bot=bot, web_url=None)
+
+
 def _of_digests(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
-    rows = Document.objects.filter(bot=bot, sha256__in=list(digests))
+    rows = _uploads(bot).filter(sha256__in=list(digests))
     return {document.sha256: document for document in rows}
 
 
-def _enqueue(document: Document) -> None:
+def enqueue_training(document: Document) -> None:
+    """Have a worker train a queued document; in the transaction that queued it."""
     enqueue(
         "bots.train_document",
         client_id=document.client_id,
@@ -161,16 +171,68 @@ def retrain(document: Document) -> bool:
             pk=document.pk, status__in=[DocumentStatus.TRAINED, DocumentStatus.FAILED]
         ).update(status=DocumentStatus.QUEUED, progress=0, error_code="", error_message="")
         if queued:
-            _enqueue(document)
+            enqueue_training(document)
     return bool(queued)
 
 
-def of_bot(bot: Bot) -> QuerySet[Document]:
-    """The bot's documents; order and page are the caller's."""
-    return Document.objects.filter(bot=bot)
+def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[SkippedFile]]:
+    """Train files again: which were queued, and which were not and why."""
+    rows = Document.objects.filter(bot=bot, pk__in=document_ids)
+    found = {document.pk: document for document in rows}
+    queued: list[int] = []
+    skipped: list[SkippedFile] = []
+    for document_id in dict.fromkeys(document_ids):
+        reason = _again(found.get(document_id))
+        if reason is None:
+            queued.append(document_id)
+        else:
+            skipped.append(SkippedFile(id=document_id, reason=reason))
+    return queued, skipped
 
 
-def delete(bot: Bot, *, document_id: int) -> None:
+def _again(document: Document | None) -> str | None:
+    """Train one file again; else the reason why not."""
+    if document is None:
+        return "not_found"
+    if document.web_url_id is not None:
+        return "web_page"
+    if not document.file.name or not default_storage.exists(document.file.name):
+        return "file_missing"
+    return None if retrain(document) else "in_training"
+
+
+def files_of(bot: Bot) -> QuerySet[Document]:
+    """The files that were uploaded for the bot; order and page are the caller's."""
+    return Document.objects.filter(bot=bot, web_url=None)
+
+
+def set_importance(
+    bot: Bot, *, document_id: int, given: ImportantDocumentDto, by: User
+) -> Document:
+    """Say whether a document ranks first, and from when until when its text holds."""
+    changes = {name: getattr(given, name) for name in ("is_important", "valid_from", "valid_to")}
+    with transaction.atomic():
+        # First the bot, then the document, as everywhere.
+        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
+        if document is None:
+            raise NotFound
+        before = {name: getattr(document, name) for name in changes}
+        if changes != before:
+            Document.objects.filter(pk=document.pk).update(**changes)
+            _grow_knowledge(bot)
+            audit.record(
+                bot.client_id,
+                "document.importance_changed",
+                by=by,
+                subject=f"document:{document.pk}",
+                changes=given.model_dump(mode="json"),
+            )
+    # Read again: the times come back as the database keeps them.
+    return Document.objects.get(pk=document.pk)
+
+
+def delete(bot: Bot, *, document_id: int, by: User) -> None:
     """Forget a document: its row, its passages, and after the commit its file."""
     with transaction.atomic():
         # First the bot, then the document: the order in which training locks them too.
@@ -178,11 +240,51 @@ def delete(bot: Bot, *, document_id: int) -> None:
         document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
-        name = document.file.name
+        name, subject = document.file.name, f"document:{document.pk}"
+        WebPage.objects.filter(document=document).delete()
         document.delete()
-        Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
-        if name:
-            transaction.on_commit(lambda: default_storage.delete(name), robust=True)
+        _tell_web_url(document)
+        _grow_knowledge(bot)
+        audit.record(
+            bot.client_id,
+            "document.deleted",
+            by=by,
+            subject=subject,
+            changes={"file_name": document.file_name},
+        )
+        media.remove_later(bot.client_id, [name])
+
+
+def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
+    """Forget every document of the bot, in whatever state, web pages too; how many there were.
+
+    The addresses that pages came from stay: a later crawl reads them anew.
+    """
+    with transaction.atomic():
+        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        rows = Document.objects.filter(bot=bot)
+        names = list(rows.values_list("file", flat=True))
+        if not names:
+            return 0
+        # What a crawl remembers of a page would make it believe that the page is still known.
+        WebPage.objects.filter(web_url__bot=bot).delete()
+        WebUrl.objects.filter(bot=bot).update(page_count=0)
+        rows.delete()
+        _grow_knowledge(bot)
+        audit.record(
+            bot.client_id,
+            "documents.deleted",
+            by=by,
+            subject=f"bot:{bot.pk}",
+            changes={"count": len(names)},
+        )
+        media.remove_later(bot.client_id, names)
+    return len(names)
+
+
+def _grow_knowledge(bot: Bot) -> None:
+    """What the bot knows changes with the caller's transaction: indexes are made anew."""
+    Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
 
 
 # --- passages out -------------------------------------------------------------------------------
@@ -211,7 +313,9 @@ class Progress:
         self._written = time.monotonic()
         percent = READ_PERCENT + (ENCODED_PERCENT - READ_PERCENT) * done // max(total, 1)
         report_progress(percent)
-        if not _running(self._document_id).update(progress=percent):
+        # A run that begins again after a cut stays at what was shown until it has passed it.
+        shown = Greatest(F("progress"), percent)
+        if not _running(self._document_id).update(progress=shown):
             raise Gone
 
 
@@ -222,7 +326,7 @@ def train(document_id: int) -> None:
     """
     begun = Document.objects.filter(
         pk=document_id, status__in=[DocumentStatus.QUEUED, DocumentStatus.TRAINING]
-    ).update(status=DocumentStatus.TRAINING, progress=0, error_code="", error_message="")
+    ).update(status=DocumentStatus.TRAINING, error_code="", error_message="")
     document = Document.objects.filter(pk=document_id).first() if begun else None
     if document is None:
         log.info("document %s is gone or trained already", document_id)
@@ -240,10 +344,9 @@ def fail(document_id: int, *, code: str, message: str) -> None:
     """Mark an unfinished document as failed and announce it."""
     with transaction.atomic():
         hold_lease()
-        failed = (
-            Document.objects.filter(pk=document_id)
-            .exclude(status=DocumentStatus.TRAINED)
-            .update(status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500])
+        # One that is queued anew meanwhile has new bytes, and another run.
+        failed = _running(document_id).update(
+            status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
         )
         if failed:
             _announce("document.failed", document_id)
@@ -347,3 +450,10 @@ def _announce(event: str, document_id: int) -> None:
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.of(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
+    _tell_web_url(document)
+
+
+def _tell_web_url(document: Document) -> None:
+    """One page less is awaited: its crawl may be complete now."""
+    if document.web_url_id:
+        enqueue("bots.settle_web_url", client_id=document.client_id, web_url_id=document.web_url_id)

@@ -4,8 +4,19 @@ import pytest
 from django.apps import apps
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone
 
-from bots.models import Chunk, Document, Prompt
+from bots.models import (
+    Chunk,
+    Document,
+    Function,
+    FunctionCall,
+    FunctionCalling,
+    Prompt,
+    SampleQuestion,
+    WebPage,
+    WebUrl,
+)
 from chatplatform.models import Job
 from identity.models import User
 
@@ -24,6 +35,9 @@ def document(bot):
         size_bytes=1, sha256="0" * 64, status="failed", error_code="timeout", error_message="Slow",
     )  # fmt: skip
     Prompt.objects.create(client=bot.client, bot=bot, version=1, content="Be kind")
+    SampleQuestion.objects.create(
+        client=bot.client, bot=bot, question="When <b>do</b> you open?", language="en"
+    )
     Chunk.objects.create(
         client=bot.client, bot=bot, document=made, position=0, text="Open at nine",
         sentences=["Open at nine"], language="en", vector=b"\x00" * 1536,
@@ -31,13 +45,49 @@ def document(bot):
     return made
 
 
-@pytest.mark.parametrize("name", ["bot", "prompt", "document", "chunk"])
-def test_lists_and_rows_open(staff, document, name):
+@pytest.fixture
+def web_url(document):
+    row = WebUrl.objects.create(
+        client=document.client, bot=document.bot, url="http://shop.example/", status="trained"
+    )
+    WebPage.objects.create(
+        client=document.client, web_url=row, document=document, url="http://shop.example/a",
+        status="trained", fetched_at=timezone.now(),
+    )  # fmt: skip
+    return row
+
+
+@pytest.mark.parametrize("name", ["bot", "prompt", "document", "chunk", "weburl"])
+def test_lists_and_rows_open(staff, document, web_url, name):
     row = apps.get_model("bots", name)._default_manager.get()
     listed = staff.get(reverse(f"admin:bots_{name}_changelist"), {"q": "e"})
     assert listed.status_code == 200
     assert b"<b>hours" not in listed.content
     assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
+
+
+def test_a_bots_questions_are_read_and_not_written(staff, document):
+    shown = staff.get(reverse("admin:bots_bot_change", args=[document.bot_id]))
+    assert b"When &lt;b&gt;do&lt;/b&gt; you open?" in shown.content
+    assert b'name="sample_questions-0-question"' not in shown.content
+
+
+@pytest.mark.parametrize("name", ["functioncalling", "function", "functioncall"])
+def test_function_calling_shows_no_secret(staff, bot, name):
+    FunctionCalling.objects.create(client=bot.client, bot=bot)
+    Function.objects.create(
+        client=bot.client, bot=bot, name="get_order", description="x", parameters={},
+        method="GET", url="https://shop.example/", secret_headers='{"A": "very-secret"}',
+    )  # fmt: skip
+    FunctionCall.objects.create(
+        client=bot.client, bot=bot, function_name="<b>get_order", status="failed", error="no"
+    )
+    row = apps.get_model("bots", name)._default_manager.get()
+    listed = staff.get(reverse(f"admin:bots_{name}_changelist"), {"q": "e"})
+    shown = staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk]))
+    assert (listed.status_code, shown.status_code) == (200, 200)
+    assert b"secret" not in shown.content
+    assert b"<b>get_order" not in listed.content + shown.content
 
 
 def test_train_again(staff, document):
@@ -48,3 +98,21 @@ def test_train_again(staff, document):
     document.refresh_from_db()
     assert (document.status, document.error_code) == ("queued", "")
     assert Job.objects.filter(name="bots.train_document").count() == 1
+
+
+def test_crawl_now(staff, web_url):
+    path = reverse("admin:bots_weburl_changelist")
+    assert b"1 failed" in staff.get(path).content
+    chosen = {"action": "crawl_now", "_selected_action": [web_url.pk]}
+    for _ in range(2):
+        assert staff.post(path, chosen).status_code == 302
+    web_url.refresh_from_db()
+    assert web_url.status == "queued"
+    assert Job.objects.filter(name="bots.crawl_web_url").count() == 1
+
+
+def test_the_pages_of_an_address(staff, web_url):
+    shown = staff.get(reverse("admin:bots_weburl_change", args=[web_url.pk])).content.decode()
+    assert "http://shop.example/a" in shown
+    assert "timeout" in shown
+    assert 'name="pages-0-url"' not in shown

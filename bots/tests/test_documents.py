@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bots.models import Bot, Chunk, Document
 from chatplatform.testing import run_jobs
+from identity.models import AuditEvent
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,10 @@ def test_delete_forgets_everything(ann, bot, document):
     assert (reply.status_code, reply.content) == (204, b"")
     assert not Document.objects.exists()
     assert not Chunk.objects.exists()
+    run_jobs()
     assert not path.exists()
+    deleted = AuditEvent.objects.get(action="document.deleted")
+    assert (deleted.user, deleted.changes) == (ann.user, {"file_name": "hours.txt"})
     assert Bot.objects.get().knowledge_version == 3
     assert ann.delete(of(document)).status_code == 404
 

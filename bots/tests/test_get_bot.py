@@ -1,6 +1,6 @@
 """Get All Bot, Get Bot By Id."""
 
-from bots.models import Document, Prompt
+from bots.models import Document, Prompt, WebUrl
 from bots.services import bots
 from chatplatform.testing import make_bot, make_key
 
@@ -16,6 +16,19 @@ def test_the_flags_follow_what_is_there(ann, bot):
     assert found["chatbot_setup"] is False
     Document.objects.filter(pk=document.pk).update(status="trained")
     assert ann.get(f"/ai/bot/{bot.pk}").json()["file_setup"] is True
+
+
+def test_pages_and_files_are_told_apart(ann, bot):
+    url = WebUrl.objects.create(client=ann.client, bot=bot, url="https://shop.example/")
+    document = Document.objects.create(
+        client=ann.client, bot=bot, file_name="page", mime_type="text/html", size_bytes=1,
+        sha256="0" * 64, status="training", web_url=url, url=url.url,
+    )  # fmt: skip
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["url_setup"] is False
+    Document.objects.filter(pk=document.pk).update(status="trained")
+    found = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert (found["url_setup"], found["file_setup"]) == (True, False)
+    assert ann.get(f"/ai/{bot.pk}/train/document").json()["items"] == []
 
 
 def test_the_key_is_masked(ann, bot):

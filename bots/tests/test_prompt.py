@@ -27,8 +27,20 @@ def test_a_new_version_replaces_the_current(ann, bot):
     )  # fmt: skip
 
 
+def test_the_old_ones_stay_readable(ann, cara, bot):
+    first = ann.post(path(bot), {"content": "Be kind"}).json()
+    second = ann.post(path(bot), {"content": "Be brief"}).json()
+    assert ann.get(path(bot), {"version": 1}).json() == {**first, "is_current": False}
+    assert ann.get(path(bot), {"version": 2}).json() == second
+    assert ann.get(path(bot), {"version": 3}).status_code == 404
+    assert cara.get(path(bot), {"version": 1}).status_code == 404
+    for wrong in ("0", "x", str(2**31)):
+        assert ann.get(path(bot), {"version": wrong}).status_code == 422
+
+
 def test_none_yet(ann, bot):
     assert ann.get(path(bot)).status_code == 404
+    assert ann.get(path(bot), {"version": 1}).status_code == 404
 
 
 @pytest.mark.parametrize(

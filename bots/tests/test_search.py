@@ -19,10 +19,11 @@ def plain(
     language: str = "en",
     vector: Vectors = EMPTY,
     is_important: bool = False,
+    document: int = 1,
 ) -> IndexedChunk:
     return IndexedChunk(
         id=number,
-        document_id=1,
+        document_id=document,
         title="Guide",
         url=None,
         heading="",
@@ -55,12 +56,60 @@ def test_empty_index_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
-def test_an_important_piece_holds_a_place(limit: int) -> None:
+def test_an_important_document_is_read_beside_the_best(limit: int) -> None:
     chunks = [plain(n, text, is_important=n == 2) for n, text in enumerate(TEXTS)]
     hits = Index.build(chunks).search("refund receipt", language="en", limit=limit).hits
-    assert len(hits) == limit
+    assert [hit.chunk.id for hit in hits][0] == 1, "what is far from the question does not lead"
     assert 2 in [hit.chunk.id for hit in hits]
-    assert limit == 1 or hits[0].chunk.id == 1
+    assert len(hits) == min(limit + 1, 3)
+    assert Index.build(chunks).search("refund receipt", language="en", limit=0).hits == ()
+
+
+def test_important_documents_share_their_places_by_relevance() -> None:
+    places = search.IMPORTANT_PLACES
+    texts = [f"Refund rule {'refund ' * n}" for n in range(places + 3)]
+    chunks = [plain(n, text, is_important=True, document=n) for n, text in enumerate(texts)]
+    # A second passage of a document takes no place from another document.
+    chunks.append(plain(99, texts[-1], is_important=True, document=len(texts) - 1))
+    plainly = [plain(100 + n, f"Refund {n} refund refund refund") for n in range(20)]
+    index = Index.build([*chunks, *plainly])
+    hits = index.search("refund rule", language="en", limit=1).hits
+    held = {hit.chunk.document_id for hit in hits if hit.chunk.is_important}
+    ranked = index.search("refund rule", language="en", limit=50).hits
+    nearest = sorted((h for h in ranked if h.chunk.is_important), key=lambda h: -h.score)
+    expected = dict.fromkeys(hit.chunk.document_id for hit in nearest)
+    assert held == set(list(expected)[:places])
+
+
+def test_an_important_text_leads_where_scores_are_near() -> None:
+    old, new = "Refunds take thirty days.", "Refunds take sixty days."
+    for order in ((old, new), (new, old)):
+        chunks = [
+            plain(n, text, is_important=text == new, document=n)
+            for n, text in enumerate([*order, *TEXTS])
+        ]
+        found = Index.build(chunks).search("how many days do refunds take", language="en")
+        assert found.hits[0].chunk.text == new
+        reply = embedded.answer(
+            "how many days do refunds take", language="en", found=found, threshold=0.5
+        )
+        assert reply
+        assert reply.text == new
+        assert [cited.quote for cited in reply.citations] == [new]
+
+
+def test_an_important_text_opens_no_gate() -> None:
+    without = [plain(n, text) for n, text in enumerate(TEXTS)]
+    within = [plain(n, text, is_important=True) for n, text in enumerate(TEXTS)]
+    for question in ("weather in Paris", "refund receipt"):
+        one, other = (
+            Index.build(chunks).search(question, language="en") for chunks in (without, within)
+        )
+        assert one.gate == other.gate
+    off_topic = Index.build(within).search("weather in Paris", language="en")
+    assert embedded.answer(
+        "weather in Paris", language="en", found=off_topic, threshold=search.DEFAULT_THRESHOLD
+    ) is None  # fmt: skip
 
 
 def test_vietnamese_without_marks_is_matched() -> None:

@@ -108,8 +108,12 @@ def test_vectors_of_another_model_are_left_aside(ann, bot):
 def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
-    row, chunks = Bot.objects.get(), retrieval.load(bot.pk)
-    with mock.patch("bots.services.retrieval.load", return_value=chunks) as load:
+    row, chunks = Bot.objects.get(), retrieval.load(bot.pk, now=datetime.now(UTC))
+    # No database in the threads: nobody would close their connections.
+    with (
+        mock.patch("bots.services.retrieval._next_change", return_value=None),
+        mock.patch("bots.services.retrieval.load", return_value=chunks) as load,
+    ):
 
         def ask():
             retrieval.search(row, "Hours?", language="en")
@@ -185,6 +189,22 @@ def test_a_killed_run_is_tried_again(ann, bot):
     assert Job.objects.get().attempts == 2
 
 
+def test_progress_never_goes_back(ann, bot):
+    document = send(ann, bot)
+    Document.objects.update(status="training", progress=60)
+    progress = training.Progress(document.pk)
+    progress._written -= 2
+    progress.tell(1, 4)
+    assert Document.objects.get().progress == 60
+    seen = []
+    with run_before(
+        "bots.services.training._keep", lambda: seen.append(Document.objects.get().progress)
+    ):
+        training.train(document.pk)
+    assert seen[0] >= 60, "a run that begins again does not begin at nothing"
+    assert Document.objects.get().progress == 100
+
+
 def test_a_document_that_kills_every_worker_is_shown_as_failed(ann, bot):
     document = send(ann, bot)
     for _ in range(3):
@@ -257,7 +277,7 @@ def test_a_document_deleted_before_its_training(ann, bot):
     document = send(ann, bot)
     assert ann.delete(f"/ai/{bot.pk}/train/document/{document.pk}").status_code == 204
     run_jobs()
-    assert Job.objects.get().state == "done"
+    assert Job.objects.get(name="bots.train_document").state == "done"
     assert not events()
 
 
@@ -269,7 +289,7 @@ def test_a_document_deleted_while_it_is_trained(ann, bot):
 
     with run_before("bots.services.training._keep", delete):
         run_jobs()
-    assert Job.objects.get().state == "done"
+    assert Job.objects.get(name="bots.train_document").state == "done"
     assert not Chunk.objects.exists()
     assert not events()
 

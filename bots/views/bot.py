@@ -2,17 +2,53 @@
 
 from typing import Any
 
+from django.http import HttpResponse
 from rest_framework.request import Request
 
-from bots.serializers.bot import BotDto, BotsResponse
-from bots.services import bots
+from bots.serializers.bot import BotDto, BotsResponse, ToggleDisableBotDto
+from bots.serializers.languages import BotLanguageConfigDto
+from bots.serializers.widget import (
+    BotConfigDto,
+    InLanguage,
+    OfKeyInLanguage,
+    SampleQuestions,
+    SampleQuestionsResponse,
+)
+from bots.services import bots, config, languages, welcome
 from chatplatform.api import TenantViewSet, operation
+from chatplatform.errors import json_response
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
-from identity.auth import ADMIN, BEARER
+from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY
+
+# How long a browser shows a configuration without asking whether it is still right (seconds).
+CONFIG_SECONDS = 60
 
 
 class BotViewSet(TenantViewSet):
+    @operation(
+        "bot", "Get Config By Api Key With Auth", access=API_KEY, query=OfKeyInLanguage,
+        returns=BotConfigDto, also={304: None},
+    )  # fmt: skip
+    def config(self, request: Request, query: OfKeyInLanguage) -> HttpResponse:
+        """What a widget needs to draw itself, its texts in one language.
+
+        Keep it for the time that Cache-Control names, then ask with If-None-Match: 304 where
+        nothing changed. A public key is answered to the pages that its bot allows. A disabled
+        bot is shown like any other: people answer its chats.
+        """
+        bot = bots.of_key(self.key, bot_id=query.bot_id)
+        found = config.of_bot(bot, language=query.language)
+        tag = config.etag(found)
+        headers = {
+            "ETag": tag,
+            "Cache-Control": f"private, max-age={CONFIG_SECONDS}",
+            "Vary": "API-KEY",
+        }
+        if _is_known(request.headers.get("If-None-Match", ""), tag):
+            return HttpResponse(status=304, headers=headers)
+        return json_response(found, headers=headers)
+
     @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """Your bots, oldest first."""
@@ -35,3 +71,78 @@ class BotViewSet(TenantViewSet):
     def update(self, request: Request, bot_id: int, body: BotDto) -> BotDto:
         """Change the fields that the body names; the others keep their value."""
         return bots.update(bots.get(self.client, bot_id), given=body)
+
+    @operation("bot", "Toggle Disable Bot", access=ADMIN, body=ToggleDisableBotDto, returns=BotDto)
+    def toggle_disable(self, request: Request, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
+        """Switch a bot off, so that people answer its chats, or on again."""
+        bot = bots.get(self.client, bot_id)
+        return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
+
+    @operation("bot", "Delete Bot", access=ADMIN, status=204, also={409: Error})
+    def destroy(self, request: Request, bot_id: int) -> None:
+        """Delete a bot with all that it was taught; its keys end at once.
+
+        409 `delete_not_available` where the bot is protected, and `bot_has_chats` where it has
+        conversations, which would be lost: disable it instead.
+        """
+        bots.delete(bots.get(self.client, bot_id), by=self.user)
+
+    @operation(
+        "bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY, query=InLanguage,
+        returns=SampleQuestionsResponse,
+    )  # fmt: skip
+    def sample_questions(
+        self, request: Request, bot_id: int, query: InLanguage
+    ) -> SampleQuestionsResponse:
+        """The questions that the widget offers: those that were written, in their order.
+
+        With a language: of that language alone. Where none are written, at most six that the
+        trained documents themselves ask, important ones first.
+        """
+        key = self.principal.key if self.principal else None
+        bot = bots.of_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
+        items = welcome.questions(bot, language=query.language)
+        return SampleQuestionsResponse(items=items, next_cursor=None)
+
+    @operation(
+        "bot", "Update Bot Sample Questions", access=ADMIN, body=SampleQuestions,
+        returns=SampleQuestionsResponse,
+    )  # fmt: skip
+    def replace_questions(
+        self, request: Request, bot_id: int, body: SampleQuestions
+    ) -> SampleQuestionsResponse:
+        """Write the questions that the widget offers; they replace those before.
+
+        An empty list: the widget offers questions from the documents.
+        """
+        bot = bots.get(self.client, bot_id)
+        items = welcome.replace_questions(bot, given=body, by=self.user)
+        return SampleQuestionsResponse(items=items, next_cursor=None)
+
+
+class LanguageViewSet(TenantViewSet):
+    """Two operations of the tag `identity` that tell of bots: they are served here, since bots lie
+    above that app."""
+
+    @operation(
+        "identity", "Get Client Config Languages", access=BEARER, returns=BotLanguageConfigDto
+    )
+    def retrieve(self, request: Request) -> BotLanguageConfigDto:
+        """All languages that your bots are offered in; the default is your company's."""
+        return languages.of_client(self.client)
+
+    @operation(
+        "identity",
+        "Get Client Config Languages By Api Key",
+        access=API_KEY,
+        returns=BotLanguageConfigDto,
+    )
+    def retrieve_by_key(self, request: Request) -> BotLanguageConfigDto:
+        """The languages of the key's bot; of all bots for a secret key that serves every bot."""
+        return languages.of_key(self.key)
+
+
+def _is_known(given: str, tag: str) -> bool:
+    """Whether If-None-Match (RFC 9110, 13.1.2) names what would be sent."""
+    names = {part.strip().removeprefix("W/") for part in given.split(",")}
+    return tag in names or names == {"*"}

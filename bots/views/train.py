@@ -8,14 +8,36 @@ from bots.serializers.train import (
     Body_upload_files_ai__bot_id__train_document_post,
     DocumentDto,
     DocumentsResponse,
+    ImportantDocumentDto,
     PromptDto,
+    PromptVersion,
+    ReuploadFilesRequest,
+    ReuploadFilesResponse,
 )
-from bots.services import bots, prompts, training
+from bots.serializers.web_url import WebUrlDto, WebUrlsResponse
+from bots.serializers.widget import (
+    BannerUploadResponseDto,
+    Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
+    BotBannerDto,
+    CustomerInfoFields,
+    OfKey,
+    WelcomeMessages,
+)
+from bots.services import (
+    banners,
+    bots,
+    customer_info,
+    prompts,
+    training,
+    web_urls,
+    welcome,
+)
 from chatplatform.api import Form, TenantViewSet, operation
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
-from identity.auth import BEARER
+from identity.auth import API_KEY, BEARER
 
+BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
 UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",))
 
 
@@ -26,10 +48,15 @@ class PromptViewSet(TenantViewSet):
         bot = bots.get(self.client, bot_id)
         return PromptDto.of(prompts.create(bot, given=body, by=self.user))
 
-    @operation("AI / train", "Get Current Prompt", access=BEARER, returns=PromptDto)
-    def retrieve(self, request: Request, bot_id: int) -> PromptDto:
-        """The version that the bot follows; 404 before the first."""
-        return PromptDto.of(prompts.get_current(bots.get(self.client, bot_id)))
+    @operation(
+        "AI / train", "Get Current Prompt", access=BEARER, query=PromptVersion, returns=PromptDto
+    )
+    def retrieve(self, request: Request, bot_id: int, query: PromptVersion) -> PromptDto:
+        """The version that the bot follows, or an earlier one; 404 before the first."""
+        bot = bots.get(self.client, bot_id)
+        if query.version is None:
+            return PromptDto.of(prompts.get_current(bot))
+        return PromptDto.of(prompts.get_version(bot, version=query.version))
 
 
 class DocumentViewSet(TenantViewSet):
@@ -54,10 +81,134 @@ class DocumentViewSet(TenantViewSet):
     @operation("AI / train", "Delete Document By Id", access=BEARER, status=204)
     def destroy(self, request: Request, bot_id: int, document_id: int) -> None:
         """Forget a document and everything the bot knew from it."""
-        training.delete(bots.get(self.client, bot_id), document_id=document_id)
+        bot = bots.get(self.client, bot_id)
+        training.delete(bot, document_id=document_id, by=self.user)
 
     @operation("AI / train", "Get Files", access=BEARER, query=Page, returns=DocumentsResponse)
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's documents, newest first, with how far their training is."""
-        rows = training.of_bot(bots.get(self.client, bot_id))
+        """The files that were uploaded, newest first, with how far their training is."""
+        rows = training.files_of(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.of)
+
+    @operation(
+        "AI / train", "Set Important Document", access=BEARER, body=ImportantDocumentDto,
+        returns=DocumentDto,
+    )  # fmt: skip
+    def set_important(
+        self, request: Request, bot_id: int, document_id: int, body: ImportantDocumentDto
+    ) -> DocumentDto:
+        """Say that a document ranks first, and from when until when its text holds.
+
+        The bot quotes no document before `valid_from` or after `valid_to`, important or not.
+        """
+        bot = bots.get(self.client, bot_id)
+        return DocumentDto.of(
+            training.set_importance(bot, document_id=document_id, given=body, by=self.user)
+        )
+
+    @operation(
+        "AI / train", "Reupload Files", access=BEARER, body=ReuploadFilesRequest,
+        returns=ReuploadFilesResponse, status=202,
+    )  # fmt: skip
+    def reupload(
+        self, request: Request, bot_id: int, body: ReuploadFilesRequest
+    ) -> ReuploadFilesResponse:
+        """Train files again from the bytes that are stored; what they taught stays until then."""
+        bot = bots.get(self.client, bot_id)
+        queued, skipped = training.reupload(bot, document_ids=body.document_ids)
+        return ReuploadFilesResponse(queued=queued, skipped=skipped)
+
+
+class WebUrlViewSet(TenantViewSet):
+    @operation(
+        "AI / train", "Add Web Url", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
+        status=202, also={409: Error},
+    )  # fmt: skip
+    def create(self, request: Request, bot_id: int, body: WebUrlDto) -> WebUrlDto:
+        """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
+
+        A worker fetches them as the site's robots.txt allows; `Get Web Urls` shows how far it is.
+        """
+        return web_urls.add(bots.get(self.client, bot_id), given=body)
+
+    @operation(
+        "AI / train", "Update Web Url By Id", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
+        also={409: Error},
+    )  # fmt: skip
+    def update(self, request: Request, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
+        """Change what is named. Another `url` or `crawl_depth` is crawled at once."""
+        bot = bots.get(self.client, bot_id)
+        return web_urls.update(bot, web_url_id=web_url_id, given=body)
+
+    @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
+    def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
+        """The bot's addresses, newest first, with what became of their pages."""
+        rows = web_urls.of_bot(bots.get(self.client, bot_id))
+        return page(rows, query, by="-id", shape=WebUrlDto.of)
+
+    @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
+    def destroy(self, request: Request, bot_id: int, web_url_id: int) -> None:
+        """Forget an address and everything the bot knew from its pages."""
+        bot = bots.get(self.client, bot_id)
+        web_urls.delete(bot, web_url_id=web_url_id, by=self.user)
+
+
+class CustomerInfoViewSet(TenantViewSet):
+    @operation(
+        "AI / train", "Update Customer Info Field", access=BEARER, body=CustomerInfoFields,
+        returns=CustomerInfoFields,
+    )  # fmt: skip
+    def update(self, request: Request, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
+        """What the bot asks a customer for, in this order; replaces what was asked before."""
+        return customer_info.update(bots.get(self.client, bot_id), given=body)
+
+    @operation("AI / train", "Get Customer Info Field", access=BEARER, returns=CustomerInfoFields)
+    def retrieve(self, request: Request, bot_id: int) -> CustomerInfoFields:
+        """What the bot asks a customer for."""
+        return CustomerInfoFields.of(bots.get(self.client, bot_id))
+
+
+class WelcomeViewSet(TenantViewSet):
+    @operation(
+        "AI / train", "Update Client Customer Welcome Message Route", access=BEARER,
+        body=WelcomeMessages, returns=WelcomeMessages,
+    )  # fmt: skip
+    def update(self, request: Request, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
+        """The bot's first words, by language; replaces those before."""
+        return welcome.update_messages(bots.get(self.client, bot_id), given=body)
+
+    @operation(
+        "AI / train", "Get Client Customer Welcome Message Route", access=BEARER,
+        returns=WelcomeMessages,
+    )  # fmt: skip
+    def retrieve(self, request: Request, bot_id: int) -> WelcomeMessages:
+        """The bot's first words, by language."""
+        bot = bots.get(self.client, bot_id)
+        return WelcomeMessages.model_construct(messages=bot.welcome_message)
+
+
+class BannerViewSet(TenantViewSet):
+    @operation(
+        "AI / train", "Upload Banner Image Route", access=BEARER, body=BANNER,
+        returns=BannerUploadResponseDto,
+    )  # fmt: skip
+    def upload(
+        self,
+        request: Request,
+        bot_id: int,
+        body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
+    ) -> BannerUploadResponseDto:
+        """The picture above the chat; replaces the one before, with its link and text."""
+        return banners.upload(bots.get(self.client, bot_id), given=body)
+
+    @operation("AI / train", "Get Bot Banner Route", access=BEARER, returns=BotBannerDto)
+    def retrieve(self, request: Request, bot_id: int) -> BotBannerDto:
+        """The picture above the chat; its url is null where there is none."""
+        return banners.of_bot(bots.get(self.client, bot_id))
+
+    @operation(
+        "AI / train", "Get Bot Banner Route", access=API_KEY, query=OfKey, returns=BotBannerDto
+    )
+    def of_key(self, request: Request, query: OfKey) -> BotBannerDto:
+        """The picture above the chat of the key's bot; its url is null where there is none."""
+        return banners.of_bot(bots.of_key(self.key, bot_id=query.bot_id))

@@ -5,9 +5,11 @@
 Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
 no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),
 json (writes what `says` holds, as JSON), no_schema (the same, but 400 to a request with a schema),
-huge (ten million characters). Several with commas are played one a request, the latest for ever.
-POST /script {"mode": "500,ok"} switches, GET /count counts completions, GET /last is the latest
-request's body.
+huge (ten million characters). Several with commas are played
+one a request, the latest for ever. A mode `say:...` says that; one that is a list of [name,
+arguments] asks for these functions, arguments as an object or as raw text. POST /script {"mode":
+"500,ok"} or {"mode": [[["get_order", {"id": 1}]], "say:Done."]} switches, GET /count counts
+completions, GET /last is the latest request's body.
 """
 
 import argparse
@@ -25,6 +27,8 @@ SLOW_SECONDS = 30.0
 DRIP_SECONDS = 0.2
 UNGROUNDED = "It costs 987654 euros, see https://invented.example/offer [1]."
 _MODEL = "stub"
+# How a request is to be answered: by name, or by function calls.
+Mode = str | list[Any]
 _SNIPPET = re.compile(
     r"<<<SNIPPET \[1\][^>]*>>>\n(?:Title: [^\n]*\n)?(?:Source: [^\n]*\n)?(.*?)\n<<<END", re.DOTALL
 )
@@ -38,7 +42,7 @@ class StubModel(ThreadingHTTPServer):
     def __init__(self, port: int = 0, script: str = "ok") -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self._lock = threading.Lock()
-        self._modes: list[str] = []
+        self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
         self.says: Any = {}
         self.play(script)
@@ -47,12 +51,16 @@ class StubModel(ThreadingHTTPServer):
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/v1"
 
-    def play(self, script: str) -> None:
-        """Behave so from the next request on; modes are separated by commas."""
+    def play(self, script: str | list[Mode]) -> None:
+        """Behave so from the next request on; modes in a text are separated by commas."""
         with self._lock:
-            self._modes = [mode.strip() for mode in script.split(",")]
+            self._modes = (
+                [mode.strip() for mode in script.split(",")]
+                if isinstance(script, str)
+                else list(script)
+            )
 
-    def take(self, body: dict[str, Any]) -> str:
+    def take(self, body: dict[str, Any]) -> Mode:
         """Note a request and say how to answer it."""
         with self._lock:
             self.requests.append(body)
@@ -93,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         if self.path == "/script":
-            self.server.play(str(body["mode"]))
+            self.server.play(body["mode"])
             self._json({"mode": body["mode"]})
         elif self.path.endswith("/chat/completions"):
             self._complete(self.server.take(body), body)
@@ -103,8 +111,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: a test's output is the test's own."""
 
-    def _complete(self, mode: str, body: dict[str, Any]) -> None:
-        if mode == "no_schema" and "response_format" in body:
+    def _complete(self, mode: Mode, body: dict[str, Any]) -> None:
+        if isinstance(mode, list):
+            self._ask_for(mode, body)
+        elif mode == "no_schema" and "response_format" in body:
             self._json({"error": {"message": "unknown parameter response_format"}}, 400)
         elif mode in {"json", "no_schema"}:
             self._json(_whole(json.dumps(self.server.says)))
@@ -120,12 +130,31 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._stream(mode, body)
 
-    def _stream(self, mode: str, body: dict[str, Any]) -> None:
+    def _ask_for(self, calls: list[Any], body: dict[str, Any]) -> None:
+        """Function calls, in the pieces in which servers stream them."""
+        if not body.get("stream"):
+            self._json(_whole("", _calls(calls)))
+            return
+        self._begin_stream()
+        for index, call in enumerate(_calls(calls)):
+            arguments, function = call["function"]["arguments"], call["function"]["name"]
+            first = {**call, "index": index, "function": {"name": function, "arguments": ""}}
+            self._event(_delta(None, tool_calls=[first]))
+            for start in range(0, len(arguments), 7):
+                piece = {"arguments": arguments[start : start + 7]}
+                self._event(_delta(None, tool_calls=[{"index": index, "function": piece}]))
+        self._event(_delta(None, "tool_calls"))
+        self._write(b"data: [DONE]\n\n")
+
+    def _begin_stream(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
+
+    def _stream(self, mode: str, body: dict[str, Any]) -> None:
+        self._begin_stream()
         if mode == "nonsense":
             self._write(b"data: {this is no json\n\ndata: 7\n\n")
         elif mode == "garbled":
@@ -169,6 +198,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _text(mode: str, body: dict[str, Any]) -> str:
+    if mode.startswith("say:"):
+        return mode.removeprefix("say:")
     fixed = {"empty": "", "no_answer": "NO_ANSWER", "ungrounded": UNGROUNDED}
     return fixed[mode] if mode in fixed else _quote(body)
 
@@ -183,15 +214,33 @@ def _quote(body: dict[str, Any]) -> str:
     return f"{sentence} [1]"
 
 
-def _delta(content: str, finish_reason: str | None = None) -> dict[str, Any]:
-    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish_reason}
+def _calls(calls: list[Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {
+                "name": name,
+                "arguments": given if isinstance(given, str) else json.dumps(given),
+            },
+        }
+        for n, (name, given) in enumerate(calls)
+    ]
+
+
+def _delta(content: str | None, finish_reason: str | None = None, **more: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"content": content, **more}, "finish_reason": finish_reason}
     head = {"id": "stub-1", "object": "chat.completion.chunk", "created": 0, "model": _MODEL}
     return {**head, "choices": [choice]}
 
 
-def _whole(content: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": content}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+def _whole(content: str, calls: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": content}
+    if calls:
+        message["tool_calls"] = calls
+    choice = {
+        "index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop",
+    }  # fmt: skip
     usage = {"prompt_tokens": 100, "completion_tokens": len(content.split()), "total_tokens": 0}
     head = {"id": "stub-1", "object": "chat.completion", "created": 0, "model": _MODEL}
     return {**head, "choices": [choice], "usage": usage}

@@ -256,8 +256,8 @@ class Conversation(Shape):
     handoff_reason: str | None = Field(
         None,
         description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
-        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`,"
-        " `files_only`.",
+        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
+        " `files_only`, `approval_needed` (an agent must agree to a function call).",
     )
     previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
     language: str = Field(description="BCP 47.")

@@ -1,8 +1,8 @@
 """Assignment: who has a chat, by people's wish or by the client's strategy."""
 
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -125,8 +125,10 @@ def _agent(by: User, user_id: int | None) -> User:
 
 def assign_waiting(client_id: int) -> None:
     """Hand waiting chats to agents who are online and below their capacity, oldest first."""
-    for chat_id in _waiting(client_id)[:BATCH]:
-        if not _assign_one(client_id, chat_id):
+    # Asked before any row is locked: Valkey may be slow to say that it is away.
+    online = presence.online(client_id)
+    for chat_id in _waiting(client_id)[:BATCH] if online else []:
+        if not _assign_one(client_id, chat_id, online):
             return
 
 
@@ -144,14 +146,14 @@ def _waiting(client_id: int) -> "QuerySet[Conversation, uuid.UUID]":
     return rows.order_by("waiting_since", "id").values_list("pk", flat=True)
 
 
-def _assign_one(client_id: int, chat_id: uuid.UUID) -> bool:
+def _assign_one(client_id: int, chat_id: uuid.UUID, online: set[int]) -> bool:
     """Find an agent for one chat; False where nobody has room."""
     with transaction.atomic():
         # One hand for all of a client's chats: two at once would count the same room twice.
         config = ClientConfig.objects.select_for_update(no_key=True).get(client_id=client_id)
         if config.assign_strategy == AssignStrategy.MANUAL:
             return False
-        agents = list(_with_room(config))
+        agents = _with_room(config, online)
         if not agents:
             return False
         found = Conversation.objects.filter(pk=chat_id).first()
@@ -163,7 +165,7 @@ def _assign_one(client_id: int, chat_id: uuid.UUID) -> bool:
     return True
 
 
-def _with_room(config: ClientConfig) -> Iterator[User]:
+def _with_room(config: ClientConfig, online: set[int]) -> list[User]:
     """Agents who are online and below their capacity, the strategy's first choice first.
 
     Where a client has nobody of the role agent, its admins and owners are its agents.
@@ -171,16 +173,12 @@ def _with_room(config: ClientConfig) -> Iterator[User]:
     people = notifications.staff(config.client_id)
     agents = people.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
-    ranked = (agents if agents.exists() else people).annotate(
-        has=Count(
-            "conversation",
-            filter=Q(conversation__status=Status.OPEN),
-        ),
+    ranked: Any = (agents if agents.exists() else people).annotate(
+        has=Count("conversation", filter=Q(conversation__status=Status.OPEN)),
         last_at=Subquery(last.order_by("-id").values("created_at")[:1]),
     )
     busy_first = config.assign_strategy == AssignStrategy.LEAST_BUSY
-    online = presence.online(config.client_id)
-    rows = sorted(
+    return sorted(
         (user for user in ranked.filter(pk__in=online) if user.has < config.agent_capacity),
         key=lambda user: (
             user.has if busy_first else 0,
@@ -189,7 +187,6 @@ def _with_room(config: ClientConfig) -> Iterator[User]:
             user.pk,
         ),
     )
-    return iter(rows)
 
 
 def _first_choice(chat: Conversation, agents: list[User]) -> User:

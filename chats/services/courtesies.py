@@ -3,14 +3,11 @@
 A client's own words come first: the bot's welcome message, the configured handover message.
 """
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 from django.utils import timezone
 
 from bots.models import Bot
 from chats.models import Conversation
-from identity.models import ClientConfig
+from identity.services import configs
 
 _GREETING = {"en": "Hello! How can I help you?", "vi": "Xin chào! Tôi có thể giúp gì cho bạn?"}
 _THANKS = {
@@ -43,6 +40,33 @@ _NO_PERSON = {
     " tôi biết.",
 }
 
+_APPROVAL = {
+    "en": "A colleague must confirm that first. I have passed it on, and you will be answered"
+    " here.",
+    "vi": "Việc này cần nhân viên xác nhận trước. Tôi đã chuyển yêu cầu, bạn sẽ được trả lời tại"
+    " đây.",
+}
+_CONFIRM = {
+    "en": "I can do this for you: {action}. Shall I go ahead? Please answer yes or no.",
+    "vi": "Tôi có thể làm việc này cho bạn: {action}. Bạn có đồng ý không? Vui lòng trả lời có hoặc"
+    " không.",
+}
+_DECLINED = {
+    "customer": {
+        "en": "All right, I have not done it.",
+        "vi": "Vâng, tôi đã không thực hiện việc đó.",
+    },
+    "agent": {
+        "en": "A colleague has not confirmed that, so it was not done. You will be answered here.",
+        "vi": "Nhân viên chưa xác nhận nên việc đó không được thực hiện. Bạn sẽ được trả lời tại"
+        " đây.",
+    },
+}
+_DONE = {
+    "en": "A colleague has confirmed it, and it has been done.",
+    "vi": "Nhân viên đã xác nhận và việc đó đã được thực hiện.",
+}
+
 
 def reply(kind: str, *, language: str, bot: Bot) -> str:
     """What the bot says to small talk: `greeting`, `thanks` or `goodbye`."""
@@ -51,10 +75,29 @@ def reply(kind: str, *, language: str, bot: Bot) -> str:
     return _in(language, {}, _THANKS if kind == "thanks" else _GOODBYE)
 
 
+def confirm(action: str, *, language: str) -> str:
+    """The question before a call of a function that the customer must confirm."""
+    # Not by format(): the action holds what customers wrote.
+    return _in(language, {}, _CONFIRM).replace("{action}", action)
+
+
+def declined(*, by: str, language: str) -> str:
+    """What is said when the `customer` or an `agent` did not want a call to be made."""
+    return _in(language, {}, _DECLINED[by])
+
+
+def done(*, language: str) -> str:
+    """What is said of an approved call that worked, where the model finds no words."""
+    return _in(language, {}, _DONE)
+
+
 def handover(*, reason: str, language: str, chat: Conversation) -> str:
     """What the customer is told when a person will answer; another thing while nobody works."""
     config = chat.client.config
-    if config.out_of_hours_message and not is_open(config, timezone.now()):
+    if reason == "approval_needed":
+        # The client's own words tell of something that the bot does not know.
+        return _in(language, {}, _APPROVAL)
+    if config.out_of_hours_message and not configs.is_open(config, timezone.now()):
         return _in(language, config.out_of_hours_message, _CLOSED)
     return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
 
@@ -67,18 +110,6 @@ def unknown(*, language: str) -> str:
 def no_person(*, language: str) -> str:
     """What the bot says to who asks for a person where it may not hand over."""
     return _in(language, {}, _NO_PERSON)
-
-
-def is_open(config: ClientConfig, at: datetime) -> bool:
-    """Whether the client works at a time, by its own clock; without business hours: always."""
-    if not config.business_hours:
-        return True
-    local = at.astimezone(ZoneInfo(config.client.timezone))
-    clock = f"{local:%H:%M}"
-    return any(
-        hours["weekday"] == local.weekday() and hours["opens"] <= clock < hours["closes"]
-        for hours in config.business_hours
-    )
 
 
 def _in(language: str, own: dict[str, str], ours: dict[str, str]) -> str:

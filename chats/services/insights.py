@@ -22,7 +22,7 @@ from chats.serializers.insight import ChatSummary
 from chats.services import conversations, tags, transcripts
 from identity.services.credits import InsufficientCredits
 
-# An engine's tags of less confidence are proposed and never stored by themselves.
+# A model's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
 
@@ -92,6 +92,8 @@ def auto_tag(chat: Conversation) -> list[Tagging]:
         return tags.of(chat)
     with _tagging(chat, transcript) as engine:
         proposed = _proposed(chat, transcript, engine)
+        if engine.writer is None:
+            return tags.add_suggested(chat, suggested=tagging.clear(proposed))
         sure = [one for one in proposed if one.confidence >= STORED_FROM]
         return tags.add_suggested(chat, suggested=sure)
 

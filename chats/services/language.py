@@ -9,6 +9,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from bots.engine import digest, embedded, tagging
 from bots.engine.masking import Mask
 from bots.engine.types import Line, Snippet
+from bots.engine.writer import Writer
 from bots.knowledge import language as languages
 from bots.knowledge.search import Found
 from bots.models import Prompt
@@ -45,7 +46,7 @@ def translate(client: Client, given: TranslationRequest) -> TranslationResponse:
         text=_translated(client, given.text, to=given.out_lang_code, purpose="translation"),
         in_lang_code=languages.detect(given.text, default="und"),
         out_lang_code=given.out_lang_code,
-        engine="openai_compatible",
+        engine=Writer.name,
     )
 
 

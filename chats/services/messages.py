@@ -86,8 +86,7 @@ def receive(
 def _receive(
     chat: Conversation, given: s.ConvMessage, files: Sequence[attachments.Kept] = ()
 ) -> Message:
-    # The Idempotency-Key of a repeated request names the message too.
-    client_message_id = given.client_message_id or idempotency.current_id()
+    client_message_id = _id_of(given)
     chat, known = place(chat, client_message_id)
     if known:
         return known
@@ -185,6 +184,11 @@ def ask_bot(chat: Conversation, message: Message) -> None:
     )
 
 
+def _id_of(given: s.ConvMessage) -> str | None:
+    """What names a message again: its sender's id, or the Idempotency-Key of the request."""
+    return given.client_message_id or idempotency.current_id()
+
+
 def find_known(
     chat: Conversation, client_message_id: str | None, sender_type: SenderType
 ) -> Message | None:
@@ -202,7 +206,7 @@ def find_known(
 
 def append_of_assistant(chat: Conversation, given: s.ConvMessage) -> Message:
     """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
-    client_message_id = given.client_message_id or idempotency.current_id()
+    client_message_id = _id_of(given)
     with transaction.atomic():
         chat = conversations.lock(chat)
         known = find_known(chat, client_message_id, SenderType.BOT)

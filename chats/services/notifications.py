@@ -5,12 +5,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from chatplatform.errors import NotFound
 from chats.models import Conversation, Notification, NotificationKind
 from chats.serializers import desk as d
 from chats.services import presence
 from identity.models import Role, User
+from identity.services import mails
 from webhooks.services import announce
 
 STAFF = (Role.OWNER, Role.ADMIN, Role.AGENT)
@@ -25,30 +27,27 @@ def staff(client_id: int) -> QuerySet[User]:
 def waiting(chat: Conversation) -> None:
     """A chat came into the queue: whoever is online hears of it, and everyone where nobody is."""
     _notify(chat, NotificationKind.HANDOFF, _audience(chat))
-    mail(chat, NotificationKind.HANDOFF)
+    _mail(chat, NotificationKind.HANDOFF, reason=chat.handoff_reason or "")
 
 
 def unanswered(chat: Conversation) -> None:
     """A customer waits too long: its agent hears of it, or whoever could be."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat)
     _notify(chat, NotificationKind.UNANSWERED, to)
-    mail(chat, NotificationKind.UNANSWERED)
+    waited = timezone.now() - (chat.waiting_since or timezone.now())
+    _mail(chat, NotificationKind.UNANSWERED, minutes=str(int(waited.total_seconds() // 60)))
 
 
 def assigned(chat: Conversation, *, to: User, by: User | None) -> None:
     """An agent was given a chat; read already where he took it himself."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
-        mail(chat, NotificationKind.ASSIGNED)
+        _mail(chat, NotificationKind.ASSIGNED, agent=to.full_name)
 
 
 def unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
     """A chat was taken from an agent; read already where he gave it up himself."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
-
-
-def mail(chat: Conversation, kind: NotificationKind) -> None:
-    """Where the client's mails begin: `kind` happened to `chat`, in this transaction."""
 
 
 def of_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
@@ -74,6 +73,12 @@ def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
 def _audience(chat: Conversation) -> list[int]:
     everyone = set(staff(chat.client_id).values_list("pk", flat=True))
     return sorted(everyone & presence.online(chat.client_id) or everyone)
+
+
+def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
+    """Tell by mail those whom the client wants to be told."""
+    about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
+    mails.notify(chat.client_id, kind.value, about)
 
 
 def _notify(

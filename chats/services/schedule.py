@@ -9,15 +9,18 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import (
+    Case,
     DateTimeField,
     DurationField,
     Exists,
     ExpressionWrapper,
     F,
+    IntegerField,
     OuterRef,
     Q,
     QuerySet,
     Value,
+    When,
 )
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
@@ -50,24 +53,30 @@ def warn_unanswered() -> int:
         kind=NotificationKind.UNANSWERED,
         created_at__gte=OuterRef("waiting_since"),
     )
-    mails = Q(client__email_notification__on_unanswered=True)
-    by_mail = _before_now("client__email_notification__unanswered_after_minutes", minutes=1)
-    by_target = _before_now("client__config__first_response_target_seconds", seconds=1)
-    rows = Conversation.objects.filter(
-        Q(mails, waiting_since__lte=by_mail) | Q(~mails, waiting_since__lte=by_target),
+    patience = Case(
+        When(
+            client__email_notification__on_unanswered=True,
+            then=F("client__email_notification__unanswered_after_minutes") * 60,
+        ),
+        default=F("client__config__first_response_target_seconds"),
+        output_field=IntegerField(),
+    )
+    # Annotated, so that a client without a row for its mails is not left out by the join.
+    rows = Conversation.objects.annotate(patience=patience).filter(
         ~Exists(warned),
         status=Status.OPEN,
-        waiting_since__isnull=False,
+        waiting_since__lte=_before_now(F("patience"), seconds=1),
     )
     return _each(rows, "waiting_since", notifications.unanswered)
 
 
 def end_inactive() -> int:
     """End open chats in which nobody has written for as long as their client says."""
-    idle_minutes = "client__config__inactivity_end_minutes"
-    rows = Conversation.objects.filter(status=Status.OPEN, **{f"{idle_minutes}__gt": 0}).filter(
-        Q(last_message_at__lte=_before_now(idle_minutes, minutes=1))
-        | Q(last_message_at=None, created_at__lte=_before_now(idle_minutes, minutes=1))
+    idle_since = _before_now(F("client__config__inactivity_end_minutes"), minutes=1)
+    rows = Conversation.objects.filter(
+        Q(last_message_at__lte=idle_since) | Q(last_message_at=None, created_at__lte=idle_since),
+        status=Status.OPEN,
+        client__config__inactivity_end_minutes__gt=0,
     )
     return _each(rows, Coalesce("last_message_at", "created_at"), _end)
 
@@ -86,9 +95,9 @@ def _end(chat: Conversation) -> None:
     lifecycle.end(chat, by="inactivity")
 
 
-def _before_now(column: str, **unit: int) -> Combinable:
-    """The time as many units ago as a column says."""
-    ago = ExpressionWrapper(F(column) * Value(timedelta(**unit)), output_field=DurationField())
+def _before_now(count: Combinable, **unit: int) -> Combinable:
+    """The time so many units ago."""
+    ago = ExpressionWrapper(count * Value(timedelta(**unit)), output_field=DurationField())
     return ExpressionWrapper(Now() - ago, output_field=DateTimeField())
 
 

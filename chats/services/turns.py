@@ -1,7 +1,7 @@
 """A turn on an open request: the stored message at once, the reply when it comes."""
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +9,7 @@ from django.db import Error
 from django.http import HttpResponseBase
 
 from chatplatform.errors import json_response
-from chatplatform.held import Held, InThread
+from chatplatform.held import Events, Held, InThread, ServerSent
 from chatplatform.live import Listener
 from chats.models import Message, Turn
 from chats.services import messages
@@ -47,17 +47,17 @@ async def _follow(
     shape: Shaper,
     listener: Listener,
     in_thread: InThread,
-) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+) -> Events:
     """The turn's events; ends with `done`, at the latest after the longest wait."""
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
-    yield "message", turn["message"]
+    yield ServerSent("message", turn["message"])
     answered_with: str | None = str(message.pk)
     while answered_with:
         stream, answered_with = f"reply:{answered_with}", None
         async for item in listener.follow(stream):
             event, data = item or ("", {})
             if event in {"delta", "reset"}:
-                yield event, data
+                yield ServerSent(event, data)
                 continue
             if event == "joined":
                 # A later message of the burst: the reply to it is the reply to this one.
@@ -66,7 +66,7 @@ async def _follow(
             turn = await in_thread(_turn_now, message, turn)
             if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
                 break
-    yield "done", await in_thread(shape, turn)
+    yield ServerSent("done", await in_thread(shape, turn))
 
 
 def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:

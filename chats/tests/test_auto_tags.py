@@ -39,12 +39,11 @@ def stored(chat):
 @needs_encoder
 def test_the_nearest_examples_give_the_tags(ann, late, history, paid):
     tags = ann.post(path_of(late)).json()["tags"]
-    assert (tags[0]["name"], tags[0]["source"]) == ("delivery", "ai")
-    assert 0.6 <= tags[0]["confidence"] <= 1
-    assert "opening hours" not in [tag["name"] for tag in tags]
-    assert stored(late)[0] == ("delivery", "ai")
+    assert [(tag["name"], tag["source"]) for tag in tags] == [("delivery", "ai")]
+    assert 0.45 <= tags[0]["confidence"] <= 1
+    assert stored(late) == [("delivery", "ai")]
     late.refresh_from_db()
-    assert late.tags[0] == "delivery"
+    assert late.tags == ["delivery"]
     assert Event.objects.get().type == "tags.updated"
     assert paid(ann.client) == 1
 
@@ -53,7 +52,7 @@ def test_the_nearest_examples_give_the_tags(ann, late, history, paid):
 def test_the_rehearsal_stores_nothing(ann, late, history, paid):
     tags = ann.post(path_of(late, "-temp")).json()["tags"]
     assert tags[0]["name"] == "delivery"
-    assert len(tags) <= 3
+    assert 2 <= len(tags) <= 3
     assert stored(late) == []
     assert Event.objects.count() == 0
     assert paid(ann.client) == 1

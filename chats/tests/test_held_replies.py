@@ -2,81 +2,23 @@
 
 import http.client
 import json
-import os
-import socket
-import subprocess
-import sys
 import threading
 import time
-from contextlib import closing, contextmanager
-from urllib.parse import quote
+from contextlib import closing
 
 import pytest
-from django.conf import settings as django_settings
 from django.db import connection
 
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs, trained
 from chatplatform.tests import stub_model
+from chatplatform.tests.web_process import web
 from chats.models import Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SHOP = "RETURNS\n\nYou may return damaged goods within thirty days and get your money back.\n"
 KNOWN = "Within how many days may I return damaged goods?"
-
-
-def free_port():
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-def database_url():
-    db = connection.settings_dict
-    host = quote(str(db["HOST"]), safe="")
-    password = f":{quote(db['PASSWORD'])}" if db["PASSWORD"] else ""
-    return f"postgres://{db['USER']}{password}@{host}:{db['PORT']}/{db['NAME']}"
-
-
-@contextmanager
-def web(**environment):
-    """A web process on this test's database and broker; its port."""
-    port = free_port()
-    command = [
-        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
-        "--port", str(port), "--workers", "1", "--no-ws", "chatplatform.asgi:application",
-    ]  # fmt: skip
-    env = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "chatplatform.settings",
-        "DATABASE_URL": database_url(),
-        "REDIS_URL": django_settings.REDIS_URL,
-        "SECRET_KEY": django_settings.SECRET_KEY,
-        **environment,
-    }
-    process = subprocess.Popen(command, env=env)
-    try:
-        _wait_for(port, process)
-        yield port
-    finally:
-        process.terminate()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(5)
-
-
-def _wait_for(port, process):
-    ends_at = time.monotonic() + 20
-    while time.monotonic() < ends_at:
-        assert process.poll() is None, "the web process ended"
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the web process did not begin to listen")
 
 
 @pytest.fixture(scope="module")
@@ -248,3 +190,24 @@ def test_nobody_working_is_pending_after_the_wait(server, chat):
     assert [name for name, _ in events] == ["message", "done"]
     assert events[-1][1]["status"] == "pending"
     assert Job.objects.filter(state="queued").count() == 2
+
+
+def test_all_who_wait_for_a_burst_get_its_one_reply(site, server, client_a, chat, worker):
+    client_a.config.burst_wait_ms = 700
+    client_a.config.save()
+    bodies = []
+
+    def wait(kind):
+        bodies.append(ask(site, server, chat, reply=kind)[2])
+
+    threads = [threading.Thread(target=wait, args=(kind,)) for kind in ("wait", "stream", "wait")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    turns = [
+        events_of(body)[-1][1] if body.startswith("event:") else json.loads(body) for body in bodies
+    ]
+    assert [turn["status"] for turn in turns] == ["answered"] * 3
+    assert len({turn["reply"]["id"] for turn in turns}) == 1
+    assert Message.objects.filter(sender_type="bot").count() == 1

@@ -1,8 +1,10 @@
 """The life of a conversation: what ends, reopens, follows and is handed over, and what is not."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -319,3 +321,38 @@ def test_where_nobody_writes_it_ends(server, bot, client_a, client_b):
     tasks.keep_time()
     busy.refresh_from_db()
     assert busy.status == "open"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_schedules_at_once_do_nothing_twice(ben, bot):
+    kinds = [
+        {"status": "snoozed", "snoozed_until": ago(seconds=1)},
+        {"assign_type": "agent", "assignee": ben.user, "return_at": ago(seconds=1)},
+        {"assign_type": "queue", "waiting_since": ago(hours=1), "handoff_reason": "no_answer"},
+        {"last_message_at": ago(hours=25)},
+    ]
+    for fields in kinds * 4:
+        make_chat(bot, **fields)
+    ready = threading.Barrier(3)
+
+    def run():
+        try:
+            ready.wait(5)
+            tasks.keep_time()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    tasks.keep_time()
+    assert [events(f"conversation.{kind}") for kind in ("reopened", "unassigned", "ended")] == [
+        4,
+        4,
+        4,
+    ]
+    warned = Notification.objects.filter(kind="unanswered", user=ben.user)
+    assert warned.count() == 4
+    assert sorted(Conversation.objects.values_list("version", flat=True)) == [1] * 4 + [2] * 12

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.shapes import iso
 from chatplatform.testing import make_bot, make_person, run_before, run_jobs
 from chats.models import Conversation, Summary, SummaryJob
+from chats.services import insights
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/ai/chat/summary/calculate"
@@ -85,31 +85,21 @@ def test_many_chats_take_several_jobs(ann, chats, monkeypatch):
     assert progress(ann, run) == ("done", 3, 3, 0)
 
 
-def test_a_killed_run_goes_on_where_it_was(ann, chats, paid):
+def test_a_killed_run_goes_on_where_it_was(ann, chats, paid, monkeypatch):
     run = begin(ann, force=True)
-    job = Job.objects.get(name="chats.summarise_all")
+    real, made = insights.summarise, []
 
-    def die():
-        # The worker is gone after the first chat; another takes the job up.
-        Job.objects.filter(pk=job.pk).update(lease_token=uuid.uuid4())
+    def dies_after_the_second(*args, **more):
+        made.append(real(*args, **more))
+        if len(made) == 2:
+            # This worker is taken for dead; another will have the job.
+            Job.objects.filter(name="chats.summarise_all").update(lease_token=uuid.uuid4())
+        return made[-1]
 
-    done = []
-
-    def summarised(real, *args, **more):
-        made = real(*args, **more)
-        done.append(made)
-        if len(done) == 2:
-            die()
-        return made
-
-    from chats.services import insights  # noqa: PLC0415
-
-    real = insights.summarise
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(insights, "summarise", lambda *a, **m: summarised(real, *a, **m))
-        jobs.run(job.pk)
+    monkeypatch.setattr(insights, "summarise", dies_after_the_second)
+    run_jobs()
     assert progress(ann, run) == ("running", 3, 1, 0)
-    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, lease_token=None, lease_until=None)
+    Job.objects.update(state=JobState.QUEUED, lease_token=None, lease_until=None)
     run_jobs()
     assert progress(ann, run) == ("done", 3, 3, 0)
     # The second chat was summarised, and not counted, before the end came: it is not made again.

@@ -194,7 +194,7 @@ class InsightViewSet(TenantViewSet):
 
     @operation(
         "AI / chat", "Summarize Chat By Id", access=BEARER, returns=i.ChatSummary,
-        also={402: Error, 503: Error},
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def summarize(self, request: Request, chat_id: uuid.UUID) -> i.ChatSummary:
         """The summary of a chat; made, stored and charged only where the last is not current."""
@@ -221,7 +221,7 @@ class InsightViewSet(TenantViewSet):
 
     @operation(
         "AI / chat", "Auto Generate Tag With Ai", access=BEARER, returns=i.Tags,
-        also={402: Error, 503: Error},
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def auto_tag(self, request: Request, chat_id: uuid.UUID) -> i.Tags:
         """Have an engine give a chat the tags that it is sure of; the answer holds all tags."""
@@ -229,7 +229,7 @@ class InsightViewSet(TenantViewSet):
 
     @operation(
         "AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, returns=i.Tags,
-        also={402: Error, 503: Error},
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def propose_tags(self, request: Request, chat_id: uuid.UUID) -> i.Tags:
         """Tags that would fit and that the chat does not have; nothing is stored."""
@@ -237,7 +237,7 @@ class InsightViewSet(TenantViewSet):
 
     @operation(
         "AI / chat", "Generate Sentiment Manual", access=BEARER, returns=i.ChatSentiment,
-        also={402: Error, 503: Error},
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def judge(self, request: Request, chat_id: uuid.UUID) -> i.ChatSentiment:
         """Judge how the customer feels, and store it on the chat."""

@@ -7,6 +7,9 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
+from bots.serializers.train import DeletedCount
+from bots.serializers.widget import OfKey
+from bots.services import bots, training
 from chatplatform.api import PUBLIC, Deprecated, Form, TenantViewSet, operation
 from chatplatform.openapi import Error, File
 from chatplatform.pagination import Page, page
@@ -185,6 +188,20 @@ class MigrationViewSet(TenantViewSet):
         return page(transfer.conversations(self.key), query, shape=p.ConversationEntity.of)
 
 
+class ClientDocumentsViewSet(TenantViewSet):
+    @operation(
+        "AI / client", "Delete All Documents", access=SECRET_KEY, query=OfKey,
+        returns=DeletedCount,
+    )  # fmt: skip
+    def destroy(self, request: Request, query: OfKey) -> DeletedCount:
+        """Forget all that the key's bot was trained on: files and web pages, in whatever state.
+
+        Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
+        """
+        bot = bots.of_key(self.key, bot_id=query.bot_id)
+        return DeletedCount(deleted=training.delete_all(bot, by=self.key))
+
+
 def _asked(request: Request, body: s.ConvMessage | FilesBody) -> str:
     """How the caller wants the reply; `Accept: text/event-stream` asks for a stream too."""
     if body.reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
@@ -196,7 +213,7 @@ class ClientLanguageViewSet(TenantViewSet):
     @operation(
         "AI / client", "Generate intelligent reply suggestions for chat conversation",
         access=SECRET_KEY, body=i.SuggestionRequest, body_is_optional=True,
-        returns=i.ReplySuggestions, also={402: Error, 503: Error},
+        returns=i.ReplySuggestions, also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def suggest(
         self, request: Request, chat_id: uuid.UUID, body: i.SuggestionRequest
@@ -210,7 +227,8 @@ class ClientLanguageViewSet(TenantViewSet):
 
     @operation(
         "AI / client", "Multi-language text translation", access=API_KEY,
-        body=i.TranslationRequest, returns=i.TranslationResponse, also={402: Error, 503: Error},
+        body=i.TranslationRequest, returns=i.TranslationResponse,
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def translate(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
         """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
@@ -219,6 +237,7 @@ class ClientLanguageViewSet(TenantViewSet):
     @operation(
         "AI / client", "AI translation API", access=API_KEY, body=i.TranslationRequest,
         returns=i.TranslationResponse, also={402: Error, 503: Error}, deprecated=OLD_TRANSLATE,
+        calls_out=True,
     )  # fmt: skip
     def translate_old(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
         """Use POST /client/translate, which answers the same."""
@@ -226,7 +245,8 @@ class ClientLanguageViewSet(TenantViewSet):
 
     @operation(
         "AI / client", "Intelligent content summarization with AI", access=API_KEY,
-        body=i.SummarizeRequest, returns=i.SummarizeResponse, also={402: Error, 503: Error},
+        body=i.SummarizeRequest, returns=i.SummarizeResponse,
+        also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def summarize(self, request: Request, body: i.SummarizeRequest) -> i.SummarizeResponse:
         """A text, or messages, in few words.

@@ -8,7 +8,8 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -16,6 +17,7 @@ from chatplatform import ids
 from chatplatform.crypto import constant_time_equal, hash_secret
 from chatplatform.errors import Invalid, NotFound
 from identity.models import ApiKey, Client, KeyScope, User
+from identity.services import audit
 
 # How long another process may go on with a key that is revoked here (seconds).
 _REMEMBERED_SECONDS = 1.0
@@ -42,16 +44,18 @@ def create(
     if expires_at and expires_at <= timezone.now():
         raise Invalid.field("body", "expires_at", msg="Must lie in the future.")
     prefix, secret = ids.short_code(12), secrets.token_urlsafe(32)
-    key = ApiKey.objects.create(
-        client=client,
-        name=name,
-        scope=scope,
-        bot_id=bot_id,
-        expires_at=expires_at,
-        created_by=created_by,
-        prefix=prefix,
-        secret_hash=hash_secret(secret),
-    )
+    with transaction.atomic():
+        key = ApiKey.objects.create(
+            client=client,
+            name=name,
+            scope=scope,
+            bot_id=bot_id,
+            expires_at=expires_at,
+            created_by=created_by,
+            prefix=prefix,
+            secret_hash=hash_secret(secret),
+        )
+        _record(key, "api_key.created", by=created_by, changes={"scope": scope, "bot_id": bot_id})
     key.refresh_from_db(fields=["created_at"])
     return key, f"{prefix}.{secret}"
 
@@ -62,14 +66,27 @@ def list_of(client: Client) -> QuerySet[ApiKey]:
     return rows
 
 
-def revoke(client: Client, *, api_key_id: int) -> None:
+def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
     """End a key; once more does nothing. 404 for one that is not the client's."""
     key = ApiKey.objects.of(client).filter(pk=api_key_id).first()
     if key is None:
         raise NotFound
-    # The first moment stays: it says since when the key was dead.
-    ApiKey.objects.of(client).filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now())
+    with transaction.atomic():
+        # The first moment stays: it says since when the key was dead.
+        live = ApiKey.objects.of(client).filter(pk=key.pk, revoked_at=None)
+        if live.update(revoked_at=timezone.now()):
+            _record(key, "api_key.revoked", by=by)
     _remembered.pop(key.prefix, None)
+
+
+def revoke_of_bot(client: Client, *, bot_id: int) -> int:
+    """End every key that speaks for one bot, in the caller's transaction; how many were ended."""
+    live = ApiKey.objects.of(client).filter(bot_id=bot_id, revoked_at=None)
+    prefixes = list(live.values_list("prefix", flat=True))
+    ended: int = live.update(revoked_at=timezone.now())
+    for prefix in prefixes:
+        _remembered.pop(prefix, None)
+    return ended
 
 
 def get_valid(presented: str) -> ApiKey | None:
@@ -107,9 +124,24 @@ def _find(prefix: str) -> ApiKey | None:
 
 def _note_use(key: ApiKey) -> None:
     now = timezone.now()
-    due = Q(last_used_at=None) | Q(last_used_at__lt=now - _USE_IS_NOTED_EVERY)
-    if key.last_used_at is None or key.last_used_at < now - _USE_IS_NOTED_EVERY:
-        ApiKey.objects.filter(due, pk=key.pk).update(last_used_at=now)
+    if key.last_used_at is None:
+        with transaction.atomic():
+            if ApiKey.objects.filter(pk=key.pk, last_used_at=None).update(last_used_at=now):
+                _record(key, "api_key.first_used", by=key)
+    elif key.last_used_at < now - _USE_IS_NOTED_EVERY:
+        due = ApiKey.objects.filter(pk=key.pk, last_used_at__lt=now - _USE_IS_NOTED_EVERY)
+        due.update(last_used_at=now)
+
+
+def _record(
+    key: ApiKey,
+    action: str,
+    *,
+    by: User | ApiKey | None,
+    changes: dict[str, Any] | None = None,
+) -> None:
+    about = {"prefix": key.prefix, **(changes or {})}
+    audit.record(key.client_id, action, by=by, subject=f"api_key:{key.pk}", changes=about)
 
 
 def _recall(prefix: str) -> ApiKey | None:

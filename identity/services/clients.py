@@ -7,33 +7,36 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
-from identity.models import Client, ClientConfig, Role, Subscription
+from identity.models import AttemptKind, Client, ClientConfig, Role
 from identity.serializers import RegisterTrialDto
-from identity.services import users
+from identity.services import attempts, audit, credits, users
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
 
 
-def register_trial(given: RegisterTrialDto) -> Client:
-    """A client with its owner, config and trial plan: all of them, or none."""
+def register_trial(given: RegisterTrialDto, *, address: str | None = None) -> Client:
+    """A client with its owner, config and trial plan: all of them, or none.
+
+    429 for too many from one `address`; None: the platform itself registers.
+    """
+    if address is not None:
+        attempts.begin(AttemptKind.REGISTER, address=address)
     with transaction.atomic():
         client = _create_client(given)
-        users.create(
+        owner = users.create(
             client,
             email=given.email,
             full_name=given.full_name,
             role=Role.OWNER,
             language=given.language,
             password=given.password,
+            by=None,
         )
+        audit.record(client.pk, "client.registered", by=owner, subject=f"client:{client.pk}")
         ClientConfig.objects.create(client=client)
-        client.subscription = Subscription.objects.create(
-            client=client,
-            credits_included=TRIAL_CREDITS,
-            credits_left=TRIAL_CREDITS,
-            period_start=timezone.now(),
-            period_end=timezone.now() + TRIAL_PERIOD,
+        client.subscription = credits.open_account(
+            client, included=TRIAL_CREDITS, period_end=timezone.now() + TRIAL_PERIOD
         )
     client.refresh_from_db(fields=["created_at"])
     return client

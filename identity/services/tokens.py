@@ -17,8 +17,12 @@ from chatplatform.errors import NotAuthenticated
 from chatplatform.ids import uuid7
 from identity.models import RefreshToken, User
 from identity.serializers import TokenResponse
+from identity.services import audit
 
 log = logging.getLogger(__name__)
+_NOT_VALID = "The refresh token is not valid (any more); sign in again."
+# User id, token version, family: what an access token says of its sign-in.
+Claims = tuple[int, int, uuid.UUID]
 
 
 class InvalidGrant(NotAuthenticated):
@@ -60,9 +64,12 @@ def user_of(access_token: str) -> User | None:
 
     One query answers all of it: the person, the client, and whether the sign-in still stands.
     """
-    claims = _claims(access_token)
-    if claims is None:
-        return None
+    claims = claims_of(access_token)
+    return user_with(claims) if claims else None
+
+
+def user_with(claims: Claims) -> User | None:
+    """The user whom claims name, as long as the sign-in that they are of stands."""
     user_id, token_version, family = claims
     standing = RefreshToken.objects.filter(user=OuterRef("pk"), family=family, revoked_at=None)
     return (
@@ -80,32 +87,40 @@ def user_of(access_token: str) -> User | None:
 
 def rotate(refresh_token: str) -> TokenResponse:
     """The next pair for a refresh token. One that was used before ends its whole family."""
-    row = (
-        RefreshToken.objects.select_related("user__client")
-        .filter(token_hash=hash_secret(refresh_token))
-        .first()
-    )
+    row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
-        raise InvalidGrant("The refresh token is not valid (any more); sign in again.")
-    if not row.user.is_active:
-        raise InvalidGrant("The refresh token is not valid (any more); sign in again.")
+        raise InvalidGrant(_NOT_VALID)
     with transaction.atomic():
+        user = _hold(row.user_id)
+        if not user.is_active:
+            raise InvalidGrant(_NOT_VALID)
         # Of two that come at once, one wins here; the other is a reuse.
         won = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None).update(
             rotated_at=timezone.now()
         )
         if won:
-            return issue(row.user, family=row.family)
-    log.warning("refresh token %s was used twice: its family is revoked", row.pk)
-    revoke_family(row.family)
+            return issue(user, family=row.family)
+        log.warning("refresh token %s was used twice: its family is revoked", row.pk)
+        revoke_family(row.family)
+        audit.record(row.client_id, "refresh_token.reused", by=None, subject=f"user:{row.user_id}")
     raise InvalidGrant("The refresh token was used before; sign in again.")
 
 
-def revoke(access_token: str) -> None:
-    """End the sign-in that a valid access token belongs to, with all its tokens."""
-    claims = _claims(access_token)
-    if claims is not None:
+def _hold(user_id: int) -> User:
+    """The user as he is now, held: whoever ends his tokens waits, and then ends this one too."""
+    rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
+    return rows.get(pk=user_id)
+
+
+def revoke(access_token: str, *, by: User) -> None:
+    """Sign out: end the sign-in that a valid access token belongs to, with all its tokens."""
+    claims = claims_of(access_token)
+    if claims is None:
+        return
+    assert by.client_id
+    with transaction.atomic():
         revoke_family(claims[2])
+        audit.record(by.client_id, "user.signed_out", by=by, subject=f"user:{by.pk}")
 
 
 def revoke_family(family: uuid.UUID) -> None:
@@ -114,12 +129,12 @@ def revoke_family(family: uuid.UUID) -> None:
 
 
 def revoke_all(user: User) -> None:
-    """End every sign-in of a user."""
+    """End every sign-in of a user; the caller holds the user's row."""
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def _claims(access_token: str) -> tuple[int, int, uuid.UUID] | None:
-    """(user id, token version, family) of a token that is ours and has not expired."""
+def claims_of(access_token: str) -> Claims | None:
+    """What a token says that is ours and has not expired; None for any other."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])

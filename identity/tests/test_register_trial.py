@@ -57,3 +57,17 @@ def test_a_known_address_leaves_nothing_behind(ann, nobody):
 def test_wrong_body(db, nobody, change):
     assert nobody.post(PATH, GIVEN | change).status_code == 422
     assert not Client.objects.exists()
+
+
+def test_twenty_an_hour_from_one_address(db, nobody):
+    for number in range(20):
+        change = {"email": f"d{number}@delta.example"}
+        assert nobody.post(PATH, GIVEN | change).status_code == 201
+    reply = nobody.post(PATH, GIVEN)
+    assert reply.status_code == 429
+    assert int(reply["Retry-After"]) <= 3600
+    assert Client.objects.count() == 20
+    other = nobody.browser.post(
+        PATH, GIVEN, content_type="application/json", REMOTE_ADDR="2001:db8::1"
+    )
+    assert other.status_code == 201

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from identity.models import LoginFailure, RefreshToken
+from identity.models import Attempt, RefreshToken
 from identity.tasks import tidy
 
 
@@ -13,10 +13,13 @@ def test_forgets_what_is_over_and_keeps_what_counts(ann):
     old.expires_at = timezone.now() - timedelta(days=1)
     old.save()
     for age in (timedelta(minutes=1), timedelta(hours=1)):
-        LoginFailure.objects.create(
-            account_hash="a" * 64, address="127.0.0.1", created_at=timezone.now() - age
+        Attempt.objects.create(
+            kind="sign_in",
+            account_hash="a" * 64,
+            address="127.0.0.1",
+            created_at=timezone.now() - age,
         )
     tidy.run()
     assert list(RefreshToken.objects.values_list("pk", flat=True)) == [live.pk]
-    assert LoginFailure.objects.count() == 1
+    assert Attempt.objects.count() == 1
     assert ann.get("/identity/users/me").status_code == 200

@@ -1,13 +1,18 @@
 """Login For Access Token2, Revoke Token, Read Users Me, Get Client Info."""
 
+import base64
+import json
+import threading
 from urllib.parse import urlencode
 
 import jwt
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 
-from chatplatform.testing import PASSWORD, Person, make_person
-from identity.models import Client, LoginFailure, RefreshToken, Role, User
+from chatplatform.testing import PASSWORD, Person, make_person, run_before
+from identity.models import Attempt, AuditEvent, Client, RefreshToken, Role, User
 
 FORM = "application/x-www-form-urlencoded"
 ME = "/identity/users/me"
@@ -15,6 +20,13 @@ ME = "/identity/users/me"
 
 def login(caller, **form):
     return caller.browser.post("/identity/token2", urlencode(form), content_type=FORM)
+
+
+def together(threads):
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def bearer(token):
@@ -32,7 +44,7 @@ def test_password_opens(ann, nobody):
     assert (me["id"], me["client_id"]) == (ann.user.pk, ann.client.pk)
     assert me["last_login_at"].endswith("Z")
     assert "password" not in me
-    assert not LoginFailure.objects.exists()
+    assert not Attempt.objects.exists()
     assert not RefreshToken.objects.filter(token_hash=given["refresh_token"]).exists()
 
 
@@ -60,11 +72,19 @@ def test_wrong_password_or_user(ann, nobody, known):
 )
 def test_wrong_form(db, nobody, form, status):
     assert login(nobody, **form).status_code == status
-    assert not LoginFailure.objects.exists()
+    assert not Attempt.objects.exists()
 
 
 def test_json_is_refused(db, nobody):
     assert nobody.post("/identity/token2", {"username": "a", "password": "b"}).status_code == 415
+
+
+def test_multipart_is_taken_too(ann, nobody):
+    form = {"username": ann.user.email, "password": PASSWORD}
+    assert nobody.upload("/identity/token2", **form).status_code == 200
+    assert nobody.upload("/identity/token2", **form, extra="1").status_code == 422
+    file = SimpleUploadedFile("password", PASSWORD.encode())
+    assert nobody.upload("/identity/token2", **(form | {"password": file})).status_code == 422
 
 
 def test_eleventh_failure_locks_also_the_right_password(ann, ben, nobody):
@@ -73,8 +93,26 @@ def test_eleventh_failure_locks_also_the_right_password(ann, ben, nobody):
     reply = login(nobody, username=ann.user.email, password=PASSWORD)
     assert reply.status_code == 429
     assert 0 < int(reply["Retry-After"]) <= 900
-    assert LoginFailure.objects.count() == 10
+    assert Attempt.objects.count() == 10
     assert login(nobody, username=ben.user.email, password=PASSWORD).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tries_at_one_moment_count_each_other(ann, nobody):
+    """20 wrong tries at once, and not one more than 10 reaches the password's check."""
+    all_, statuses = threading.Barrier(20), []
+
+    def guess():
+        try:
+            all_.wait()
+            statuses.append(login(nobody, username=ann.user.email, password="x").status_code)
+        finally:
+            connection.close()
+
+    together([threading.Thread(target=guess) for _ in range(20)])
+    assert statuses.count(401) <= 10
+    assert set(statuses) <= {401, 429}
+    assert login(nobody, username=ann.user.email, password=PASSWORD).status_code == 429
 
 
 def test_hundred_failures_lock_the_address(ann, nobody):
@@ -94,6 +132,48 @@ def test_refresh_rotates_and_reuse_ends_the_family(ann, nobody):
     refresh["refresh_token"] = second.json()["refresh_token"]
     assert login(nobody, **refresh).status_code == 401
     assert ann.get(ME).status_code == 200, "another sign-in goes on"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_refreshes_at_one_moment_are_a_reuse(ann, nobody):
+    first = login(nobody, username=ann.user.email, password=PASSWORD).json()
+    both, replies = threading.Barrier(2), []
+
+    def refresh():
+        try:
+            both.wait()
+            token = first["refresh_token"]
+            replies.append(login(nobody, grant_type="refresh_token", refresh_token=token))
+        finally:
+            connection.close()
+
+    together([threading.Thread(target=refresh) for _ in range(2)])
+    assert sorted(reply.status_code for reply in replies) == [200, 401]
+    (won,) = (reply.json() for reply in replies if reply.status_code == 200)
+    assert bearer(won["access_token"]).get(ME).status_code == 401, "the family has ended"
+    event = AuditEvent.objects.get(action="refresh_token.reused")
+    assert (event.user, event.subject) == (None, f"user:{ann.user.pk}")
+
+
+@pytest.mark.parametrize("grant_type", ["password", "refresh_token"])
+def test_a_lock_out_meanwhile_leaves_no_token_behind(ann, ben, nobody, grant_type):
+    """Ben is locked out and let in again between the check of what he sent and his new tokens."""
+    given = login(nobody, username=ben.user.email, password=PASSWORD).json()
+    form = {"grant_type": grant_type, "refresh_token": given["refresh_token"]}
+    if grant_type == "password":
+        form = {"username": ben.user.email, "password": PASSWORD}
+
+    def lock_out():
+        for flag in (True, False):
+            ann.put(f"/identity/users/{ben.user.pk}/disable", {"is_disabled": flag})
+
+    before = {
+        "password": "identity.services.attempts.forgive",
+        "refresh_token": "identity.services.tokens._hold",
+    }
+    with run_before(before[grant_type], lock_out):
+        assert login(nobody, **form).status_code == 401
+    assert not RefreshToken.objects.filter(user=ben.user, revoked_at=None).exists()
 
 
 def test_revoke_ends_this_sign_in(ann, nobody):
@@ -134,6 +214,10 @@ def test_access_ends_at_once(ann, nobody, what):
         ({"iss": "other"}, settings.SECRET_KEY, "HS256"),
         ({"exp": 1}, settings.SECRET_KEY, "HS256"),
         ({"tv": "x"}, settings.SECRET_KEY, "HS256"),
+        ({"tv": 2}, settings.SECRET_KEY, "HS256"),
+        ({"sid": "018f6b5e-0000-7000-8000-000000000000"}, settings.SECRET_KEY, "HS256"),
+        ({"user_id": "0"}, settings.SECRET_KEY, "HS256"),
+        ({"aud": None}, settings.SECRET_KEY, "HS256"),
     ],
 )
 def test_a_forged_token_opens_nothing(ann, change, key, algorithm):
@@ -141,6 +225,23 @@ def test_a_forged_token_opens_nothing(ann, change, key, algorithm):
     claims = jwt.decode(token, options={"verify_signature": False})
     forged = jwt.encode(claims | change, key, algorithm=algorithm)
     assert bearer(forged).get(ME).status_code == 401
+
+
+def test_an_edited_claim_breaks_the_signature(ann, cara):
+    """Cara's number in Ann's token: the signature is of other claims."""
+    head, body, signature = ann.headers["Authorization"].removeprefix("Bearer ").split(".")
+    claims = json.loads(base64.urlsafe_b64decode(body + "=="))
+    claims["user_id"] = str(cara.user.pk)
+    edited = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    assert bearer(f"{head}.{edited}.{signature}").get(ME).status_code == 401
+
+
+def test_a_key_that_the_token_names_itself_is_not_used(ann):
+    token = ann.headers["Authorization"].removeprefix("Bearer ")
+    claims = jwt.decode(token, options={"verify_signature": False})
+    for kid in ("/dev/null", "../../keys/secret_key", "https://evil.example/jwks"):
+        forged = jwt.encode(claims, "k" * 40, algorithm="HS256", headers={"kid": kid})
+        assert bearer(forged).get(ME).status_code == 401
 
 
 def test_no_credential(db, nobody):

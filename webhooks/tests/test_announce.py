@@ -1,11 +1,12 @@
-"""Events: written with the change, numbered without gaps."""
+"""announce(): written with the change, numbered without gaps, queued for whoever listens."""
 
 import uuid
 
+import orjson
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
-from webhooks.models import Event
+from webhooks.models import Delivery, Event, Payload, WebhookConfig
 from webhooks.services import announce
 
 
@@ -15,13 +16,16 @@ def test_it_works(client_a):
     kept = Event.objects.get(pk=event.pk)
     assert (kept.client_id, kept.type, kept.data) == (client_a.pk, "thing.done", {"a": 1})
     assert (kept.conversation_id, kept.sequence) == (chat, 1)
+    assert (kept.created_at, kept.rank, kept.position) == (
+        event.created_at, event.rank, event.position,
+    )  # fmt: skip
 
 
-def test_a_change_taken_back_is_not_announced(client_a):
+def test_a_change_taken_back_is_not_announced(client_a, endpoint):
     with transaction.atomic():
         announce(client_a.pk, "thing.done", {})
         transaction.set_rollback(True)
-    assert Event.objects.count() == 0
+    assert Event.objects.count() == Delivery.objects.count() == Payload.objects.count() == 0
 
 
 def test_a_number_is_given_once(client_a):
@@ -30,3 +34,58 @@ def test_a_number_is_given_once(client_a):
     with pytest.raises(IntegrityError), transaction.atomic():
         announce(client_a.pk, "thing.done", {}, conversation_id=chat, sequence=1)
     assert Event.objects.count() == 1
+
+
+def test_nothing_is_queued_without_an_endpoint(client_a, client_b, make_endpoint):
+    make_endpoint(client_b)
+    make_endpoint(client_a, is_active=False)
+    make_endpoint(client_a, event_types=["message.read"])
+    with connection.execute_wrapper(Counter()) as _:
+        announce(client_a.pk, "message.created", {})
+    assert Delivery.objects.count() == Payload.objects.count() == 0
+    assert Counter.count == 1
+
+
+class Counter:
+    """Counts statements."""
+
+    count = 0
+
+    def __call__(self, execute, sql, params, many, context):
+        Counter.count += 1
+        return execute(sql, params, many, context)
+
+
+def test_each_endpoint_that_takes_the_type_gets_the_same_bytes(client_a, make_endpoint):
+    every, some = make_endpoint(client_a), make_endpoint(client_a, event_types=["message.created"])
+    make_endpoint(client_a, event_types=["message.read"])
+    event = announce(client_a.pk, "message.created", {"message": {"text": "Grüße 👋"}})
+    queued = Delivery.objects.filter(event_id=event.pk)
+    assert {one.config_id for one in queued} == {every.pk, some.pk}
+    assert {(one.state, one.attempts, one.is_test) for one in queued} == {("pending", 0, False)}
+    body = orjson.loads(bytes(Payload.objects.get().body))
+    assert body == {
+        "id": f"evt_{event.pk.hex}",
+        "type": "message.created",
+        "timestamp": event.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "client_id": client_a.pk,
+        "conversation_id": None,
+        "sequence": None,
+        "is_thin": False,
+        "data": {"message": {"text": "Grüße 👋"}},
+    }
+
+
+def test_a_long_event_is_sent_thin(client_a, endpoint):
+    event = announce(client_a.pk, "message.created", {"message": {"text": "x" * 21_000}})
+    body = bytes(Payload.objects.get().body)
+    assert len(body) < 1000
+    assert orjson.loads(body)["is_thin"] is True
+    assert orjson.loads(body)["data"] is None
+    assert Event.objects.get(pk=event.pk).data["message"]["text"] == "x" * 21_000
+
+
+def test_a_deleted_endpoint_is_not_served(client_a, endpoint):
+    WebhookConfig.objects.filter(pk=endpoint.pk).update(is_active=False)
+    announce(client_a.pk, "message.created", {})
+    assert not Delivery.objects.exists()

@@ -1,0 +1,211 @@
+"""How fast events reach endpoints; run it in `python -m chatplatform.embedded exec -- …`.
+
+The courier as `make run` starts it, receivers on the loopback in this process. Prints a table for
+docs/benchmarks.md.
+"""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+BACKLOG, PACED, PER_SECOND = 3_000, 500, 50
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Receiver(asyncio.Protocol):
+    """One connection of the courier; notes when each event came."""
+
+    def __init__(self, world: "Receivers") -> None:
+        self.world, self.buffer = world, b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, separator, body = self.buffer.partition(b"\r\n\r\n")
+        if not separator:
+            return
+        headers = dict(
+            line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line
+        )
+        if len(body) < int(headers[b"content-length"]):
+            return
+        self.buffer = b""
+        self.world.came.append((headers[b"webhook-id"].decode(), time.time()))
+        if self.world.seconds:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self.world.seconds, self.transport.write, ANSWER)
+        else:
+            self.transport.write(ANSWER)
+
+
+class Receivers:
+    """`count` receivers, each on a port of its own, in an event loop of their own."""
+
+    def __init__(self, count: int) -> None:
+        self.came: list[tuple[str, float]] = []
+        self.seconds = 0.0
+        self.ports: list[int] = []
+        ready = threading.Event()
+
+        async def serve() -> None:
+            loop = asyncio.get_running_loop()
+            for _ in range(count):
+                server = await loop.create_server(lambda: Receiver(self), "127.0.0.1", 0)
+                self.ports.append(server.sockets[0].getsockname()[1])
+            ready.set()
+            await asyncio.Event().wait()
+
+        threading.Thread(target=lambda: asyncio.run(serve()), daemon=True).start()
+        ready.wait()
+
+    def wait_for(self, count: int, seconds: float = 120) -> None:
+        ends_at = time.monotonic() + seconds
+        while len(self.came) < count:
+            assert time.monotonic() < ends_at, f"{len(self.came)} of {count} came"
+            time.sleep(0.002)
+
+
+@contextmanager
+def courier(allow: str) -> Iterator[int]:
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "courier"],
+        cwd=ROOT,
+        env={**os.environ, "EGRESS_ALLOW": allow},
+    )
+    try:
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def client_with(ports: list[int]) -> Any:
+    from chatplatform.testing import make_client  # noqa: PLC0415 - settings must be there first
+    from webhooks import delivery  # noqa: PLC0415
+    from webhooks.models import WebhookConfig  # noqa: PLC0415
+
+    client = make_client("Bench")
+    for port in ports:
+        WebhookConfig.objects.create(
+            client=client, url=f"http://127.0.0.1:{port}/hook", secret=delivery.new_secret()
+        )
+    return client
+
+
+DATA = {"message": {"text": "How long do I have to return an order that was damaged?" * 4}}
+
+
+def announce_cost() -> list[str]:
+    from webhooks.services import announce  # noqa: PLC0415
+
+    rows = []
+    for endpoints in (0, 1, 3):
+        client = client_with([9] * endpoints)
+        took = []
+        for _ in range(600):
+            begun = time.perf_counter()
+            announce(client.pk, "message.created", DATA)
+            took.append(time.perf_counter() - begun)
+        median = statistics.median(took[100:]) * 1e6
+        rows.append(f"| `announce()`, {endpoints} endpoints, with its commit | {median:.0f} µs |")
+    return rows
+
+
+def backlog(world: Receivers, pid: int, endpoints: int, seconds: float) -> tuple[float, float]:
+    """Deliveries a second and processor µs of the courier for each, of a backlog."""
+    from django.db import transaction  # noqa: PLC0415
+
+    from webhooks.services import announce  # noqa: PLC0415
+
+    world.seconds = seconds
+    client = client_with(world.ports[:endpoints])
+    world.came.clear()
+    with transaction.atomic():
+        for _ in range(BACKLOG // endpoints):
+            announce(client.pk, "message.created", DATA)
+    begun, cpu = time.perf_counter(), cpu_seconds(pid)
+    count = BACKLOG // endpoints * endpoints
+    world.wait_for(count)
+    spent = time.perf_counter() - begun
+    return count / spent, (cpu_seconds(pid) - cpu) / count * 1e6
+
+
+def paced(world: Receivers) -> tuple[float, float]:
+    """From just before announce() to the receiver, in ms: p50, p99; one endpoint, evenly paced."""
+    from webhooks.services import announce  # noqa: PLC0415
+
+    world.seconds = 0
+    client = client_with(world.ports[:1])
+    world.came.clear()
+    begun: dict[str, float] = {}
+    next_at = time.monotonic()
+    for _ in range(PACED):
+        at = time.time()
+        begun[f"evt_{announce(client.pk, 'message.created', DATA).pk.hex}"] = at
+        next_at += 1 / PER_SECOND
+        time.sleep(max(next_at - time.monotonic(), 0))
+    world.wait_for(PACED)
+    took = sorted((at - begun[event]) * 1e3 for event, at in world.came)
+    return statistics.median(took), took[int(len(took) * 0.99)]
+
+
+def main() -> None:
+    sys.path.insert(0, str(ROOT))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(
+            DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
+            DATA_DIR=folder,
+        )  # fmt: skip
+        import django  # noqa: PLC0415 - the environment must be complete first
+
+        django.setup()
+        from django.core.management import call_command  # noqa: PLC0415
+
+        call_command("migrate", verbosity=0)
+        busy = os.getloadavg()[0]
+        rows = announce_cost()
+        from webhooks.models import Delivery, WebhookConfig  # noqa: PLC0415
+
+        Delivery.objects.all().delete()
+        WebhookConfig.objects.update(is_active=False)
+        world = Receivers(32)
+        with courier(",".join(f"127.0.0.1:{port}" for port in world.ports)) as pid:
+            paced(world)  # warm-up
+            p50, p99 = paced(world)
+            rows.append(
+                f"| announced to received, {PER_SECOND}/s, p50 / p99 | {p50:.1f} / {p99:.1f} ms |"
+            )
+            for endpoints in (1, 8, 32):
+                rate, cpu = backlog(world, pid, endpoints, 0)
+                rows.append(
+                    f"| backlog of {BACKLOG}, {endpoints} endpoints | {rate:.0f}/s, {cpu:.0f} µs |"
+                )
+            rate, cpu = backlog(world, pid, 16, 0.05)
+            share = rate / (32 / 0.05) * 100
+            rows.append(
+                f"| 16 endpoints that take 50 ms | {rate:.0f}/s ({share:.0f} % of 32 ÷ 50 ms) |"
+            )
+    print(f"load average when it began: {busy:.1f}\n\n| what | measured |\n| --- | ---: |")
+    print("\n".join(rows))
+
+
+if __name__ == "__main__":
+    main()

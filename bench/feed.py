@@ -1,0 +1,149 @@
+"""A thousand open live feeds in one web process: is any event lost, how late are they, what memory.
+
+    python -m chatplatform.embedded exec -- python bench/feed.py
+
+Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) make it larger.
+"""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from run import ROOT, free_port, wait_for
+
+STREAMS = int(os.environ.get("FEED_STREAMS", "1000"))
+EVENTS = int(os.environ.get("FEED_EVENTS", "20"))
+PATIENCE = 60.0
+
+
+@contextmanager
+def web(port: int) -> Iterator[int]:
+    command = [
+        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1", "--port",
+        str(port), "--workers", "1", "--no-ws", "--log-level", "warning",
+        "chatplatform.asgi:application",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, cwd=ROOT)
+    try:
+        wait_for(port, process)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def megabytes(pid: int) -> float:
+    """Of the server and its worker: what is in memory (proportional shares)."""
+    children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout
+    return sum(
+        int(line.split()[1]) / 1024
+        for one in [str(pid), *children.split()]
+        for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+        if line.startswith("Pss:")
+    )
+
+
+def world() -> tuple[str, Any]:
+    """A signed-in person's token, and a chat."""
+    sys.path.insert(0, str(ROOT))
+    import django  # noqa: PLC0415 - the environment must be complete first
+
+    django.setup()
+    from django.core.management import call_command  # noqa: PLC0415
+
+    call_command("migrate", verbosity=0)
+    from chatplatform.testing import make_bot, make_client, make_key, make_person  # noqa: PLC0415
+    from chats.models import Conversation  # noqa: PLC0415
+
+    client = make_client("Bench")
+    key = make_key(client, "secret", make_bot(client).pk)
+    chat = key.post("/ai/client/chat", {}).json()["id"]
+    token = make_person(client).headers["Authorization"]
+    return token, (key, Conversation.objects.get(pk=chat))
+
+
+class Reader:
+    """One open feed; notes when each event came."""
+
+    def __init__(self) -> None:
+        self.came: list[float] = []
+        self.ready = asyncio.Event()
+
+    async def read(self, port: int, token: str) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        head = f"GET /ai/chat/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n"
+        writer.write(head.encode())
+        async for line in reader:
+            if line.startswith(b"event: ready"):
+                self.ready.set()
+            elif line.startswith(b"event: message.created"):
+                self.came.append(time.perf_counter())
+
+
+async def measure(port: int, pid: int, token: str, said: Any) -> list[str]:
+    empty = megabytes(pid)
+    readers = [Reader() for _ in range(STREAMS)]
+    tasks = []
+    for number, reader in enumerate(readers):
+        tasks.append(asyncio.ensure_future(reader.read(port, token)))
+        if number % 50 == 49:  # a queue of connections is not what is measured
+            await asyncio.wait_for(reader.ready.wait(), PATIENCE)
+    await asyncio.wait_for(asyncio.gather(*(one.ready.wait() for one in readers)), PATIENCE)
+    full = megabytes(pid)
+    sent = []
+    for _ in range(EVENTS):
+        sent.append(await asyncio.to_thread(said))
+        await asyncio.sleep(0.25)
+    ends_at = time.monotonic() + PATIENCE
+    while any(len(one.came) < EVENTS for one in readers) and time.monotonic() < ends_at:
+        await asyncio.sleep(0.05)
+    for task in tasks:
+        task.cancel()
+    late = sorted(
+        came - begun for one in readers for begun, came in zip(sent, one.came, strict=False)
+    )
+    return [
+        f"| streams × events, delivered | {len(late):,} of {STREAMS * EVENTS:,} |",
+        f"| from the commit to the reader, p50 | {statistics.median(late) * 1000:.0f} ms |",
+        f"| p99 | {late[int(len(late) * 0.99)] * 1000:.0f} ms |",
+        f"| memory of the web process, without and with {STREAMS:,} streams |"
+        f" {empty:.0f} MB, {full:.0f} MB |",
+    ]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(
+            DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
+            DATA_DIR=folder,
+        )  # fmt: skip
+        busy = os.getloadavg()[0]
+        rows = run()
+    print(f"load average when it began: {busy:.1f}\n\n| what | measured |\n| --- | --- |")
+    print("\n".join(rows))
+
+
+def run() -> list[str]:
+    token, (key, chat) = world()
+    path = f"/ai/client/chat/{chat.pk}"
+
+    def say() -> float:
+        reply = key.post(path, {"text": "Hello", "reply": "none"})
+        assert reply.status_code == 200, reply.content
+        return time.perf_counter()
+
+    port = free_port()
+    with web(port) as pid:
+        return asyncio.run(measure(port, pid, token, say))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""A function's request, filled with arguments that a model chose: none may leave its place.
+
+In a URL `{name}` stands for a percent-encoded argument. In a body, which is a JSON text,
+`{{name}}` stands for a JSON value, or for text inside a string.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+# What the conversation fills in: no argument can take such a name.
+CUSTOMER, CHAT = "customer.external_id", "chat.id"
+BOUND = frozenset({CUSTOMER, CHAT})
+MAX_URL_CHARS = 4_000
+_NAME = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
+_IN_URL = re.compile(r"\{(" + _NAME + r")\}")
+_IN_BODY = re.compile(r"\{\{\s*(" + _NAME + r")\s*\}\}")
+# One JSON string, or one placeholder outside of strings.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|' + _IN_BODY.pattern)
+# Marks a placeholder that stood outside of a string; no text of a template may hold it.
+_BARE = "\ue000"
+_ORIGIN = re.compile(r"^[^:/?#]+://[^/?#]*")
+_PATH_MARKS = re.compile(r"[/\\]")
+
+
+class WrongTemplate(ValueError):
+    """The template is none; the text says why."""
+
+
+class WrongValue(ValueError):
+    """An argument does not fit its place; the text is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body template, read once."""
+
+    tree: Any
+    names: frozenset[str]
+
+
+def url_names(template: str) -> frozenset[str]:
+    """The placeholders of a URL; raises WrongTemplate."""
+    origin = _ORIGIN.match(template)
+    if origin is None:
+        raise WrongTemplate("must begin with a scheme and a host")
+    if "{" in origin[0] or "}" in origin[0]:
+        raise WrongTemplate("must have no placeholder before its path")
+    bare = _IN_URL.sub("", template)
+    if "{" in bare or "}" in bare:
+        raise WrongTemplate("has a brace that is no placeholder such as {order_id}")
+    if "#" in bare:
+        raise WrongTemplate("must have no fragment")
+    return frozenset(_IN_URL.findall(template))
+
+
+def sample_url(template: str) -> str:
+    """The URL as any arguments would make it, for the check of its destination."""
+    return _IN_URL.sub("x", template)
+
+
+def origin(template: str) -> str:
+    """Scheme, host and port, in lower case: where credentials may be sent."""
+    found = _ORIGIN.match(template)
+    return found[0].lower() if found else ""
+
+
+def url(template: str, values: Mapping[str, Any]) -> str:
+    """The URL to call; raises WrongValue."""
+    path, mark, query = template.partition("?")
+    start = len(origin(path))
+    segments = [_segment(part, values) for part in path[start:].split("/")]
+    asked = _IN_URL.sub(lambda m: quote(_plain(m[1], values.get(m[1])), safe=""), query)
+    made = f"{path[:start]}{'/'.join(segments)}{mark}{asked}"
+    if len(made) > MAX_URL_CHARS:
+        raise WrongValue("The arguments are too long for the address.")
+    return made
+
+
+def _segment(template: str, values: Mapping[str, Any]) -> str:
+    for name in _IN_URL.findall(template):
+        text = _plain(name, values.get(name))
+        if not text:
+            raise WrongValue(f"{name} is needed.")
+        if {".", ".."} & set(_PATH_MARKS.split(text)):
+            raise WrongValue(f"{name} must not hold the path segments . and ..")
+    filled = _IN_URL.sub(lambda m: quote(_plain(m[1], values[m[1]]), safe=""), template)
+    if filled in {".", ".."} and filled != template:
+        # Two harmless halves that meet: each was checked alone above.
+        raise WrongValue("The arguments must not make up a path segment . or ..")
+    return filled
+
+
+def _plain(name: str, value: Any) -> str:
+    """A simple value as text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (dict, list)):
+        raise WrongValue(f"{name} must be a text, a number or a boolean here.")
+    text = "" if value is None else str(value)
+    if any(ord(char) < 32 or ord(char) == 127 for char in text):
+        raise WrongValue(f"{name} must not hold control characters.")
+    return text
+
+
+def read_body(template: str) -> Body:
+    """The template as a tree of JSON; raises WrongTemplate."""
+    if _BARE in template:
+        raise WrongTemplate("holds a character of the private use area")
+    text = _TOKEN.sub(lambda m: m[0] if m[0][0] == '"' else f'"{_BARE}{m[1]}"', template)
+    try:
+        tree = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise WrongTemplate(f"is not JSON with {{{{name}}}} for its arguments: {error}") from error
+    return Body(tree, frozenset(_names(tree)))
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _names(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if _IN_BODY.search(key) or key.startswith(_BARE):
+                raise WrongTemplate("must have no placeholder in the name of a field")
+            yield from _names(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _names(item)
+    elif isinstance(node, str):
+        yield from [node[1:]] if node.startswith(_BARE) else _IN_BODY.findall(node)
+
+
+def body(template: Body, values: Mapping[str, Any]) -> bytes:
+    """The body to send."""
+    return json.dumps(_filled(template.tree, values), ensure_ascii=False).encode()
+
+
+def _filled(node: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(node, dict):
+        return {key: _filled(value, values) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_filled(item, values) for item in node]
+    if not isinstance(node, str):
+        return node
+    if node.startswith(_BARE):
+        return values.get(node[1:])
+    return _IN_BODY.sub(lambda m: _inside(values.get(m[1])), node)
+
+
+def _inside(value: Any) -> str:
+    """A value as part of a text."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

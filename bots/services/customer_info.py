@@ -1,0 +1,87 @@
+"""What a bot asks its customers for, and whether an answer is one."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from bots.models import Bot
+from bots.serializers.widget import CustomerInfoFields
+from bots.services import bots
+from chatplatform.errors import Invalid
+
+MAX_TEXT = 500
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
+_PHONE = re.compile(r"\+?[0-9][0-9 ().-]{3,28}[0-9]")
+AT = ("body", "customer", "attributes")
+
+
+def update(bot: Bot, *, given: CustomerInfoFields) -> CustomerInfoFields:
+    """Replace what the bot asks for."""
+    for position, field in enumerate(given.fields):
+        bots.check_languages_of(bot, field.label, at=("body", "fields", position, "label"))
+    stored = given.model_dump(mode="json")["fields"]
+    return CustomerInfoFields.of(bots.store(bot, customer_info_fields=stored))
+
+
+def check(
+    fields: Sequence[Mapping[str, Any]],
+    attributes: Mapping[str, Any],
+    *,
+    at: tuple[str, ...] = AT,
+    is_partial: bool = True,
+) -> None:
+    """Refuse attributes that are no answers to a bot's `customer_info_fields`; 422 names each.
+
+    Attributes that the bot does not ask for are the client's own and pass. Null takes an answer
+    back. With `is_partial` False also what must be answered before a chat has to be there.
+    """
+    wrong: list[dict[str, Any]] = []
+    for stored in fields:
+        name = stored["name"]
+        value = attributes.get(name)
+        if value is None or value == "":
+            needed = stored.get("required") and (name in attributes or _is_due(stored, is_partial))
+            said = ("missing", "Field required") if needed else None
+        else:
+            problem = _problem(stored, value)
+            said = ("value_error", problem) if problem else None
+        if said:
+            wrong.append({"loc": [*at, name], "msg": said[1], "type": said[0]})
+    if wrong:
+        raise Invalid(wrong)
+
+
+def _is_due(stored: Mapping[str, Any], is_partial: bool) -> bool:  # noqa: FBT001
+    return not is_partial and bool(stored.get("ask_before_chat"))
+
+
+def _problem(stored: Mapping[str, Any], value: Any) -> str | None:
+    """Why a value is no answer, in a sentence; None where it is one."""
+    kind = stored["type"]
+    if kind == "number":
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return None if is_number and math.isfinite(value) else "Must be a number."
+    if not isinstance(value, str):
+        return "Must be text."
+    if len(value) > MAX_TEXT:
+        return f"Must have at most {MAX_TEXT} characters."
+    if kind == "select":
+        values = [option["value"] for option in stored.get("options") or []]
+        return None if value in values else "Must be one of the options."
+    if kind == "date":
+        return None if _is_date(value) else "Must be a date such as 2026-11-21."
+    if kind == "email":
+        return None if _EMAIL.fullmatch(value) else "Must be an e-mail address."
+    if kind == "phone":
+        return None if _PHONE.fullmatch(value) else "Must be a telephone number."
+    return None
+
+
+def _is_date(value: str) -> bool:
+    try:
+        # The basic form 20261121 is a date to the parser as well, but not to a reader.
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False

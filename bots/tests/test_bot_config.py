@@ -1,0 +1,107 @@
+"""Get Config By Api Key With Auth."""
+
+import pytest
+
+from bots.models import Bot
+from chatplatform.testing import make_bot, make_key
+
+PATH = "/ai/bot/config"
+ALLOWED = {
+    "id", "bot_name", "bot_icon", "primary_color", "secondary_color", "style", "language",
+    "default_language", "languages", "welcome_message", "terms", "banner", "sample_questions",
+    "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "customer_info_fields",
+}  # fmt: skip
+FIELD = {
+    "name": "city", "label": {"en": "City", "vi": "Thành phố"}, "type": "select",
+    "required": True, "ask_before_chat": True,
+    "options": [{"label": "Hanoi", "value": "hn"}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def widget(ann):
+    bot = make_bot(
+        ann.client,
+        allowed_domain="good.com",
+        languages=["en", "vi"],
+        welcome_message={"en": "Hello", "vi": "Xin chào"},
+        terms={"en": "Be fair."},
+        customer_info_fields=[FIELD],
+    )
+    return make_key(ann.client, "public", bot.pk)
+
+
+def test_exactly_the_allow_list(widget):
+    shown = widget.get(PATH).json()
+    assert set(shown) == ALLOWED
+    assert set(shown["style"]) == {"position", "width", "height", "font", "radius", "dark_mode"}
+    assert set(shown["customer_info_fields"][0]) == {
+        "name", "label", "type", "required", "options", "ask_before_chat",
+    }  # fmt: skip
+    assert (shown["banner"], shown["sample_questions"]) == (None, [])
+
+
+def test_one_language(widget):
+    english = widget.get(PATH).json()
+    assert (english["language"], english["welcome_message"]) == ("en", "Hello")
+    assert english["customer_info_fields"][0]["label"] == "City"
+    for code in ("vi", "vi-VN"):
+        shown = widget.get(PATH, {"language": code}).json()
+        assert (shown["language"], shown["welcome_message"]) == (code, "Xin chào")
+        assert shown["terms"] == "Be fair.", "what is not there in the language is in the default"
+        assert shown["customer_info_fields"][0]["label"] == "Thành phố"
+    assert widget.get(PATH, {"language": "de"}).json()["welcome_message"] == "Hello"
+    assert widget.get(PATH, {"language": "?"}).status_code == 422
+
+
+def test_nothing_written_is_null(page):
+    shown = page.get(PATH).json()
+    assert (shown["welcome_message"], shown["terms"], shown["bot_icon"]) == (None, None, None)
+
+
+def test_a_browser_keeps_it(widget):
+    first = widget.get(PATH)
+    tag = first["ETag"]
+    assert first["Cache-Control"] == "private, max-age=60"
+    assert {"API-KEY", "Origin"} <= {part.strip() for part in first["Vary"].split(",")}
+    for known in (tag, f'"other", W/{tag}', "*"):
+        again = widget.get(PATH, **{"If-None-Match": known})
+        assert (again.status_code, again.content, again["ETag"]) == (304, b"", tag)
+    assert widget.get(PATH, **{"If-None-Match": '"other"'}).status_code == 200
+    Bot.objects.update(bot_name="Other")
+    changed = widget.get(PATH, **{"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert changed["ETag"] != tag
+
+
+def test_a_disabled_or_invisible_bot_is_still_told(widget):
+    Bot.objects.update(is_disabled=True, is_visible=False)
+    reply = widget.get(PATH)
+    assert reply.status_code == 200
+    assert reply.json()["is_visible"] is False
+
+
+def test_which_bot(ann, cara):
+    first, second = make_bot(ann.client), make_bot(ann.client)
+    of_all = make_key(ann.client)
+    assert of_all.get(PATH).json()["detail"][0]["loc"] == ["query", "bot_id"]
+    assert of_all.get(PATH, {"bot_id": second.pk}).json()["id"] == second.pk
+    of_first = make_key(ann.client, "public", first.pk)
+    assert of_first.get(PATH).json()["id"] == first.pk
+    assert of_first.get(PATH, {"bot_id": second.pk}).status_code == 404
+    stranger = make_key(cara.client)
+    assert stranger.get(PATH).status_code == 404
+    assert stranger.get(PATH, {"bot_id": first.pk}).status_code == 404
+
+
+def test_a_page_that_is_not_allowed(widget):
+    reply = widget.get(PATH, Origin="https://evil.com")
+    assert reply.status_code == 403
+    assert "Access-Control-Allow-Origin" not in reply
+    allowed = widget.get(PATH, Origin="https://good.com")
+    assert allowed["Access-Control-Allow-Origin"] == "https://good.com"
+
+
+def test_people_and_nobody(ann, nobody):
+    assert ann.get(PATH).status_code == 401
+    assert nobody.get(PATH).status_code == 401

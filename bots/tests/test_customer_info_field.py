@@ -1,0 +1,105 @@
+"""Update Customer Info Field, Get Customer Info Field, and the check of what customers answer."""
+
+from typing import Any
+
+import pytest
+
+from bots.models import Bot
+from bots.services import customer_info
+from chatplatform.errors import Invalid
+from chatplatform.testing import make_bot
+
+CITY: dict[str, Any] = {
+    "name": "city", "label": {"en": "City"}, "type": "select", "required": True,
+    "options": [{"label": "Hanoi", "value": "hn"}, {"label": "Hue", "value": "hue"}],
+    "ask_before_chat": True,
+}  # fmt: skip
+ORDER = {"name": "order_number", "label": {"en": "Order", "vi": "Đơn hàng"}, "type": "text"}
+WHOLE_ORDER = {**ORDER, "required": False, "options": [], "ask_before_chat": False}
+
+
+def path(bot):
+    return f"/ai/{bot.pk}/customer-info-field"
+
+
+def test_written_and_read(ann, ben, bot):
+    assert ann.get(path(bot)).json() == {"fields": []}
+    reply = ben.put(path(bot), {"fields": [CITY, ORDER]})
+    assert reply.status_code == 200
+    assert reply.json() == {"fields": [CITY, WHOLE_ORDER]}
+    assert ann.get(path(bot)).json() == reply.json()
+    assert ann.put(path(bot), {"fields": []}).json() == {"fields": []}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [ORDER, ORDER],
+        [{**ORDER, "name": "Order"}],
+        [{**ORDER, "name": "order number"}],
+        [{**ORDER, "name": ""}],
+        [{**ORDER, "label": {}}],
+        [{**ORDER, "label": {"en": " "}}],
+        [{**ORDER, "label": {"de": "Auftrag"}}],
+        [{**ORDER, "type": "file"}],
+        [{**ORDER, "options": CITY["options"]}],
+        [{**CITY, "options": []}],
+        [{**CITY, "options": [*CITY["options"], CITY["options"][0]]}],
+        [{**CITY, "options": [{"label": "", "value": "x"}]}],
+        [{**ORDER, "name": f"f{n}"} for n in range(31)],
+        [{**ORDER, "more": 1}],
+        None,
+    ],
+)
+def test_a_wrong_list_changes_nothing(ann, wrong):
+    bot = make_bot(ann.client, languages=["en", "vi"], customer_info_fields=[WHOLE_ORDER])
+    assert ann.put(path(bot), {"fields": wrong}).status_code == 422
+    assert Bot.objects.get().customer_info_fields == [WHOLE_ORDER]
+
+
+def test_another_client(ann, cara, bot):
+    assert cara.get(path(bot)).status_code == 404
+    assert cara.put(path(bot), {"fields": [ORDER]}).status_code == 404
+    assert Bot.objects.get().customer_info_fields == []
+    assert ann.get("/ai/999999/customer-info-field").status_code == 404
+
+
+def field(kind, **more):
+    return {"name": "it", "label": {"en": "It"}, "type": kind, **more}
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        ("text", ["x", "é" * 500], ["x" * 501, 1, ["x"]]),
+        ("email", ["a@b.example"], ["a", "a@b", "a b@c.example", 1]),
+        ("phone", ["+84 90 123 4567", "0901234567"], ["call me", "12", "+" * 20]),
+        ("number", [1, 0, -2.5], ["1", True, float("inf"), float("nan")]),
+        ("date", ["2026-11-21"], ["20261121", "2026-02-30", "tomorrow", 20261121]),
+        ("select", ["hn"], ["Hanoi", "x", 1]),
+    ],
+)
+def test_answers_are_checked_by_type(kind, good, bad):
+    fields = [field(kind, options=CITY["options"] if kind == "select" else [])]
+    for value in [*good, None, ""]:
+        customer_info.check(fields, {"it": value})
+    for value in bad:
+        with pytest.raises(Invalid) as caught:
+            customer_info.check(fields, {"it": value})
+        assert [one["loc"] for one in caught.value.errors] == [
+            ["body", "customer", "attributes", "it"]
+        ]
+
+
+def test_what_must_be_answered():
+    fields = [field("text", required=True, ask_before_chat=True), ORDER]
+    customer_info.check(fields, {})
+    customer_info.check(fields, {"it": "x", "their_own": [1]}, is_partial=False)
+    for given, whole in (({"it": None}, False), ({"it": ""}, False), ({}, True)):
+        with pytest.raises(Invalid) as caught:
+            customer_info.check(fields, given, at=("body", "attributes"), is_partial=not whole)
+        (error,) = caught.value.errors
+        assert (error["loc"], error["type"]) == (["body", "attributes", "it"], "missing")
+    # Asked in the chat itself: not due before it.
+    later = [field("text", required=True, ask_before_chat=False)]
+    customer_info.check(later, {}, is_partial=False)

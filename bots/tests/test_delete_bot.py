@@ -1,0 +1,116 @@
+"""Delete Bot."""
+
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.files.base import ContentFile
+
+from bots.models import Bot, Document, Prompt
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_key, run_before, run_jobs, trained
+from identity.models import ApiKey, AuditEvent
+
+
+@pytest.fixture(autouse=True)
+def _own_media(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path
+
+
+def path(bot):
+    return f"/ai/bot/{bot.pk}"
+
+
+def taught(bot):
+    """A bot with a prompt, a trained text, a file and a banner."""
+    Prompt.objects.create(client=bot.client, bot=bot, version=1, content="Be kind")
+    document = trained(bot, "Our shop opens at nine.")
+    document.file.save("x", ContentFile(b"Our shop opens at nine."))
+    bot.banner.save("y.png", ContentFile(b"png"))
+    return [Path(document.file.path), Path(bot.banner.path)]
+
+
+def chats(name):
+    """A model of the app above, which this one does not import."""
+    return apps.get_model("chats", name).objects
+
+
+def chat_of(bot):
+    customer = chats("customer").create(client=bot.client, name="Zoe")
+    return chats("conversation").create(
+        client=bot.client, bot=bot, customer=customer, language="en"
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_goes_with_all_that_it_was_taught(ann, bot):
+    files, other = taught(bot), make_bot(ann.client)
+    mine, others = (make_key(ann.client, "public", one.pk) for one in (bot, other))
+    reply = ann.delete(path(bot))
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert list(Bot.objects.all()) == [other]
+    assert not Prompt.objects.exists()
+    assert not Document.objects.exists()
+    assert all(file.exists() for file in files), "files go after the commit, by a job"
+    assert run_jobs() == 1
+    assert not any(file.exists() for file in files)
+    assert mine.get("/ai/bot/config").status_code == 401
+    assert others.get("/ai/bot/config").status_code == 200
+    written = AuditEvent.objects.get()
+    assert (written.action, written.subject, written.user) == (
+        "bot.deleted", f"bot:{bot.pk}", ann.user,
+    )  # fmt: skip
+    assert written.changes == {"bot_name": "Helper", "keys_revoked": 1}
+    assert ann.delete(path(bot)).status_code == 404
+
+
+def refused(person, bot, code):
+    reply = person.delete(path(bot))
+    assert (reply.status_code, reply.json()["code"]) == (409, code)
+    assert Bot.objects.filter(pk=bot.pk).exists()
+    assert ApiKey.objects.get().revoked_at is None
+    assert not Job.objects.exists()
+    assert not AuditEvent.objects.exists()
+
+
+def test_a_protected_one_stays(ann):
+    bot = make_bot(ann.client, delete_available=False)
+    make_key(ann.client, bot_id=bot.pk)
+    refused(ann, bot, "delete_not_available")
+
+
+def test_one_with_conversations_stays(ann, bot):
+    taught(bot)
+    make_key(ann.client, bot_id=bot.pk)
+    chat_of(bot)
+    refused(ann, bot, "bot_has_chats")
+    assert Prompt.objects.exists()
+    assert Document.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_conversation_that_begins_meanwhile_is_not_lost(ann, bot):
+    make_key(ann.client, bot_id=bot.pk)
+    with run_before("bots.services.bots.delete", lambda: chat_of(bot)):
+        refused(ann, bot, "bot_has_chats")
+    assert chats("conversation").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_is_named_again_is_kept(ann, bot):
+    files = taught(bot)
+    name = Document.objects.get().file.name
+    ann.delete(path(bot))
+    other = make_bot(ann.client)
+    Document.objects.create(
+        client=ann.client, bot=other, file=name, file_name="a.txt", mime_type="text/plain",
+        size_bytes=1, sha256="0" * 64,
+    )  # fmt: skip
+    run_jobs()
+    assert [file.exists() for file in files] == [True, False]
+
+
+def test_an_agent_and_another_client_may_not(ben, cara, bot):
+    assert ben.delete(path(bot)).status_code == 403
+    assert cara.delete(path(bot)).status_code == 404
+    assert Bot.objects.exists()

@@ -1,0 +1,236 @@
+"""Get and Upsert Function Calling Config."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from bots.models import Function, FunctionCalling
+from chatplatform.testing import make_person
+from identity.models import AuditEvent
+
+pytestmark = pytest.mark.django_db
+
+ORDER: dict[str, Any] = {
+    "name": "get_order",
+    "description": "Says where an order is.",
+    "parameters": {
+        "type": "object",
+        "properties": {"order_id": {"type": "string", "maxLength": 20}},
+        "required": ["order_id"],
+        "additionalProperties": False,
+    },
+    "http": {"method": "GET", "url": "https://127.0.0.1:8443/orders/{order_id}"},
+    "secret_headers": {"Authorization": "Bearer very-secret-token"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _egress(settings):
+    # An address that needs no resolver, allowed as a test's own.
+    settings.EGRESS_ALLOW = ["127.0.0.1:8443", "127.0.0.1:9443"]
+
+
+def path(bot):
+    return f"/function-calling/{bot.pk}"
+
+
+def config(*functions, **more):
+    return {"is_enabled": True, "functions": list(functions), **more}
+
+
+def order(**changes):
+    made = copy.deepcopy(ORDER)
+    made["http"] |= changes.pop("http", {})
+    made |= changes
+    return {name: value for name, value in made.items() if value is not ...}
+
+
+def test_before_the_first_it_is_off(ann, bot):
+    assert ann.get(path(bot)).json() == {
+        "is_enabled": False,
+        "max_calls_per_reply": 5,
+        "functions": [],
+        "is_available": False,
+        "unavailable_reason": "The embedded engine calls no functions: set LLM_BASE_URL and"
+        " LLM_MODEL.",
+        "updated_at": None,
+    }
+
+
+def test_what_is_given_is_stored_and_shown_without_secrets(ann, ben, bot):
+    reply = ann.post(path(bot), config(ORDER, max_calls_per_reply=3))
+    assert reply.status_code == 200, reply.content
+    shown = ben.get(path(bot))
+    assert shown.json() == reply.json()
+    assert b"very-secret" not in shown.content
+    (function,) = shown.json()["functions"]
+    assert function == {
+        **{name: ORDER[name] for name in ("name", "description", "parameters")},
+        "http": {**ORDER["http"], "headers": {}, "timeout_seconds": 10, "body_template": ""},
+        "secret_header_names": ["Authorization"],
+        "requires_approval": "none",
+    }
+    row = Function.objects.get()
+    assert json.loads(row.secret_headers) == ORDER["secret_headers"]
+    stored = Function.objects.values_list("secret_headers", flat=True).get()
+    assert "very-secret" not in str(stored)
+
+
+def test_it_is_said_that_a_model_is_there(ann, bot, settings):
+    settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    shown = ann.get(path(bot)).json()
+    assert (shown["is_available"], shown["unavailable_reason"]) == (True, None)
+
+
+def test_the_whole_is_replaced_and_the_audit_names_it(ann, bot):
+    ann.post(path(bot), config(ORDER, order(name="other")))
+    kept = Function.objects.get(name="get_order").pk
+    ann.post(path(bot), config(order(description="New."), order(name="third")))
+    assert set(Function.objects.values_list("name", flat=True)) == {"get_order", "third"}
+    row = Function.objects.get(pk=kept)
+    assert row.description == "New."
+    event = AuditEvent.objects.latest("id")
+    assert (event.action, event.subject) == ("function_calling.updated", f"bot:{bot.pk}")
+    assert event.changes == {
+        "is_enabled": True,
+        "added": ["third"],
+        "kept": ["get_order"],
+        "removed": ["other"],
+        "secrets_replaced": ["get_order", "third"],
+    }
+    assert "secret-token" not in json.dumps(event.changes)
+
+
+def test_secrets_that_are_left_out_stay(ann, bot):
+    ann.post(path(bot), config(ORDER))
+    reply = ann.post(path(bot), config(order(secret_headers=...)))
+    assert reply.json()["functions"][0]["secret_header_names"] == ["Authorization"]
+    assert json.loads(Function.objects.get().secret_headers) == ORDER["secret_headers"]
+
+
+def test_empty_secrets_are_removed(ann, bot):
+    ann.post(path(bot), config(ORDER))
+    reply = ann.post(path(bot), config(order(secret_headers={})))
+    assert reply.json()["functions"][0]["secret_header_names"] == []
+
+
+def test_a_secret_does_not_follow_to_another_host(ann, bot):
+    ann.post(path(bot), config(ORDER))
+    moved = order(secret_headers=..., http={"url": "https://127.0.0.1:9443/{order_id}"})
+    reply = ann.post(path(bot), config(moved))
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "functions", 0, "secret_headers"]
+    assert Function.objects.get().url == ORDER["http"]["url"]
+
+
+def wrong(**changes):
+    return order(**changes)
+
+
+@pytest.mark.parametrize(
+    ("function", "field"),
+    [
+        (wrong(name="a b"), "name"),
+        (wrong(name="x" * 65), "name"),
+        (wrong(name="ok\n"), "name"),
+        (wrong(description=" "), "description"),
+        (wrong(parameters={}), "parameters"),
+        (wrong(parameters={"type": "array"}), "parameters"),
+        (wrong(parameters={"type": "object", "properties": 5}), "parameters"),
+        (wrong(parameters={"type": "object", "$ref": "https://evil.example/x"}), "parameters"),
+        (wrong(parameters={"type": "object", "allOf": [{"$ref": "#"}]}), "parameters"),
+        (wrong(parameters={"type": "object", "properties": {"a": {"pattern": "(a+)+$"}}}),
+         "parameters"),
+        (wrong(parameters={"type": "object", "properties": {"chat.id": {}}}), "parameters"),
+        (wrong(http={"method": "TRACE"}), "method"),
+        (wrong(http={"url": "https://127.0.0.1:8443/{unknown}"}), "url"),
+        (wrong(http={"url": "https://{order_id}/x"}), "url"),
+        (wrong(http={"url": "https://127.0.0.1:8443/x#y"}), "url"),
+        (wrong(http={"url": "/relative"}), "url"),
+        (wrong(http={"headers": {"Host": "evil"}}), "headers"),
+        (wrong(http={"headers": {"Content-Length": "1"}}), "headers"),
+        (wrong(http={"headers": {"Transfer-Encoding": "chunked"}}), "headers"),
+        (wrong(http={"headers": {"X": "a\r\nHost: evil"}}), "headers"),
+        (wrong(http={"headers": {"X y": "a"}}), "headers"),
+        (wrong(http={"headers": {"authorization": "x"}}), "secret_headers"),
+        (wrong(secret_headers={"X": "\u00e9"}), "secret_headers"),
+        (wrong(http={"timeout_seconds": 0}), "timeout_seconds"),
+        (wrong(http={"timeout_seconds": 31}), "timeout_seconds"),
+        (wrong(http={"body_template": "{}"}), "body_template"),
+        (wrong(http={"method": "POST", "body_template": "{"}), "body_template"),
+        (wrong(http={"method": "POST", "body_template": '{"a": {{other}}}'}), "body_template"),
+        (wrong(http={"method": "POST", "body_template": '{"{{order_id}}": 1}'}), "body_template"),
+        (wrong(requires_approval="boss"), "requires_approval"),
+        (wrong(secret_header_names=["X"]), 0),
+    ],
+)  # fmt: skip
+def test_a_wrong_function_changes_nothing(ann, bot, function, field):
+    reply = ann.post(path(bot), config(function))
+    assert reply.status_code == 422, reply.content
+    assert field in reply.json()["detail"][0]["loc"]
+    assert not Function.objects.exists()
+    assert not FunctionCalling.objects.exists()
+    assert not AuditEvent.objects.filter(action="function_calling.updated").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/x", "http://127.0.0.1:6379/", "http://localhost/x", "http://[::1]/x",
+        "http://169.254.169.254/latest", "http://10.0.0.1/", "http://127.1/", "http://0x7f000001/",
+        "http://2130706433/", "http://[::ffff:127.0.0.1]/", "http://100.64.0.1/", "file:///etc/x",
+        "gopher://127.0.0.1/", "http://user@127.0.0.1:8443/", "http://127.0.0.1:8443\\@evil/",
+        "http://no-such-name.invalid/",
+    ],
+)  # fmt: skip
+def test_a_private_address_is_refused_in_one_word(ann, bot, url):
+    reply = ann.post(path(bot), config(order(http={"url": url})))
+    assert reply.status_code == 422
+    (error,) = reply.json()["detail"]
+    assert error["loc"] == ["body", "functions", 0, "http", "url"]
+    assert error["msg"] in {
+        "The destination is not allowed.", "must begin with a scheme and a host",
+    }  # fmt: skip
+    assert not Function.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"is_enabled": True},
+        {"functions": []},
+        config(max_calls_per_reply=0),
+        config(max_calls_per_reply=11),
+        config(ORDER, ORDER),
+        config(*[order(name=f"f{n}") for n in range(21)]),
+        config(is_available=True),
+        config(unknown=1),
+    ],
+)
+def test_a_wrong_body(ann, bot, body):
+    assert ann.post(path(bot), body).status_code == 422
+    assert not FunctionCalling.objects.exists()
+
+
+def test_twenty_functions_are_taken_in_their_order(ann, bot):
+    names = [f"f{n}" for n in range(20)]
+    reply = ann.post(path(bot), config(*[order(name=name) for name in names]))
+    assert [one["name"] for one in reply.json()["functions"]] == names
+
+
+def test_only_admins_change_and_everybody_reads(ben, client_a, bot):
+    viewer = make_person(client_a, "viewer", "Vic")
+    for person in (ben, viewer):
+        assert person.post(path(bot), config(ORDER)).status_code == 403
+        assert person.get(path(bot)).status_code == 200
+    assert not Function.objects.exists()
+
+
+def test_another_clients_bot_is_missing(cara, ann, bot):
+    ann.post(path(bot), config(ORDER))
+    assert cara.get(path(bot)).status_code == 404
+    assert cara.post(path(bot), config()).status_code == 404
+    assert Function.objects.count() == 1

@@ -1,0 +1,14 @@
+"""Important documents among many that compete: a floor; `bench/important.py` measures at length."""
+
+from bench import important
+
+
+def test_they_are_read_and_they_win() -> None:
+    index, asked = important.corpus(45)
+    figures = important.measure(index, asked)
+    assert figures.questions >= 50
+    assert figures.important_read >= 0.99
+    assert figures.important_wins >= 0.8
+    assert figures.routine_read >= 0.95
+    assert figures.routine_overruled <= 0.1
+    assert figures.off_topic_answered == 0

@@ -1,0 +1,174 @@
+"""Set Important Document, and what it means for answers."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bots.engine import embedded
+from bots.models import Bot, Document
+from bots.services import retrieval
+from chatplatform.testing import make_bot, make_person, trained
+from identity.models import AuditEvent, Role
+
+OLD = "You may return damaged goods within thirty days."
+NEW = "You may return damaged goods within sixty days."
+ASKED = "Within how many days may I return damaged goods?"
+MORE = (
+    "Green tea costs two coins a cup.", "The shop opens at nine in the morning.",
+    "Bicycles are rented by the hour.", "Parking is free for customers.",
+    "Gift cards are valid for a year.", "The cafe serves soup at noon.",
+)  # fmt: skip
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _no_index():
+    retrieval.forget()
+
+
+@pytest.fixture
+def documents(bot):
+    old, new = trained(bot, OLD, "Old"), trained(bot, NEW, "New")
+    for text in MORE:
+        trained(bot, text, "More")
+    return old, new
+
+
+def path(document):
+    return f"/ai/{document.bot_id}/train/document/{document.pk}/important"
+
+
+def moment(delta):
+    return (datetime.now(UTC) + delta).isoformat()
+
+
+def answer(asked=ASKED):
+    found = retrieval.search(Bot.objects.get(), asked, language="en")
+    return embedded.answer(asked, language="en", found=found, threshold=0.5)
+
+
+def cited(asked=ASKED):
+    reply = answer(asked)
+    return [one.document_id for one in reply.citations] if reply else []
+
+
+def test_set_and_unset(ann, documents):
+    _, new = documents
+    before = Bot.objects.get().knowledge_version
+    given = {"is_important": True, "valid_from": "2026-01-01T00:00:00Z", "valid_to": None}
+    reply = ann.put(path(new), given)
+    assert reply.status_code == 200
+    shown = reply.json()
+    assert (shown["id"], shown["is_important"]) == (new.pk, True)
+    assert (shown["valid_from"], shown["valid_to"]) == ("2026-01-01T00:00:00.000Z", None)
+    assert shown in ann.get(f"/ai/{new.bot_id}/train/document").json()["items"]
+    assert Bot.objects.get().knowledge_version == before + 1
+    assert ann.put(path(new), given).json() == shown
+    assert Bot.objects.get().knowledge_version == before + 1, "nothing changed"
+    assert ann.put(path(new), {"is_important": False}).json()["valid_from"] is None
+    actions = AuditEvent.objects.filter(action="document.importance_changed")
+    assert [one.subject for one in actions] == [f"document:{new.pk}"] * 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"is_important": None},
+        {"is_important": True, "valid_from": "2026-01-01T00:00:00"},
+        {"is_important": True, "valid_from": "tomorrow"},
+        {
+            "is_important": True,
+            "valid_from": "2026-01-02T00:00:00Z",
+            "valid_to": "2026-01-02T00:00:00Z",
+        },
+        {"is_important": True, "more": 1},
+    ],
+)
+def test_a_wrong_body(ann, documents, wrong):
+    before = Bot.objects.get().knowledge_version
+    assert ann.put(path(documents[1]), wrong).status_code == 422
+    assert not Document.objects.filter(is_important=True).exists()
+    assert Bot.objects.get().knowledge_version == before
+
+
+def test_who_may(ann, ben, cara, documents):
+    _, new = documents
+    on = {"is_important": True}
+    assert make_person(ann.client, Role.VIEWER).put(path(new), on).status_code == 403
+    assert cara.put(path(new), on).status_code == 404
+    other = make_bot(ann.client)
+    elsewhere = f"/ai/{other.pk}/train/document/{new.pk}/important"
+    assert ann.put(elsewhere, on).status_code == 404
+    assert not Document.objects.filter(is_important=True).exists()
+    assert ben.put(path(new), on).status_code == 200
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_it_wins_over_what_contradicts_it(ann, documents, which):
+    assert set(cited()) == {document.pk for document in documents}, "without it both are shown"
+    chosen = documents[which]
+    ann.put(path(chosen), {"is_important": True})
+    reply = answer()
+    assert reply
+    assert reply.text == (OLD, NEW)[which]
+    assert cited() == [chosen.pk]
+
+
+def test_it_is_read_but_does_not_answer_what_it_does_not_say(ann, documents):
+    _, new = documents
+    ann.put(path(new), {"is_important": True})
+    asked = "What does a cup of green tea cost?"
+    found = retrieval.search(Bot.objects.get(), asked, language="en", limit=2)
+    assert "tea" in found.hits[0].chunk.text
+    assert new.pk in {hit.chunk.document_id for hit in found.hits}
+    assert new.pk not in cited(asked)
+    off_topic = "Who wrote the play about the prince of Denmark?"
+    found = retrieval.search(Bot.objects.get(), off_topic, language="en")
+    assert new.pk in {hit.chunk.document_id for hit in found.hits}
+    assert embedded.answer(off_topic, language="en", found=found, threshold=0.77) is None
+
+
+@pytest.mark.parametrize("is_important", [True, False])
+@pytest.mark.parametrize(
+    ("begins", "ends"), [(HOUR, None), (HOUR, 2 * HOUR), (None, -HOUR), (-2 * HOUR, -HOUR)]
+)
+def test_outside_of_its_time_it_says_nothing(ann, documents, begins, ends, is_important):
+    old, new = documents
+    given = {
+        "is_important": is_important,
+        "valid_from": moment(begins) if begins else None,
+        "valid_to": moment(ends) if ends else None,
+    }
+    assert ann.put(path(new), given).status_code == 200
+    assert cited() == [old.pk]
+    found = retrieval.search(Bot.objects.get(), ASKED, language="en", limit=50)
+    assert new.pk not in {hit.chunk.document_id for hit in found.hits}
+
+
+def test_its_time_passes_while_the_index_is_in_memory(ann, documents, monkeypatch):
+    old, new = documents
+    ann.put(
+        path(new),
+        {"is_important": True, "valid_from": moment(HOUR), "valid_to": moment(2 * HOUR)},
+    )
+    now = datetime.now(UTC)
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return now
+
+    monkeypatch.setattr(retrieval, "datetime", Clock)
+    assert cited() == [old.pk]
+    now += 1.5 * HOUR
+    assert cited() == [new.pk]
+    now += HOUR
+    assert cited() == [old.pk]
+
+
+def test_a_bot_whose_texts_have_all_expired_finds_nothing(ann, bot):
+    only = trained(bot, NEW)
+    ann.put(path(only), {"is_important": True, "valid_to": moment(-HOUR)})
+    found = retrieval.search(Bot.objects.get(), ASKED, language="en")
+    assert (found.hits, found.gate) == ((), 0)

@@ -1,0 +1,56 @@
+"""Get Client Config Languages, and By Api Key."""
+
+from chatplatform.testing import make_bot, make_key, make_person
+from identity.models import Client, Role
+
+PATH = "/identity/languages"
+BY_KEY = "/identity/languages/by-api-key"
+
+
+def codes(reply):
+    assert reply.status_code == 200
+    return [one["code"] for one in reply.json()["languages"]]
+
+
+def test_all_languages_of_the_clients_bots_its_own_first(ann, cara):
+    make_bot(ann.client, languages=["vi", "en"], default_language="vi")
+    make_bot(ann.client, languages=["de", "vi"], default_language="de")
+    make_bot(ann.client, languages=["fr"], default_language="fr", is_disabled=True)
+    make_bot(cara.client, languages=["ja"], default_language="ja")
+    reply = make_person(ann.client, Role.VIEWER, "Vic").get(PATH)
+    assert codes(reply) == ["en", "de", "vi"]
+    assert reply.json()["default_language"] == "en"
+    assert [one["is_default"] for one in reply.json()["languages"]] == [True, False, False]
+    assert codes(cara.get(PATH)) == ["en", "ja"]
+
+
+def test_a_client_without_bots_has_its_own_language(ann):
+    Client.objects.update(default_language="vi")
+    assert ann.get(PATH).json() == {
+        "default_language": "vi",
+        "languages": [
+            {"code": "vi", "name": "Vietnamese", "native_name": "Tiếng Việt", "is_default": True}
+        ],
+    }
+
+
+def test_a_language_without_a_name_is_called_by_its_code(ann):
+    make_bot(ann.client, languages=["xal", "pt-PT"], default_language="xal")
+    found = {one["code"]: one["name"] for one in ann.get(PATH).json()["languages"]}
+    assert found == {"en": "English", "xal": "xal", "pt-PT": "Portuguese"}
+
+
+def test_a_key_tells_of_its_bot(ann):
+    bot = make_bot(ann.client, languages=["vi", "ko"], default_language="ko")
+    make_bot(ann.client, languages=["de"], default_language="de")
+    for scope in ("secret", "public"):
+        assert codes(make_key(ann.client, scope, bot.pk).get(BY_KEY)) == ["ko", "vi"]
+    assert codes(make_key(ann.client).get(BY_KEY)) == ["en", "de", "ko", "vi"]
+
+
+def test_each_has_its_own_credential(ann, nobody):
+    key = make_key(ann.client)
+    assert ann.get(BY_KEY).status_code == 401
+    assert key.get(PATH).status_code == 401
+    assert nobody.get(BY_KEY, {"API-KEY": key.headers["API-KEY"]}).status_code == 401
+    assert nobody.get(PATH).status_code == 401

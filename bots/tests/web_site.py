@@ -1,0 +1,104 @@
+"""A web site of this machine for the tests of crawls: pages by path, and what misbehaves."""
+
+import gzip
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+BOMB = gzip.compress(bytes(30_000_000))
+
+
+def html(text: str, *links: str, head: str = "") -> str:
+    anchors = "".join(f'<a href="{link}">{link}</a> ' for link in links)
+    return f"<!doctype html><html><head>{head}</head><body><p>{text}</p>{anchors}</body></html>"
+
+
+class Site(ThreadingHTTPServer):
+    """`pages`: path to text, or to (status, headers, body); `asked` counts what was asked for."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.pages: dict[str, Any] = {}
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.connections = 0
+
+    @property
+    def host_port(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+    def at(self, path: str) -> str:
+        return f"http://{self.host_port}{path}"
+
+    def paths(self) -> list[str]:
+        return [path for path, _ in self.asked]
+
+    def get_request(self) -> Any:
+        self.connections += 1
+        return super().get_request()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Callers hang up on purpose here."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Site
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.asked.append((self.path, headers))
+        if self.path == "/drip":
+            return self._drip()
+        if self.path == "/endless":
+            return self._endless()
+        if self.path.startswith("/hop/"):
+            return self._send(302, {"Location": f"/hop/{int(self.path[5:]) + 1}"}, b"")
+        if self.path == "/bomb":
+            return self._send(200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, BOMB)
+        page = self.server.pages.get(self.path, (404, {}, b"none"))
+        if isinstance(page, str):
+            page = (200, {"Content-Type": "text/html; charset=utf-8"}, page.encode())
+        status, given, body = page
+        etag = given.get("ETag")
+        if etag and headers.get("if-none-match") == etag:
+            return self._send(304, {"ETag": etag}, b"")
+        return self._send(status, given, body)
+
+    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _drip(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        for _ in range(100):
+            self.wfile.write(b".")
+            time.sleep(0.05)
+
+    def _endless(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(10 * 2**30))
+        self.end_headers()
+        while True:
+            self.wfile.write(b"x" * 65_536)
+
+
+@contextmanager
+def serving() -> Iterator[Site]:
+    site = Site()
+    threading.Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield site
+    finally:
+        site.shutdown()
+        site.server_close()

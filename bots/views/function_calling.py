@@ -1,0 +1,73 @@
+"""function-calling: what a bot may call, and what it called."""
+
+import uuid
+from typing import Any
+
+from rest_framework.request import Request
+
+from bots.serializers.function_calling import (
+    FunctionCallDecision,
+    FunctionCallingConfigDTO,
+    FunctionCallingEventDTO,
+    FunctionCallingEventsQuery,
+    FunctionCallingEventsResponse,
+)
+from bots.services import bots, function_calls, functions
+from chatplatform.api import TenantViewSet, operation
+from chatplatform.openapi import Error
+from chatplatform.pagination import page
+from identity.auth import ADMIN, BEARER
+
+
+class FunctionCallingViewSet(TenantViewSet):
+    @operation(
+        "function-calling", "Get Function Calling Config", access=BEARER,
+        returns=FunctionCallingConfigDTO,
+    )  # fmt: skip
+    def retrieve(self, request: Request, bot_id: int) -> FunctionCallingConfigDTO:
+        """What the bot may call; of secret headers only the names are shown."""
+        return functions.describe(bots.get(self.client, bot_id))
+
+    @operation(
+        "function-calling", "Upsert Function Calling Config", access=ADMIN,
+        body=FunctionCallingConfigDTO, returns=FunctionCallingConfigDTO,
+    )  # fmt: skip
+    def upsert(
+        self, request: Request, bot_id: int, body: FunctionCallingConfigDTO
+    ) -> FunctionCallingConfigDTO:
+        """Replace the whole configuration.
+
+        A function keeps its secret headers where they are left out. Taken also where the engine
+        in use cannot call functions: `is_available` says so.
+        """
+        return functions.replace(bots.get(self.client, bot_id), given=body, by=self.user)
+
+
+class FunctionCallViewSet(TenantViewSet):
+    @operation(
+        "function-calling", "Get Function Calling Events", access=BEARER,
+        query=FunctionCallingEventsQuery, returns=FunctionCallingEventsResponse,
+    )  # fmt: skip
+    def list(
+        self, request: Request, bot_id: int, query: FunctionCallingEventsQuery
+    ) -> dict[str, Any]:
+        """Every call that the bot asked for, newest first: arguments, result, time, error."""
+        rows = function_calls.list_(bots.get(self.client, bot_id), query)
+        return page(rows, query, by="-id", shape=FunctionCallingEventDTO.of)
+
+    @operation(
+        "function-calling", "Decide Function Call", access=BEARER, body=FunctionCallDecision,
+        returns=FunctionCallingEventDTO, also={409: Error},
+    )  # fmt: skip
+    def decide(
+        self, request: Request, bot_id: int, call_id: uuid.UUID, body: FunctionCallDecision
+    ) -> FunctionCallingEventDTO:
+        """Approve or reject a call that waits for an agent; the first word counts.
+
+        A worker makes the approved call, and the bot answers with its result. 409
+        `already_decided` where somebody else was first, or 24 hours are over.
+        """
+        row = function_calls.decide(
+            bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user
+        )
+        return FunctionCallingEventDTO.of(row)

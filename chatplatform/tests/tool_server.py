@@ -1,0 +1,99 @@
+"""A company's own server, as functions call it: behaves as told, and remembers what it was asked.
+
+Modes: ok (answers `reply`), slow (slow:2 for two seconds), 404 or any other status, redirect,
+huge, echo (sends back its headers), close (hangs up without an answer).
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Asked:
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class ToolServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.mode = "ok"
+        self.reply: Any = {"status": "on its way", "arrives": "24 November"}
+        self.asked: list[Asked] = []
+        # Called while a request waits for its answer.
+        self.during: Any = None
+
+    @property
+    def place(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # Callers hang up in the middle on purpose; anything else is worth seeing.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextmanager
+def running() -> Iterator[ToolServer]:
+    """A server on a free port of the loopback, for the length of a `with`."""
+    server = ToolServer()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ToolServer
+    protocol_version = "HTTP/1.1"
+
+    def _handle(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked.append(Asked(self.command, self.path, dict(self.headers), body))
+        if self.server.during:
+            self.server.during()
+        mode = self.server.mode
+        if mode.startswith("slow"):
+            time.sleep(float(mode.partition(":")[2] or 30))
+        if mode == "close":
+            self.close_connection = True
+        elif mode == "redirect":
+            self._answer(302, b"", Location=f"http://{self.server.place}/elsewhere")
+        elif mode == "huge":
+            self._answer(200, b"x" * 5_000_000)
+        elif mode == "echo":
+            self._answer(200, json.dumps(dict(self.headers)).encode())
+        else:
+            status = int(mode) if mode.isdigit() else 200
+            self._answer(status, json.dumps(self.server.reply).encode())
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
+
+    def _answer(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: a test's output is the test's own."""

@@ -1,0 +1,65 @@
+"""A real web process on the test's own database and broker, for what the test client cannot do."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from urllib.parse import quote
+
+from django.conf import settings as django_settings
+from django.db import connection
+
+
+def free_port():
+    with closing(socket.socket()) as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def database_url():
+    db = connection.settings_dict
+    host = quote(str(db["HOST"]), safe="")
+    password = f":{quote(db['PASSWORD'])}" if db["PASSWORD"] else ""
+    return f"postgres://{db['USER']}{password}@{host}:{db['PORT']}/{db['NAME']}"
+
+
+@contextmanager
+def web(**environment):
+    """A web process on this test's database and broker; its port."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
+        "--port", str(port), "--workers", "1", "--no-ws", "chatplatform.asgi:application",
+    ]  # fmt: skip
+    env = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "chatplatform.settings",
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": django_settings.REDIS_URL,
+        "SECRET_KEY": django_settings.SECRET_KEY,
+        **environment,
+    }
+    process = subprocess.Popen(command, env=env)
+    try:
+        _wait_for(port, process)
+        yield port
+    finally:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(5)
+
+
+def _wait_for(port, process):
+    ends_at = time.monotonic() + 20
+    while time.monotonic() < ends_at:
+        assert process.poll() is None, "the web process ended"
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the web process did not begin to listen")

@@ -1,0 +1,190 @@
+"""The live feed on the real web server: nothing missed, nothing twice, nobody else's."""
+
+import http.client
+import json
+import random
+from contextlib import closing, contextmanager
+
+import pytest
+
+from chatplatform.tests.web_process import web
+from chats.models import Message
+from identity.models import RefreshToken
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# Other test processes use the same database server, and the feed waits for their transactions.
+PATIENCE = 60
+
+
+@pytest.fixture
+def port():
+    with web(FEED_CHECK_SECONDS="0.3") as found:
+        yield found
+
+
+@pytest.fixture
+def chat(server):
+    return server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()["id"]
+
+
+def say(server, chat, text):
+    reply = server.post(f"/ai/client/chat/{chat}", {"text": text, "reply": "none"})
+    assert reply.status_code == 200
+    return reply.json()["message"]["id"]
+
+
+class Stream:
+    """An open feed; `next()` is its next event, by name where one is asked for."""
+
+    def __init__(self, reply):
+        self.reply = reply
+
+    def next(self, name=None):
+        while True:
+            found = {}
+            while line := self.reply.readline().decode().rstrip("\n"):
+                if not line.startswith(":"):
+                    field, _, value = line.partition(": ")
+                    found[field] = value
+            if not found and self.reply.isclosed():
+                raise EOFError
+            if found and name in {None, found["event"]}:
+                return {**found, "data": json.loads(found["data"])}
+
+
+@contextmanager
+def feed(port, who=None, path="/ai/chat/events", **headers):
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with closing(line):
+        line.request("GET", path, headers={**(who.headers if who else {}), **headers})
+        reply = line.getresponse()
+        assert reply.status == 200, reply.read()
+        assert reply.headers["Content-Type"] == "text/event-stream"
+        stream = Stream(reply)
+        assert stream.next()["event"] == "ready"
+        yield stream
+
+
+def test_what_happens_is_seen_as_it_happens(port, ann, server, chat):
+    with feed(port, ann) as stream:
+        message = say(server, chat, "Hello")
+        seen = stream.next("message.created")
+    stored = Event.objects.get(type="message.created")
+    assert seen["id"] == f"evt_{stored.pk.hex}" == seen["data"]["id"]
+    assert seen["data"]["data"]["message"]["id"] == message
+    assert seen["data"]["sequence"] == stored.sequence
+
+
+def test_another_clients_events_are_not(port, ann, cara, server, chat):
+    with feed(port, cara) as theirs, feed(port, ann) as ours:
+        say(server, chat, "Hello")
+        assert ours.next("message.created")
+        cara.post("/ai/bot", {"bot_name": "Other"})
+        chat_of_cara = open_chat_of(cara)
+        assert theirs.next()["data"]["conversation_id"] == chat_of_cara
+
+
+def open_chat_of(person):
+    bot = person.get("/ai/bot").json()["items"][0]["id"]
+    key = person.post("/identity/api-keys", {"name": "k", "scope": "secret", "bot_id": bot}).json()
+    made = person.browser.post(
+        "/ai/client/chat", {}, content_type="application/json", headers={"API-KEY": key["key"]}
+    )
+    assert made.status_code == 201
+    return made.json()["id"]
+
+
+def test_a_reader_who_comes_and_goes_misses_nothing(port, ann, server, chat):
+    """200 breaks at random moments while messages come: each event once, in the log's order."""
+    chance, seen, last = random.Random(7), [], None
+    with feed(port, ann) as stream:
+        say(server, chat, "0")
+        last = stream.next("message.created")["id"]
+        seen.append(last)
+    for number in range(1, 201):
+        written = [say(server, chat, f"{number}.{n}") for n in range(chance.randrange(3))]
+        with feed(port, ann, **{"Last-Event-ID": last}) as stream:
+            # Some are read, the others are left for the next time.
+            for _ in range(chance.randrange(len(written) + 1)):
+                last = stream.next("message.created")["id"]
+                seen.append(last)
+    total = Message.objects.count()
+    with feed(port, ann, **{"Last-Event-ID": last}) as stream:
+        while len(seen) < total:
+            seen.append(stream.next("message.created")["id"])
+    rows = Event.objects.filter(type="message.created").order_by("sequence")
+    assert seen == [f"evt_{row.pk.hex}" for row in rows]
+
+
+def test_notifications_are_ones_own(port, ann, ben, server, chat):
+    with feed(port, ann) as anns, feed(port, ben) as bens:
+        path = f"/ai/chat/{chat}/assign"
+        given = ann.post(path, {"assign_type": "agent", "user_id": ben.user.pk})
+        assert given.status_code == 200
+        (own,) = bens.next("notification.created")["data"]["data"]["notifications"]
+        assert own["user_id"] == ben.user.pk
+        say(server, chat, "After it")
+        while (seen := anns.next())["event"] != "message.created":
+            assert seen["event"] != "notification.created"
+
+
+def test_typing_is_shown_and_kept_nowhere(port, ann, server, chat):
+    before = Event.objects.count()
+    with feed(port, ann) as stream:
+        assert server.post(f"/ai/chat/{chat}/typing", {}).status_code == 204
+        seen = stream.next("typing")
+    assert seen["data"] == {
+        "conversation_id": chat,
+        "sender": {"type": "customer", "id": seen["data"]["sender"]["id"], "name": "Zoe"},
+        "is_typing": True,
+    }
+    assert "id" not in seen
+    assert Event.objects.count() == before
+
+
+def test_a_ticket_opens_one_feed(port, ann):
+    made = ann.post("/ai/chat/events/ticket").json()
+    path = f"/ai/chat/events?ticket={made['ticket']}"
+    with feed(port, path=path):
+        pass
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with closing(line):
+        line.request("GET", path)
+        assert line.getresponse().status == 401
+
+
+def test_the_feed_ends_with_the_sign_in(port, ann):
+    made = ann.post("/ai/chat/events/ticket").json()
+    with (
+        feed(port, ann) as stream,
+        feed(port, path=f"/ai/chat/events?ticket={made['ticket']}") as by_ticket,
+    ):
+        RefreshToken.objects.filter(user=ann.user).delete()
+        for one in (stream, by_ticket):
+            with pytest.raises(EOFError):
+                one.next("message.created")
+
+
+@pytest.mark.parametrize("wrong", ["evt_" + "0" * 32, "nonsense", "\x00"])
+def test_an_unknown_event_id_is_refused(ann, wrong):
+    reply = ann.get("/ai/chat/events", {"last_event_id": wrong})
+    assert reply.status_code == 422
+
+
+def test_another_clients_event_id_is_unknown(ann, cara):
+    cara.post("/ai/bot", {"bot_name": "Other"})
+    open_chat_of(cara)
+    theirs = Event.objects.latest("created_at")
+    reply = ann.get("/ai/chat/events", **{"Last-Event-ID": f"evt_{theirs.pk.hex}"})
+    assert reply.status_code == 422
+
+
+def test_a_ticket_holds_no_token(ann):
+    ticket = ann.post("/ai/chat/events/ticket").json()["ticket"]
+    assert ann.headers["Authorization"].partition(" ")[2] not in ticket
+    assert ann.get("/ai/chat/events", {"ticket": ticket + "x"}).status_code == 401
+
+
+def test_typing_in_anothers_chat_is_a_404(cara, chat):
+    assert cara.post(f"/ai/chat/{chat}/typing", {}).status_code == 404

@@ -1,0 +1,355 @@
+"""Decide Function Call, and what the customer, the agents and the log see of an approval."""
+
+import threading
+import uuid
+
+import pytest
+from django.db import connection
+from django.db.models import F
+
+from bots.models import Function, FunctionCall
+from bots.services import function_calls
+from bots.tasks import expire_function_calls
+from chatplatform.models import Job, JobState
+from chatplatform.testing import make_person, run_jobs
+from chats.models import Conversation, Message
+from chats.services.actions import yes_or_no
+from chats.tests import test_function_calls
+from chats.tests.test_function_calls import ask, log, run_and_die, wants
+from identity.models import AuditEvent
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASKED = "Please refund order 1234"
+DONE = "say:Order 1234 was refunded and arrives on 24 November."
+
+
+def decision(bot, row):
+    return f"/function-calling/{bot.pk}/events/{row.pk}/decision"
+
+
+def replied():
+    """What was said to anybody, without the note that asks the agents."""
+    found = test_function_calls.replied()
+    return [one for one in found if not one.text.startswith("Waits for your approval")]
+
+
+def texts():
+    return [one.content[0]["text"] for one in replied()]
+
+
+@pytest.fixture
+def waiting(server, chat, configure, refund, stub):
+    """A refund that waits for an agent."""
+    configure({**refund, "requires_approval": "agent"})
+    stub.play([wants("refund"), DONE])
+    ask(server, chat, ASKED)
+    run_jobs()
+    return log("waiting")
+
+
+# --- by an agent --------------------------------------------------------------------------------
+
+
+def test_a_call_waits_and_the_agents_get_the_chat(waiting, chat, tool):
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "approval_needed")
+    (told,) = replied()
+    assert "colleague must confirm" in told.content[0]["text"]
+    assert told.receipt["call_id"] == str(waiting.pk)
+    assert tool.asked == []
+    assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"
+    note = Message.objects.get(is_note=True)
+    assert "refund (order_id: 1234)" in note.text
+    assert str(waiting.pk) in note.text
+
+
+def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):
+    reply = ben.post(decision(bot, waiting), {"approve": True})
+    assert reply.status_code == 200
+    shown = reply.json()
+    assert (shown["status"], shown["decided_by"]) == ("waiting", ben.user.pk)
+    assert tool.asked == []
+    run_jobs()
+    (asked,) = tool.asked
+    assert asked.json()["order"] == "1234"
+    assert log("succeeded").pk == waiting.pk
+    assert texts()[1:] == [DONE.removeprefix("say:")]
+    answer = replied()[1]
+    assert (answer.sender_type, answer.is_note) == ("bot", False)
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason, chat.waiting_since) == ("bot", None, None)
+    assert Event.objects.filter(type="conversation.unassigned").count() == 1
+    event = AuditEvent.objects.get(action="function_call.approved")
+    assert (event.user, event.subject) == (ben.user, f"function_call:{waiting.pk}")
+
+
+def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
+    shown = ben.post(decision(bot, waiting), {"approve": False}).json()
+    assert shown["status"] == "rejected"
+    run_jobs()
+    assert tool.asked == []
+    assert "not confirmed" in texts()[1]
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+    assert AuditEvent.objects.filter(action="function_call.rejected").count() == 1
+
+
+def test_of_two_agents_one_wins(waiting, ben, ann, bot, tool):
+    ready, found = threading.Barrier(2), []
+
+    def decide(who, approve):
+        try:
+            ready.wait(5)
+            found.append((approve, who.post(decision(bot, waiting), {"approve": approve})))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=decide, args=args) for args in ((ben, True), (ann, False))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    (winner,) = [approve for approve, reply in found if reply.status_code == 200]
+    (refused,) = [reply.json() for _, reply in found if reply.status_code == 409]
+    assert refused["code"] == "already_decided"
+    run_jobs()
+    assert len(tool.asked) == (1 if winner else 0)
+    assert Job.objects.filter(name="chats.continue_after_approval").count() == 1
+    assert AuditEvent.objects.filter(action__startswith="function_call.").count() == 1
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_the_first_word_stands(waiting, ben, ann, bot, tool, first):
+    assert ben.post(decision(bot, waiting), {"approve": first}).status_code == 200
+    assert ann.post(decision(bot, waiting), {"approve": not first}).status_code == 409
+    run_jobs()
+    assert len(tool.asked) == first
+
+
+def test_an_agent_who_took_the_chat_gets_a_note(waiting, chat, ben, bot, tool):
+    Conversation.objects.update(assign_type="agent", assignee=ben.user, version=F("version") + 1)
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_jobs()
+    assert len(tool.asked) == 1
+    note = replied()[1]
+    assert (note.is_note, note.sender_type) == (True, "system")
+    assert "refund was carried out" in note.content[0]["text"]
+    assert "24 November" in note.content[0]["text"]
+    chat.refresh_from_db()
+    assert chat.assign_type == "agent"
+
+
+def test_a_continuation_run_twice_says_it_once(waiting, ben, bot, tool):
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_jobs()
+    Job.objects.filter(name="chats.continue_after_approval").update(state=JobState.QUEUED)
+    run_jobs()
+    assert (len(tool.asked), len(replied())) == (1, 2)
+
+
+def test_a_kill_after_the_call_does_not_repeat_it(waiting, ben, bot, tool, monkeypatch):
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_and_die(tool, monkeypatch)
+    run_jobs()
+    assert len(tool.asked) == 1
+    assert "uncertain" in log("failed").error
+
+
+def test_a_failed_call_leaves_a_note_to_the_agents(waiting, chat, ben, bot, tool, stub):
+    tool.mode = "500"
+    stub.play("no_answer")
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_jobs()
+    note = replied()[1]
+    assert note.is_note
+    assert "failed" in note.content[0]["text"]
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+
+
+def test_what_was_done_is_said_even_where_the_model_fails(waiting, ben, bot, tool, stub):
+    stub.play("500")
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_jobs()
+    assert len(tool.asked) == 1
+    assert "it has been done" in texts()[1]
+    assert replied()[2].is_note
+
+
+@pytest.mark.parametrize("change", ["gone", "off", "other arguments"])
+def test_a_function_that_changed_meanwhile_is_not_called(
+    waiting, ben, bot, tool, stub, configure, refund, change
+):
+    stub.play("no_answer")
+    if change == "gone":
+        Function.objects.all().delete()
+    else:
+        schema = {"type": "object", "properties": {"order_id": {"type": "integer"}}}
+        configure({**refund, "parameters": schema}, is_enabled=change != "off")
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_jobs()
+    assert tool.asked == []
+    assert FunctionCall.objects.get(pk=waiting.pk).status == "refused"
+
+
+def test_after_a_day_it_is_too_late(waiting, ben, bot, tool):
+    FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
+    assert ben.post(decision(bot, waiting), {"approve": True}).status_code == 409
+    expire_function_calls()
+    row = log("rejected")
+    assert row.error == "expired"
+    assert ben.post(decision(bot, waiting), {"approve": True}).status_code == 409
+    run_jobs()
+    assert tool.asked == []
+
+
+def test_the_schedule_leaves_fresh_and_decided_calls(waiting, ben, bot):
+    assert function_calls.expire() == 0
+    ben.post(decision(bot, waiting), {"approve": True})
+    FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
+    assert function_calls.expire() == 0
+
+
+def test_who_may_not_decide(waiting, bot, cara, client_a, nobody, server):
+    path = decision(bot, waiting)
+    viewer = make_person(client_a, "viewer", "Vic")
+    assert viewer.post(path, {"approve": True}).status_code == 403
+    assert cara.post(path, {"approve": True}).status_code == 404
+    assert nobody.post(path, {"approve": True}).status_code == 401
+    assert server.post(path, {"approve": True}).status_code == 401
+    assert log("waiting").decided_at is None
+
+
+def test_a_missing_call_and_a_wrong_body(waiting, bot, ben):
+    missing = f"/function-calling/{bot.pk}/events/{uuid.uuid4()}/decision"
+    assert ben.post(missing, {"approve": True}).status_code == 404
+    for body in ({}, {"approve": None}, {"approve": "perhaps"}, {"approve": True, "x": 1}):
+        assert ben.post(decision(bot, waiting), body).status_code == 422
+
+
+# --- by the customer ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked_for(server, chat, configure, refund, stub):
+    """A refund that the customer was asked about."""
+    configure({**refund, "requires_approval": "customer"})
+    stub.play([wants("refund"), DONE])
+    ask(server, chat, ASKED)
+    run_jobs()
+    return log("waiting")
+
+
+def test_the_customer_is_asked_with_the_very_arguments(asked_for, chat, tool):
+    (question,) = replied()
+    assert question.sender_type == "bot"
+    assert "refund (order_id: 1234)" in question.content[0]["text"]
+    assert "yes or no" in question.content[0]["text"]
+    chat.refresh_from_db()
+    assert chat.assign_type == "bot"
+    assert tool.asked == []
+
+
+def test_yes_makes_the_call(asked_for, server, chat, tool, stub):
+    ask(server, chat, "Yes, please!")
+    run_jobs()
+    assert len(tool.asked) == 1
+    assert texts()[1:] == [DONE.removeprefix("say:")]
+    row = log("succeeded")
+    assert row.decided_at is not None
+    assert row.decided_by is None
+    told = stub.requests[-1]["messages"]
+    assert told[-1]["role"] == "tool"
+    assert any(ASKED in str(one["content"]) for one in told)
+
+
+def test_no_makes_none(asked_for, server, chat, tool):
+    ask(server, chat, "No thanks")
+    run_jobs()
+    assert tool.asked == []
+    assert log("rejected").pk == asked_for.pk
+    assert "not done it" in texts()[1]
+
+
+def test_anything_else_is_asked_again_once_and_then_answered(asked_for, server, chat, tool, stub):
+    ask(server, chat, "How long does that take?")
+    run_jobs()
+    assert "refund (order_id: 1234)" in texts()[1]
+    stub.play("no_answer")
+    ask(server, chat, "And what does it cost?")
+    run_jobs()
+    assert log("rejected").error == "not confirmed"
+    assert replied()[2].sender_type == "system"
+    assert tool.asked == []
+
+
+def test_who_wants_a_person_instead_gets_one(asked_for, server, chat, tool):
+    ask(server, chat, "I want to talk to a human agent")
+    run_jobs()
+    chat.refresh_from_db()
+    assert chat.handoff_reason == "customer_asked"
+    assert log("rejected")
+    assert tool.asked == []
+
+
+def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
+    FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
+    stub.play("no_answer")
+    ask(server, chat, "yes")
+    run_jobs()
+    assert tool.asked == []
+
+
+def test_a_yes_that_is_answered_twice_calls_once(asked_for, server, chat, tool, monkeypatch):
+    ask(server, chat, "yes")
+    run_and_die(tool, monkeypatch, where="chats.services.replies._say")
+    run_jobs()
+    assert len(tool.asked) == 1
+    assert len(replied()) == 2
+
+
+def test_a_yes_does_not_confirm_what_was_not_asked_yet(
+    server, chat, configure, refund, stub, tool, monkeypatch
+):
+    """The first attempt died after the model wanted the call and before the customer was asked."""
+    configure({**refund, "requires_approval": "customer"})
+    stub.play([wants("refund")])
+    ask(server, chat, "OK")
+    run_and_die(tool, monkeypatch, where="chats.services.replies._say")
+    run_jobs()
+    assert tool.asked == []
+    assert "yes or no" in texts()[0]
+    assert log("waiting")
+
+
+def test_an_agent_cannot_decide_for_the_customer(asked_for, bot, ben):
+    assert ben.post(decision(bot, asked_for), {"approve": True}).status_code == 404
+
+
+def test_in_vietnamese(server, chat, configure, refund, stub, tool):
+    configure({**refund, "requires_approval": "customer"})
+    stub.play([wants("refund"), "say:Xong."])
+    path = f"/ai/client/chat/{chat.pk}"
+    for text in ("Tôi muốn hoàn tiền đơn hàng 1234", "Dạ đồng ý ạ"):
+        server.post(path, {"text": text, "reply": "async", "language": "vi"})
+        run_jobs()
+    assert "Bạn có đồng ý không?" in texts()[0]
+    assert len(tool.asked) == 1
+    assert Message.objects.filter(sender_type="system").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("yes", True), ("Yes please.", True), ("OK 👍", True), ("go ahead!", True), ("Có", True),
+        ("vâng ạ", True), ("dạ", True), ("Đồng ý nhé", True), ("no", False),
+        ("No, thank you", False), ("don't", False), ("không", False), ("Dạ không ạ", False),
+        ("Thôi", False),
+        ("yes but only half", None), ("not sure", None), ("maybe", None), ("", None), ("👍", None),
+        ("no yes", None), ("yes " * 50, None), ("please", None),
+    ],
+)  # fmt: skip
+def test_yes_and_no(text, meant):
+    assert yes_or_no(text) is meant

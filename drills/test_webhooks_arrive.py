@@ -1,0 +1,354 @@
+"""Events to twenty endpoints, most of them bad; then the same while processes are killed.
+
+Starts the whole platform as `make run` does and looks at it from outside only. The receivers are
+in this process, and so is the ledger: what was accepted, and what came when.
+"""
+
+import asyncio
+import collections
+import itertools
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from drills.test_replies_survive import Platform as Whole
+from drills.test_replies_survive import free_port
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSWORD = "correct-horse-battery"
+# Ten endpoints a client; two clients.
+VICTIMS = ("manage.py courier", "-n worker@", "manage.py relay", "valkey-server")
+GOOD, BAD = ["fine"] * 4, ["500", "hang", "drip", "301", "close", "busy"]
+EVENTS, PER_SECOND = int(os.environ.get("DRILL_EVENTS", "2000")), 25
+
+
+Arrival = tuple[str, float, dict[str, Any]]  # webhook-id, when, body
+
+
+class Receivers:
+    """Servers on ports of their own; `came` says what each was sent, and when."""
+
+    def __init__(self) -> None:
+        self.came: dict[int, list[tuple[str, float, dict[str, Any]]]] = collections.defaultdict(
+            list
+        )
+        self.manner: dict[int, str] = {}
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+
+    def add(self, manner: str) -> int:
+        done = asyncio.run_coroutine_threadsafe(self._serve(), self._loop)
+        port = done.result(10)
+        self.manner[port] = manner
+        return port
+
+    async def _serve(self) -> int:
+        server = await asyncio.start_server(self._talk, "127.0.0.1", 0)
+        return int(server.sockets[0].getsockname()[1])
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        port = writer.get_extra_info("sockname")[1]
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+                headers = dict(line.lower().split(": ", 1) for line in head[1:] if ": " in line)
+                body = await reader.readexactly(int(headers["content-length"]))
+                self.came[port].append((headers["webhook-id"], time.time(), json.loads(body)))
+                if not await self._answer(self.manner[port], writer):
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError, TimeoutError) as exc:
+            collections.Counter([type(exc).__name__])  # senders hang up on purpose here
+        finally:
+            writer.close()
+
+    async def _answer(self, manner: str, writer: asyncio.StreamWriter) -> bool:
+        status, more = {
+            "fine": ("200 OK", ""),
+            "500": ("500 No", ""),
+            "301": ("301 Moved", "Location: http://127.0.0.1:1/\r\n"),
+            "410": ("410 Gone", ""),
+            "busy": ("429 Busy", "Retry-After: 2\r\n"),
+        }.get(manner, ("", ""))
+        if manner == "flap":
+            status = random.choice(["200 OK", "500 No"])
+        if manner == "hang":
+            await asyncio.sleep(60)
+        if manner == "drip":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            for _ in range(60):
+                writer.write(b".")
+                await writer.drain()
+                await asyncio.sleep(1)
+        if not status:
+            return False
+        writer.write(f"HTTP/1.1 {status}\r\n{more}Content-Length: 0\r\n\r\n".encode())
+        await writer.drain()
+        return True
+
+
+class Platform(Whole):
+    """The running platform, with two clients of ten endpoints each."""
+
+    def __init__(self, folder: Path, receivers: Receivers) -> None:
+        self.port, self.data = free_port(), folder / "data"
+        self.receivers = receivers
+        manners = [manner for _ in range(2) for manner in (*GOOD, *BAD)]
+        self.endpoints = {receivers.add(manner): manner for manner in manners}
+        self.extra = {receivers.add("410"): "410", receivers.add("flap"): "flap"}
+        allowed = [f"127.0.0.1:{port}" for port in (*self.endpoints, *self.extra)]
+        env = os.environ | {
+            "PORT": str(self.port),
+            "DATA_DIR": str(self.data),
+            "EGRESS_ALLOW": ",".join(allowed),
+            "WEBHOOK_RETRY_SCALE": "1000",
+            "WEBHOOK_TIMEOUT_SECONDS": "5",
+            "JOB_LEASE_SECONDS": "5",
+        }
+        env.pop("DATABASE_URL", None)
+        env.pop("REDIS_URL", None)
+        self.log = (folder / "run.log").open("w")
+        self.supervisor = subprocess.Popen(
+            [sys.executable, "-m", "chatplatform.run"],
+            cwd=ROOT, env=env, stdout=self.log, stderr=self.log,
+        )  # fmt: skip
+        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
+        self._until(lambda: self.client.get("/health").status_code == 200)
+        ports = list(self.endpoints)
+        self.tenants = [self.tenant(number, ports[number * 10 :][:10]) for number in range(2)]
+
+    def tenant(self, number: int, ports: list[int]) -> dict[str, Any]:
+        mail = f"owner{number}@drill.example"
+        company = {
+            "company_name": f"Drill {number}", "full_name": "Dan", "email": mail,
+            "password": PASSWORD,
+        }  # fmt: skip
+        self.call("POST", "/identity/register-trial", {}, json=company)
+        form = {"grant_type": "password", "username": mail, "password": PASSWORD}
+        token = self.call("POST", "/identity/token2", {}, data=form)["access_token"]
+        owner = {"Authorization": f"Bearer {token}"}
+        bot = self.call("POST", "/ai/bot", owner, json={"bot_name": "Helper"})["id"]
+        asked = {"name": "drill", "scope": "secret", "bot_id": bot}
+        key = {"API-KEY": self.call("POST", "/identity/api-keys", owner, json=asked)["key"]}
+        configs = {
+            port: self.call(
+                "POST", "/webhook/config", owner,
+                json={"url": f"http://127.0.0.1:{port}/", "event_types": ["message.created"]},
+            )["id"]
+            for port in ports
+        }  # fmt: skip
+        chats = [self.call("POST", "/ai/client/chat", key, json={})["id"] for _ in range(5)]
+        return {"owner": owner, "key": key, "chats": chats, "configs": configs, "ports": ports}
+
+    def call(self, method: str, path: str, headers: dict[str, str], **more: Any) -> Any:
+        reply = self.client.request(method, path, headers=headers, **more)
+        assert reply.status_code < 300, (path, reply.status_code, reply.text)
+        return reply.json()
+
+    def say(self, tenant: dict[str, Any], chat: str, number: str) -> str:
+        """One message, sent until it is accepted; its id, the same however often it was sent."""
+        body = {"text": f"Message {number}", "reply": "none", "client_message_id": number}
+        ends_at = time.monotonic() + 60
+        while True:
+            try:
+                reply = self.client.post(
+                    f"/ai/client/chat/{chat}", headers=tenant["key"], json=body
+                )
+                if reply.status_code < 300:
+                    return str(reply.json()["message"]["id"])
+            except httpx2.HTTPError as exc:
+                print(f"again: {type(exc).__name__}")
+            assert time.monotonic() < ends_at
+            time.sleep(0.2)
+
+    def log_of(self, tenant: dict[str, Any]) -> list[dict[str, Any]]:
+        """The whole feed, by its cursor."""
+        items: list[dict[str, Any]] = []
+        cursor: dict[str, str] = {}
+        while True:
+            asked = {"order": "asc", "limit": "100", **cursor}
+            page = self.call("GET", "/webhook/events", tenant["owner"], params=asked)
+            if not page["items"]:
+                return items
+            items += page["items"]
+            cursor = {"cursor": page["next_cursor"]}
+
+    def stop(self) -> None:
+        self.supervisor.terminate()
+        self.supervisor.wait(40)
+        self.client.close()
+        self.log.close()
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    running = Platform(tmp_path_factory.mktemp("drill"), Receivers())
+    yield running
+    running.stop()
+
+
+_run = itertools.count()
+
+
+def emit(platform: Platform, count: int) -> dict[int, set[str]]:
+    """`count` messages at a steady pace, both clients in turn: tenant number to accepted ids."""
+    accepted: dict[int, set[str]] = collections.defaultdict(set)
+    next_at, name = time.monotonic(), f"{next(_run)}"
+    for number in range(count):
+        which = number % 2
+        tenant = platform.tenants[which]
+        chat = tenant["chats"][number // 2 % len(tenant["chats"])]
+        accepted[which].add(platform.say(tenant, chat, f"{name}-{number}"))
+        next_at = max(next_at + 1 / PER_SECOND, time.monotonic() - 1)
+        time.sleep(max(next_at - time.monotonic(), 0))
+    return accepted
+
+
+def good_ports(platform: Platform, which: int) -> list[int]:
+    return [p for p in platform.tenants[which]["ports"] if platform.endpoints[p] == "fine"]
+
+
+def wait_until_all_came(platform: Platform, accepted: dict[int, set[str]], seconds: float) -> None:
+    ends_at = time.monotonic() + seconds
+    for which, wanted in accepted.items():
+        for port in good_ports(platform, which):
+            while missing := wanted - set(message_ids(platform, port)):
+                assert time.monotonic() < ends_at, f"{len(missing)} did not come to {port}"
+                time.sleep(0.5)
+
+
+def message_ids(platform: Platform, port: int) -> list[str]:
+    return [body["data"]["message"]["id"] for _, _, body in list(platform.receivers.came[port])]
+
+
+def check_ledger(platform: Platform, accepted: dict[int, set[str]]) -> None:
+    """What was accepted is in the feed once; each delivery ended, or is visibly on its ladder."""
+    for which, wanted in accepted.items():
+        tenant = platform.tenants[which]
+        log = platform.log_of(tenant)
+        ids = [event["id"] for event in log]
+        assert len(ids) == len(set(ids))
+        told = [e["data"]["message"]["id"] for e in log if e["type"] == "message.created"]
+        assert wanted <= set(told)
+        assert len(told) == len(set(told))
+        by_message = {
+            e["data"]["message"]["id"]: e["id"] for e in log if e["type"] == "message.created"
+        }
+        for chat in tenant["chats"]:
+            numbers = [e["sequence"] for e in log if e["conversation_id"] == chat]
+            assert numbers == list(range(1, len(numbers) + 1)), "in order, without gaps"
+        for port in tenant["ports"]:
+            for event_id, _, body in list(platform.receivers.came[port]):
+                assert by_message[body["data"]["message"]["id"]] == event_id == body["id"]
+        check_states(platform, tenant, [e for e in log if e["type"] == "message.created"])
+
+
+def check_states(platform: Platform, tenant: dict[str, Any], events: list[dict[str, Any]]) -> None:
+    good = {tenant["configs"][p] for p in tenant["ports"] if platform.endpoints[p] == "fine"}
+    states: collections.Counter[str] = collections.Counter()
+    for event in events:
+        assert {sent["config_id"] for sent in event["deliveries"]} >= good
+        for sent in event["deliveries"]:
+            states[sent["status"]] += 1
+            assert sent["config_id"] not in good or sent["status"] == "succeeded"
+            assert sent["attempt"] <= 10
+            if sent["status"] == "failed":
+                assert sent["attempts"][-1]["error"]
+    print(dict(states))
+
+
+def figures(platform: Platform, accepted: dict[int, set[str]]) -> tuple[float, float]:
+    """Seconds from an event's time to its first arrival at good endpoints: p50, p95."""
+    from datetime import datetime  # noqa: PLC0415 - here alone
+
+    took, extra = [], 0
+    for which, wanted in accepted.items():
+        for port in good_ports(platform, which):
+            first: dict[str, float] = {}
+            for event_id, at, body in list(platform.receivers.came[port]):
+                if body["data"]["message"]["id"] in wanted:
+                    begun = datetime.fromisoformat(body["timestamp"]).timestamp()
+                    extra += event_id in first
+                    first.setdefault(event_id, at - begun)
+            took += first.values()
+    took.sort()
+    p50, p95 = statistics.median(took), took[int(len(took) * 0.95)]
+    print(
+        f"good endpoints: {len(took)} deliveries, {extra} doubles,"
+        f" p50 {p50 * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms, longest {took[-1]:.1f} s;"
+        f" load {os.getloadavg()[0]:.1f}"
+    )
+    return p50, p95
+
+
+def test_bad_receivers_slow_no_good_one(platform: Platform) -> None:
+    accepted = emit(platform, EVENTS)
+    wait_until_all_came(platform, accepted, 60)
+    _, p95 = figures(platform, accepted)
+    check_ledger(platform, accepted)
+    assert p95 < 2
+
+
+def test_killed_at_random_nothing_is_lost(platform: Platform) -> None:
+    stop = threading.Event()
+    killed: collections.Counter[str] = collections.Counter()
+
+    def kill() -> None:
+        pick = random.Random(7)
+        while not stop.wait(4):
+            word = pick.choice(
+                ["manage.py courier", "-n worker@", "manage.py relay", "valkey-server"]
+            )
+            killed[word] += platform.kill(word)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    accepted = emit(platform, EVENTS // 2)
+    stop.set()
+    killer.join()
+    wait_until_all_came(platform, accepted, 90)
+    print(f"killed: {dict(killed)}")
+    assert killed["manage.py courier"]
+    figures(platform, accepted)
+    # What a killed courier had in hand is due again when its lease ends.
+    time.sleep(16)
+    check_ledger(platform, accepted)
+
+
+def test_flapping_and_gone(platform: Platform) -> None:
+    tenant = platform.tenants[0]
+    for port in [p for p, how in platform.endpoints.items() if how in ("hang", "drip")][:2]:
+        if port in tenant["configs"]:
+            path = f"/webhook/config/{tenant['configs'][port]}"
+            assert platform.client.delete(path, headers=tenant["owner"]).status_code == 204
+    made = {
+        how: platform.call(
+            "POST", "/webhook/config", tenant["owner"],
+            json={"url": f"http://127.0.0.1:{port}/", "event_types": ["message.created"]},
+        )["id"]
+        for port, how in platform.extra.items()
+    }  # fmt: skip
+    flapping = next(port for port, how in platform.extra.items() if how == "flap")
+    accepted = emit(platform, 200)[0]
+    platform.receivers.manner[flapping] = "fine"
+    ends_at = time.monotonic() + 60
+    while accepted - set(message_ids(platform, flapping)):
+        assert time.monotonic() < ends_at
+        time.sleep(0.5)
+    ids = collections.defaultdict(set)
+    for event_id, _, body in platform.receivers.came[flapping]:
+        ids[body["data"]["message"]["id"]].add(event_id)
+    assert {len(found) for found in ids.values()} == {1}, "doubles have the same id"
+    asked = {"config_id": made["410"]}
+    gone = platform.call("GET", "/webhook/config", tenant["owner"], params=asked)
+    assert (gone["is_active"], gone["disabled_reason"]) == (False, "gone")

@@ -1,0 +1,88 @@
+"""How a client's chats behave: read, changed, and whether its agents are there."""
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.db.models import F
+
+from chatplatform.errors import ApiError, Invalid, NotFound
+from identity.models import Client, ClientConfig, User
+from identity.serializers import CONFIG_FIELDS, ClientConfigDto
+from identity.services import audit
+
+
+class StaleVersion(ApiError):
+    """Fields: `version`, the current one."""
+
+    code, status = "stale_version", 409
+    detail = "Someone changed this meanwhile: read it again, then send your change."
+
+
+def get(client: Client, client_id: int) -> ClientConfig:
+    """The client's own config; 404 for another's."""
+    found: ClientConfig | None = (
+        ClientConfig.objects.of(client).filter(client_id=client_id).select_related("client").first()
+    )
+    if found is None:
+        raise NotFound
+    return found
+
+
+def update(config: ClientConfig, *, given: ClientConfigDto, by: User | None) -> ClientConfig:
+    """Change what the request names and keep the rest; 409 where its `version` is an old one."""
+    if given.client_id not in {None, config.client_id}:
+        raise Invalid.field("body", "client_id", msg="Another client than the path's.")
+    with transaction.atomic():
+        before = _locked(config)
+        if given.version not in {None, before.version}:
+            raise StaleVersion(version=before.version)
+        changes = _changes(before, given)
+        if changes:
+            _write(before, changes)
+            audit.record(
+                before.client_id,
+                "config.updated",
+                by=by,
+                subject=f"client:{before.client_id}",
+                changes={"fields": sorted(changes)},
+            )
+    return get(before.client, before.client_id)
+
+
+def is_open(config: ClientConfig, at: datetime) -> bool:
+    """Whether `at` lies in the client's business hours, by the clock on its wall."""
+    assert at.tzinfo, "a moment without a time zone is no moment"
+    if not config.business_hours:
+        return True
+    local = at.astimezone(ZoneInfo(config.client.timezone))
+    time = f"{local:%H:%M}"
+    return any(
+        hours["weekday"] == local.weekday() and hours["opens"] <= time < hours["closes"]
+        for hours in config.business_hours
+    )
+
+
+def _locked(config: ClientConfig) -> ClientConfig:
+    rows = ClientConfig.objects.select_for_update(no_key=True, of=("self",))
+    locked: ClientConfig = rows.select_related("client").get(pk=config.pk)
+    return locked
+
+
+def _changes(before: ClientConfig, given: ClientConfigDto) -> dict[str, Any]:
+    """What the request names and is not so already."""
+    named = (CONFIG_FIELDS | {"timezone"}) & given.model_fields_set
+    now = ClientConfigDto.of(before).model_dump()
+    return {
+        name: value
+        for name, value in given.model_dump(include=set(named)).items()
+        if value != now[name]
+    }
+
+
+def _write(config: ClientConfig, changes: dict[str, Any]) -> None:
+    own = {name: value for name, value in changes.items() if name != "timezone"}
+    ClientConfig.objects.filter(pk=config.pk).update(**own, version=F("version") + 1)
+    if "timezone" in changes:
+        Client.objects.filter(pk=config.client_id).update(timezone=changes["timezone"])

@@ -1,0 +1,159 @@
+"""Passwords: their rules, how one is stored, and how one is had again by mail.
+
+The text of a reset link exists in its mail alone: it is made inside the job that sends the mail,
+and its row keeps a keyed hash.
+"""
+
+import secrets
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from chatplatform.crypto import hash_secret
+from chatplatform.errors import ApiError, Invalid
+from chatplatform.jobs import enqueue, hold_lease
+from identity.models import Attempt, AttemptKind, PasswordReset, User
+from identity.services import attempts, audit, mails, tokens
+
+RESET_LIFETIME = timedelta(hours=1)
+# Whoever is invited did not ask for it just now, and may be on holiday.
+INVITATION_LIFETIME = timedelta(days=3)
+
+
+class ResetTokenInvalid(ApiError):
+    code, status = "reset_token_invalid", 400
+    detail = "This link is not valid (any more); ask for a new one."
+
+
+def check_rules(password: str, *, where: str = "password") -> None:
+    """422 for a password that is too short, too common or only digits."""
+    try:
+        validate_password(password)
+    except ValidationError as exc:
+        raise Invalid.field("body", where, msg=" ".join(exc.messages)) from exc
+
+
+def encode(password: str, *, where: str = "password") -> str:
+    """The password as it is stored. Takes long on purpose: call it outside of transactions."""
+    check_rules(password, where=where)
+    return make_password(password)
+
+
+def store(user: User, encoded: str, *, by: User) -> None:
+    """A held row's new password: ends every sign-in and reset link, and is told by mail."""
+    assert user.client_id
+    user.password = encoded
+    user.token_version += 1
+    user.save(update_fields=["password", "token_version"])
+    tokens.revoke_all(user)
+    PasswordReset.objects.filter(user=user, used_at=None).delete()
+    audit.record(user.client_id, "user.password_set", by=by, subject=f"user:{user.pk}")
+    mails.send_to(user, "password_changed")
+
+
+def ask_reset(*, email: str, address: str) -> None:
+    """Have a link mailed, where somebody has this address.
+
+    Whether somebody has is looked up by the job: nothing here differs, nor takes longer.
+    """
+    attempts.begin(AttemptKind.ASK_RESET, address=address, account=email)
+    enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
+
+
+def send_reset_link(*, email: str, asked_from: str) -> None:
+    """Mail a fresh link to whoever has this address and may sign in."""
+    user = User.objects.select_related("client").filter(email=email).first()
+    if user is None or not user.is_active or user.client_id is None:
+        return
+    token = _make_token(user, RESET_LIFETIME, asked_from=asked_from)
+    mails.deliver("password_reset", to=[user.email], language=user.language,
+                  context={"name": user.full_name, "link": _link(token)})  # fmt: skip
+
+
+def send_invitation(*, user_id: int) -> None:
+    """Mail a link to someone new, by which he chooses his first password."""
+    user = User.objects.select_related("client").filter(pk=user_id).first()
+    if user is None or not user.is_active or user.has_usable_password():
+        return
+    token = _make_token(user, INVITATION_LIFETIME, asked_from="")
+    context = {"name": user.full_name, "company": str(user.client), "link": _link(token)}
+    mails.deliver("invitation", to=[user.email], language=user.language, context=context)
+
+
+def check_reset(*, token: str, address: str) -> None:
+    """Whether a link would still set a password; 400 `reset_token_invalid` where not."""
+    attempt = _begin(token, address)
+    _valid(token)
+    attempts.take_back(attempt)
+
+
+def use_reset(*, token: str, password: str, address: str) -> None:
+    """Set the password of whoever was sent this link: once, and within its hour."""
+    attempt = _begin(token, address)
+    reset = _valid(token)
+    attempts.take_back(attempt)
+    encoded = encode(password, where="new_password")
+    with transaction.atomic():
+        user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
+        won = PasswordReset.objects.filter(pk=reset.pk, used_at=None).update(used_at=timezone.now())
+        if not won or user.is_disabled:
+            raise ResetTokenInvalid
+        audit.record(reset.client_id, "password_reset.used", by=user, subject=f"user:{user.pk}")
+        store(user, encoded, by=user)
+
+
+def forget_expired() -> None:
+    """Delete links that ended a day ago."""
+    PasswordReset.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
+
+
+def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
+    """A new link's secret part; the ones before it end."""
+    assert user.client_id
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        hold_lease()
+        # Held, so that of two links made at one moment the older one ends too.
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        PasswordReset.objects.filter(user=user, used_at=None).delete()
+        PasswordReset.objects.create(
+            client_id=user.client_id,
+            user=user,
+            token_hash=hash_secret(token),
+            expires_at=timezone.now() + lifetime,
+        )
+        audit.record(user.client_id, "password_reset.asked", by=None, subject=f"user:{user.pk}",
+                     changes={"asked_from": asked_from})  # fmt: skip
+    return token
+
+
+def _link(token: str) -> str:
+    """Of the configured page, never of a request's Host. The part after # reaches no server."""
+    return f"{settings.PASSWORD_RESET_URL}#token={token}"
+
+
+def _begin(token: str, address: str) -> Attempt:
+    try:
+        return attempts.begin(AttemptKind.TRY_RESET, address=address)
+    except attempts.TooManyAttempts:
+        # The right one among so many wrong ones was guessed: it is void.
+        PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None).update(
+            used_at=timezone.now()
+        )
+        raise
+
+
+def _valid(token: str) -> PasswordReset:
+    reset: PasswordReset | None = (
+        PasswordReset.objects.select_related("user__client")
+        .filter(token_hash=hash_secret(token), used_at=None, expires_at__gt=timezone.now())
+        .first()
+    )
+    if reset is None or not reset.user.is_active:
+        raise ResetTokenInvalid
+    return reset

@@ -1,0 +1,107 @@
+"""The log: what is written, and that nothing is taken out of it."""
+
+import pytest
+from django.db import connection, transaction
+from django.db.utils import IntegrityError
+from django.test import Client as Browser
+
+from chatplatform.testing import PASSWORD, make_key
+from identity.models import AuditEvent, User
+from identity.services import audit
+
+KEYS = "/identity/api-keys"
+
+
+def actions():
+    return list(AuditEvent.objects.order_by("pk").values_list("action", flat=True))
+
+
+def sign_in(nobody, user, password):
+    return nobody.upload("/identity/token2", username=user.email, password=password).status_code
+
+
+def test_sign_in_and_out(ann, nobody):
+    assert sign_in(nobody, ann.user, PASSWORD) == 200
+    ann.post("/identity/revoke", **{"X-Request-ID": "the-one"})
+    assert actions() == ["user.signed_in", "user.signed_out"]
+    event = AuditEvent.objects.get(action="user.signed_out")
+    assert (event.user, event.address, event.request_id) == (ann.user, "127.0.0.1", "the-one")
+
+
+def test_a_lock_is_written_once_and_only_of_an_account(ann, nobody):
+    for _ in range(13):
+        sign_in(nobody, ann.user, "wrong")
+        nobody.upload("/identity/token2", username="nobody@example.com", password="wrong")
+    (event,) = AuditEvent.objects.all()
+    assert (event.action, event.subject) == ("user.locked", f"user:{ann.user.pk}")
+
+
+def test_registration(db, nobody):
+    given = {"company_name": "D", "full_name": "Dan", "email": "d@d.example", "password": PASSWORD}
+    assert nobody.post("/identity/register-trial", given).status_code == 201
+    assert actions() == ["user.created", "client.registered"]
+
+
+def test_the_life_of_a_key(ann, bot):
+    made = ann.post(KEYS, {"name": "x", "bot_id": bot.pk}).json()
+    other = make_key(ann.client)
+    for _ in range(3):
+        assert ann.browser.get(
+            "/identity/languages/by-api-key", headers={"API-KEY": made["key"]}
+        ).status_code == 200  # fmt: skip
+    for _ in range(2):
+        ann.delete(f"{KEYS}/{made['id']}")
+    about = AuditEvent.objects.filter(subject=f"api_key:{made['id']}").order_by("pk")
+    assert [(one.action, one.user, one.api_key_id) for one in about] == [
+        ("api_key.created", ann.user, None),
+        ("api_key.first_used", None, made["id"]),
+        ("api_key.revoked", ann.user, None),
+    ]
+    assert made["key"].partition(".")[2] not in str(list(AuditEvent.objects.values()))
+    assert other.key
+    assert AuditEvent.objects.filter(subject=f"api_key:{other.key.pk}").count() == 1
+
+
+@pytest.mark.parametrize("change", ["UPDATE {} SET action = 'x'", "DELETE FROM {}"])
+def test_the_database_refuses_to_change_it(ann, change):
+    audit.record(ann.client.pk, "user.tested", by=ann.user)
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        connection.cursor().execute(change.format("identity_auditevent"))
+    assert actions() == ["user.tested"]
+
+
+def test_no_event_is_laid_at_anothers_door(ann, ben):
+    audit.record(ann.client.pk, "user.tested", by=ann.user)
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        AuditEvent.objects.update(user=ben.user)
+
+
+def test_it_outlives_who_did_it(ann, ben):
+    key = make_key(ann.client).key
+    assert key
+    audit.record(ann.client.pk, "user.tested", by=ben.user)
+    audit.record(ann.client.pk, "key.tested", by=key)
+    ben.user.delete()
+    key.delete()
+    found = AuditEvent.objects.filter(action__endswith=".tested")
+    assert list(found.values_list("user", "api_key")) == [(None, None)] * 2
+
+
+@pytest.fixture
+def site(db):
+    browser = Browser()
+    staff = User.objects.create_superuser("staff@example.com", PASSWORD, full_name="Staff")
+    browser.force_login(staff)
+    return browser
+
+
+def test_staff_read_it_and_nothing_else(site, ann):
+    audit.record(ann.client.pk, "user.tested", by=ann.user, subject="user:1<script>")
+    pk = AuditEvent.objects.get().pk
+    for path in ("", "?action=user.tested", "?q=user:1", f"{pk}/change/"):
+        reply = site.get(f"/admin/identity/auditevent/{path}")
+        assert reply.status_code == 200
+        assert b"user:1&lt;script&gt;" in reply.content
+    assert site.get("/admin/identity/auditevent/add/").status_code == 403
+    assert site.post(f"/admin/identity/auditevent/{pk}/change/", {}).status_code == 403
+    assert site.post(f"/admin/identity/auditevent/{pk}/delete/", {"post": "yes"}).status_code == 403

@@ -1,0 +1,281 @@
+"""Getclientchatconfigrouter, Updateclientchatconfigrouter, and business hours."""
+
+import threading
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+
+from chatplatform.testing import make_person
+from identity.models import AuditEvent, Client, ClientConfig
+from identity.services.configs import is_open
+
+NINE_TO_FIVE = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in range(5)]
+EVERYTHING = {
+    "timezone": "Asia/Ho_Chi_Minh",
+    "business_hours": NINE_TO_FIVE,
+    "out_of_hours_message": {"en": "We are closed.", "vi": "Chúng tôi đã đóng cửa."},
+    "assign_strategy": "least_busy",
+    "agent_capacity": 9,
+    "handoff_on_request": False,
+    "handoff_on_no_answer": False,
+    "handoff_message": {"pt-BR": "Um momento."},
+    "answer_threshold": 0.5,
+    "burst_wait_ms": 1500,
+    "inactivity_end_minutes": 0,
+    "reopen_window_minutes": 60,
+    "first_response_target_seconds": 120,
+    "auto_summary": True,
+    "auto_tag": True,
+    "auto_sentiment": True,
+    "auto_translate": True,
+    "mask_personal_data": True,
+    "retention_days": 365,
+}
+
+
+def path_of(client):
+    return f"/config/{client.pk}/chat"
+
+
+def config(client):
+    return ClientConfig.objects.get(client=client)
+
+
+def test_a_new_client_has_the_documented_defaults(ann, ben):
+    for person in (ann, ben, make_person(ann.client, "viewer", "Vic")):
+        reply = person.get(path_of(ann.client))
+        assert reply.status_code == 200
+        found = reply.json()
+        assert set(found) == {*EVERYTHING, "client_id", "version"}
+        assert (found["client_id"], found["version"], found["timezone"]) == (
+            ann.client.pk, 1, "UTC",
+        )  # fmt: skip
+        assert (found["business_hours"], found["retention_days"]) == ([], None)
+
+
+def test_every_field_can_be_changed(ann, cara):
+    reply = ann.post(path_of(ann.client), EVERYTHING)
+    assert reply.status_code == 200
+    assert reply.json() == EVERYTHING | {"client_id": ann.client.pk, "version": 2}
+    assert ann.get(path_of(ann.client)).json() == reply.json()
+    assert Client.objects.get(pk=ann.client.pk).timezone == "Asia/Ho_Chi_Minh"
+    assert config(cara.client).version == 1
+    event = AuditEvent.objects.get()
+    assert (event.action, event.user, event.client) == ("config.updated", ann.user, ann.client)
+    assert event.changes == {"fields": sorted(EVERYTHING)}
+
+
+def test_what_is_left_out_keeps_its_value(ann):
+    ann.post(path_of(ann.client), EVERYTHING)
+    reply = ann.post(path_of(ann.client), {"retention_days": None, "agent_capacity": 2})
+    expected = EVERYTHING | {"retention_days": None, "agent_capacity": 2}
+    assert reply.json() == expected | {"client_id": ann.client.pk, "version": 3}
+    assert AuditEvent.objects.latest("pk").changes == {
+        "fields": ["agent_capacity", "retention_days"]
+    }
+
+
+@pytest.mark.parametrize("body", [{}, {"agent_capacity": 5, "timezone": "UTC"}, {"version": 1}])
+def test_what_changes_nothing_is_no_change(ann, body):
+    reply = ann.post(path_of(ann.client), body)
+    assert (reply.status_code, reply.json()["version"]) == (200, 1)
+    assert not AuditEvent.objects.exists()
+
+
+def test_what_was_read_may_be_sent_back(ann):
+    read = ann.get(path_of(ann.client)).json()
+    reply = ann.post(path_of(ann.client), read | {"auto_tag": True})
+    assert (reply.status_code, reply.json()["version"]) == (200, 2)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_another_version_is_refused_with_the_current_one(ann, version):
+    ann.post(path_of(ann.client), {"agent_capacity": 8})
+    reply = ann.post(path_of(ann.client), {"agent_capacity": 9, "version": version})
+    assert (reply.status_code, reply.json()["code"]) == (409, "stale_version")
+    assert reply.json()["version"] == 2
+    assert config(ann.client).agent_capacity == 8
+    assert AuditEvent.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_changes_at_once_one_wins(ann):
+    ready, replies = threading.Barrier(6), []
+
+    def change(capacity):
+        try:
+            ready.wait(20)
+            body = {"agent_capacity": capacity, "version": 1}
+            replies.append((capacity, ann.post(path_of(ann.client), body).status_code))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=change, args=(n,)) for n in range(10, 16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    (winner,) = [capacity for capacity, status in replies if status == 200]
+    assert sorted(status for _, status in replies) == [200] + [409] * 5
+    assert (config(ann.client).agent_capacity, config(ann.client).version) == (winner, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_changes_at_once_without_a_version_all_count(ann):
+    fields = ["auto_tag", "auto_summary", "auto_sentiment", "auto_translate"]
+
+    def change(name):
+        try:
+            ann.post(path_of(ann.client), {name: True})
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=change, args=(name,)) for name in fields]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    now = config(ann.client)
+    assert [getattr(now, name) for name in fields] == [True] * 4
+    assert now.version == 5
+
+
+def test_another_clients_config_is_not_there(ann, cara):
+    for reply in (
+        cara.get(path_of(ann.client)),
+        cara.post(path_of(ann.client), {"agent_capacity": 9}),
+    ):
+        assert reply.status_code == 404
+    assert config(ann.client).version == 1
+    assert ann.get("/config/999999999/chat").status_code == 404
+
+
+@pytest.mark.parametrize("role", ["agent", "viewer"])
+def test_only_an_admin_changes_it(ann, role):
+    person = make_person(ann.client, role, "Ben")
+    assert person.post(path_of(ann.client), {"agent_capacity": 9}).status_code == 403
+    assert config(ann.client).version == 1
+
+
+def hours(*spans):
+    return [{"weekday": day, "opens": opens, "closes": closes} for day, opens, closes in spans]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"timezone": "Mars/Base"},
+        {"timezone": None},
+        {"business_hours": hours((7, "09:00", "17:00"))},
+        {"business_hours": hours((-1, "09:00", "17:00"))},
+        {"business_hours": hours((0, "9:00", "17:00"))},
+        {"business_hours": hours((0, "09:60", "17:00"))},
+        {"business_hours": hours((0, "24:00", "24:00"))},
+        {"business_hours": hours((0, "09:00", "24:01"))},
+        {"business_hours": hours((0, "09:00", "09:00"))},
+        {"business_hours": hours((0, "22:00", "02:00"))},
+        {"business_hours": hours((0, "09:00", "12:00"), (0, "11:59", "17:00"))},
+        {"business_hours": hours((0, "11:00", "12:00"), (0, "09:00", "18:00"))},
+        {"business_hours": [{"weekday": 0, "opens": "09:00"}]},
+        {"business_hours": None},
+        {"business_hours": hours(*[(0, "09:00", "17:00")] * 71)},
+        {"out_of_hours_message": {"English": "Closed."}},
+        {"out_of_hours_message": {"en": "x" * 2001}},
+        {"handoff_message": {"en": "a\0b"}},
+        {"handoff_message": {"en": None}},
+        {"assign_strategy": "random"},
+        {"agent_capacity": 0},
+        {"agent_capacity": 1001},
+        {"answer_threshold": 1.01},
+        {"answer_threshold": -0.1},
+        {"burst_wait_ms": 60_001},
+        {"inactivity_end_minutes": -1},
+        {"reopen_window_minutes": 525_601},
+        {"first_response_target_seconds": 0},
+        {"retention_days": 0},
+        {"auto_tag": None},
+        {"version": 0},
+        {"client_id": 999_999_999},
+        {"colour": "blue"},
+    ],
+)  # fmt: skip
+def test_wrong_values_change_nothing(ann, change):
+    reply = ann.post(path_of(ann.client), {"auto_summary": True} | change)
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"][:2] == ["body", next(iter(change))]
+    assert (config(ann.client).version, config(ann.client).auto_summary) == (1, False)
+    assert not AuditEvent.objects.exists()
+
+
+def test_hours_that_touch_are_fine_and_come_back_in_order(ann):
+    given = hours((2, "13:00", "24:00"), (0, "12:00", "17:00"), (0, "09:00", "12:00"))
+    reply = ann.post(path_of(ann.client), {"business_hours": given})
+    assert reply.json()["business_hours"] == [given[2], given[1], given[0]]
+
+
+# --- is_open ------------------------------------------------------------------------------------
+
+
+def opens(zone, *spans):
+    return ClientConfig(client=Client(timezone=zone), business_hours=hours(*spans))
+
+
+def at(text, zone="UTC", fold=0):
+    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone), fold=fold)
+
+
+def test_without_hours_it_is_always_open():
+    assert is_open(opens("UTC"), at("2026-11-22T03:00"))
+
+
+@pytest.mark.parametrize(
+    ("moment", "expected"),
+    [
+        ("2026-11-23T08:59:59", False),
+        ("2026-11-23T09:00:00", True),
+        ("2026-11-23T16:59:59", True),
+        ("2026-11-23T17:00:00", False),
+        ("2026-11-24T10:00:00", False),
+    ],
+)
+def test_from_the_first_minute_to_before_the_last(moment, expected):
+    config = opens("Europe/Berlin", (0, "09:00", "17:00"))
+    assert is_open(config, at(moment, "Europe/Berlin")) is expected
+    # The same moment, told by another clock.
+    assert is_open(config, at(moment, "Europe/Berlin").astimezone(UTC)) is expected
+
+
+def test_the_weekday_is_the_clients_own():
+    config = opens("Asia/Ho_Chi_Minh", (0, "00:00", "24:00"))
+    assert is_open(config, at("2026-11-22T17:00")), "Monday has begun there"
+    assert not is_open(config, at("2026-11-23T17:00")), "and ended"
+    assert is_open(config, at("2026-11-23T16:59"))
+
+
+def test_hours_over_midnight_are_two_entries():
+    config = opens("UTC", (4, "22:00", "24:00"), (5, "00:00", "02:00"))
+    friday, saturday = "2026-11-27", "2026-11-28"
+    assert not is_open(config, at(f"{friday}T21:59"))
+    assert is_open(config, at(f"{friday}T23:59"))
+    assert is_open(config, at(f"{saturday}T00:00"))
+    assert not is_open(config, at(f"{saturday}T02:00"))
+
+
+def test_summer_and_winter_open_at_nine_on_the_wall():
+    config = opens("Europe/Berlin", *[(day, "09:00", "17:00") for day in range(7)])
+    assert not is_open(config, at("2026-07-01T06:59"))
+    assert is_open(config, at("2026-07-01T07:00"))
+    assert not is_open(config, at("2026-12-01T07:59"))
+    assert is_open(config, at("2026-12-01T08:00"))
+
+
+def test_the_hour_that_comes_twice_is_open_twice_and_the_lost_one_never():
+    config = opens("Europe/Berlin", (6, "02:00", "03:00"))
+    assert is_open(config, at("2026-10-25T00:30"))
+    assert is_open(config, at("2026-10-25T01:30"))
+    assert not is_open(config, at("2026-10-25T02:00"))
+    # On 29 March the wall's clock jumps from two to three.
+    assert not is_open(config, at("2026-03-29T00:59"))
+    assert not is_open(config, at("2026-03-29T01:00"))

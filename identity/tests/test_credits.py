@@ -1,0 +1,465 @@
+"""Credits: the ledger, what holds it together, and what happens when things are tried twice."""
+
+import threading
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.db.models import Sum
+from django.utils import timezone
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from chatplatform.models import Job, JobState
+from chatplatform.testing import make_client
+from identity.models import AuditEvent, CreditEntry, EntryKind, Plan, Subscription
+from identity.services import credits
+from identity.tasks import tidy_credits
+
+
+def account(client):
+    return Subscription.objects.get(client=client)
+
+
+def set_up(client, left, **fields):
+    """An account with `left` credits, and a ledger that says so."""
+    CreditEntry.objects.filter(client=client).delete()
+    Subscription.objects.filter(client=client).update(credits_left=0, low_warned=None, **fields)
+    credits.top_up(client.pk, amount=left, reference="start", by=None)
+
+
+def kinds(client):
+    return list(
+        CreditEntry.objects.filter(client=client).order_by("pk").values_list("kind", "amount")
+    )[1:]
+
+
+def ledger_holds(client):
+    entries = CreditEntry.objects.filter(client=client).order_by("pk")
+    left = account(client).credits_left
+    assert entries.aggregate(all=Sum("amount"))["all"] == left
+    assert entries.latest("pk").balance_after == left
+    assert left >= 0
+
+
+def test_a_call_is_held_and_paid_by_its_use(client_a):
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    assert account(client_a).credits_left == 992
+    assert credits.settle(client_a.pk, used=3, reference="r") == 3
+    assert (account(client_a).credits_left, account(client_a).credits_used) == (997, 3)
+    assert kinds(client_a) == [("reserve", -8), ("settle", 5)]
+    ledger_holds(client_a)
+
+
+def test_a_failed_call_costs_nothing(client_a):
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    credits.release(client_a.pk, reference="r")
+    assert (account(client_a).credits_left, account(client_a).credits_used) == (1000, 0)
+    assert kinds(client_a) == [("reserve", -8), ("release", 8)]
+
+
+def test_everything_twice_charges_once(client_a):
+    for _ in range(2):
+        credits.reserve(client_a.pk, cost=8, reference="r")
+    assert credits.settle(client_a.pk, used=3, reference="r") == 3
+    assert credits.settle(client_a.pk, used=3, reference="r") == 0
+    credits.release(client_a.pk, reference="r")
+    # The job is tried once more, after its charge was written.
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    assert credits.settle(client_a.pk, used=8, reference="r") == 0
+    assert account(client_a).credits_left == 997
+    ledger_holds(client_a)
+
+
+def test_what_was_released_may_be_held_again(client_a):
+    for _ in range(3):
+        credits.reserve(client_a.pk, cost=8, reference="r")
+        credits.release(client_a.pk, reference="r")
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    credits.settle(client_a.pk, used=8, reference="r")
+    assert account(client_a).credits_left == 992
+    ledger_holds(client_a)
+
+
+@pytest.mark.parametrize(("used", "charged"), [(99, 8), (-5, 0), (0, 0)])
+def test_a_charge_lies_between_nothing_and_what_was_held(client_a, used, charged):
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    assert credits.settle(client_a.pk, used=used, reference="r") == charged
+    assert account(client_a).credits_left == 1000 - charged
+
+
+def test_what_was_never_held_gives_nothing_back(client_a):
+    assert credits.settle(client_a.pk, used=3, reference="r") == 0
+    credits.release(client_a.pk, reference="r")
+    assert kinds(client_a) == []
+
+
+def test_too_little_is_refused_with_both_figures(client_a):
+    set_up(client_a, 4)
+    with pytest.raises(credits.InsufficientCredits) as refused:
+        credits.reserve(client_a.pk, cost=5, reference="r")
+    assert refused.value.response().status_code == 402
+    assert refused.value.fields == {"balance": 4, "required": 5}
+    assert kinds(client_a) == []
+
+
+def test_an_ended_plan_is_refused_and_keeps_what_is_left(client_a):
+    Subscription.objects.update(is_active=False)
+    with pytest.raises(credits.InsufficientCredits) as refused:
+        credits.reserve(client_a.pk, cost=1, reference="r")
+    assert (refused.value.status, refused.value.code) == (402, "subscription_inactive")
+    assert account(client_a).credits_left == 1000
+    assert not Job.objects.exists()
+
+
+def test_an_unlimited_plan_is_counted_and_never_refused(client_a):
+    set_up(client_a, 3, plan=Plan.UNLIMITED)
+    for n in range(4):
+        with credits.charge(client_a.pk, cost=10, reference=f"r{n}") as held:
+            held.used = 7
+    assert account(client_a).credits_used == 28
+    ledger_holds(client_a)
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "price"), [(0, 1), (1, 1), (1000, 1), (1001, 2), (2000, 2), (90_001, 91)]
+)
+def test_the_price_of_tokens(tokens, price):
+    assert credits.of_tokens(tokens) == price
+
+
+# --- charge() -----------------------------------------------------------------------------------
+
+
+def test_charge_pays_all_that_was_held_unless_told_less(client_a):
+    with credits.charge(client_a.pk, cost=5, reference="r1"):
+        assert account(client_a).credits_left == 995
+    with credits.charge(client_a.pk, cost=5, reference="r2") as held:
+        held.used = 2
+    assert account(client_a).credits_left == 993
+
+
+@pytest.mark.parametrize("failure", [ValueError, SystemExit])
+def test_charge_gives_back_when_the_call_raises(client_a, failure):
+    def call():
+        with credits.charge(client_a.pk, cost=5, reference="r"):
+            raise failure
+
+    with pytest.raises(failure):
+        call()
+    assert account(client_a).credits_left == 1000
+    ledger_holds(client_a)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_100_calls_at_once_on_a_balance_for_10(client_a):
+    set_up(client_a, 10)
+    ready, outcomes = threading.Barrier(20), []
+
+    def calls(thread):
+        try:
+            ready.wait(20)
+            for n in range(5):
+                try:
+                    with credits.charge(client_a.pk, cost=1, reference=f"r{thread}-{n}"):
+                        outcomes.append(200)
+                except credits.InsufficientCredits as refused:
+                    outcomes.append(refused.response().status_code)
+        finally:
+            connection.close()
+
+    in_threads(calls, 20)
+    assert (outcomes.count(200), outcomes.count(402), len(outcomes)) == (10, 90, 100)
+    assert account(client_a).credits_left == 0
+    ledger_holds(client_a)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_reference_by_many_threads_is_one_charge(client_a):
+    ready = threading.Barrier(8)
+
+    def call(_):
+        try:
+            ready.wait(20)
+            credits.reserve(client_a.pk, cost=8, reference="r")
+            credits.settle(client_a.pk, used=3, reference="r")
+            credits.top_up(client_a.pk, amount=100, reference="t", by=None)
+        finally:
+            connection.close()
+
+    in_threads(call, 8)
+    assert account(client_a).credits_left == 1000 - 3 + 100
+    ledger_holds(client_a)
+
+
+def in_threads(run, count):
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+
+# --- what a killed worker leaves ----------------------------------------------------------------
+
+
+def held_by(client, state, age=timedelta(hours=2)):
+    job = Job.objects.create(client_id=client.pk, name="chats.generate_reply", state=state)
+    credits.reserve(client.pk, cost=8, reference=f"r{job.pk}")
+    CreditEntry.objects.filter(reference=f"r{job.pk}").update(
+        job_id=job.pk, created_at=timezone.now() - age
+    )
+
+
+def test_what_a_dead_job_holds_comes_back(client_a):
+    held_by(client_a, JobState.DEAD)
+    held_by(client_a, JobState.DONE)
+    tidy_credits.run()
+    tidy_credits.run()
+    assert account(client_a).credits_left == 1000
+    assert [kind for kind, _ in kinds(client_a)].count("release") == 2
+    ledger_holds(client_a)
+
+
+def test_what_no_job_holds_comes_back(client_a):
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    tidy_credits.run()
+    assert account(client_a).credits_left == 992, "an open request may still run"
+    CreditEntry.objects.update(created_at=timezone.now() - timedelta(hours=2))
+    tidy_credits.run()
+    assert account(client_a).credits_left == 1000
+
+
+def test_what_waits_or_runs_keeps_its_hold(client_a):
+    held_by(client_a, JobState.QUEUED)
+    held_by(client_a, JobState.RUNNING)
+    held_by(client_a, JobState.DONE, age=timedelta(minutes=5))
+    tidy_credits.run()
+    assert account(client_a).credits_left == 1000 - 3 * 8
+
+
+# --- periods ------------------------------------------------------------------------------------
+
+
+def over(client, plan, ended=timedelta(days=1), length=timedelta(days=30), **fields):
+    end = timezone.now() - ended
+    Subscription.objects.filter(client=client).update(
+        plan=plan, period_start=end - length, period_end=end, **fields
+    )
+    return end
+
+
+def test_a_standard_plan_goes_on_with_a_grant(client_a):
+    with credits.charge(client_a.pk, cost=10, reference="r"):
+        pass
+    end = over(client_a, Plan.STANDARD, low_warned=0)
+    tidy_credits.run()
+    tidy_credits.run()
+    now = account(client_a)
+    assert (now.period_start, now.period_end) == (end, end + timedelta(days=30))
+    assert (now.credits_left, now.credits_used, now.low_warned) == (1990, 0, None)
+    assert kinds(client_a)[-1] == ("grant", 1000)
+    ledger_holds(client_a)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_schedulers_at_once_begin_one_period(client_a):
+    over(client_a, Plan.STANDARD)
+    ready = threading.Barrier(4)
+
+    def renew(_):
+        try:
+            ready.wait(20)
+            credits.renew_due()
+        finally:
+            connection.close()
+
+    in_threads(renew, 4)
+    assert account(client_a).credits_left == 2000
+    ledger_holds(client_a)
+
+
+def test_periods_that_nobody_saw_bring_one_grant(client_a):
+    end = over(client_a, Plan.STANDARD, ended=timedelta(days=65))
+    tidy_credits.run()
+    assert account(client_a).period_start == end + timedelta(days=60)
+    assert account(client_a).credits_left == 2000
+
+
+def test_a_trial_ends(client_a):
+    over(client_a, Plan.TRIAL)
+    tidy_credits.run()
+    assert account(client_a).is_active is False
+    assert account(client_a).credits_left == 1000
+    assert AuditEvent.objects.get().action == "subscription.ended"
+
+
+def test_an_unlimited_plan_counts_anew(client_a):
+    over(client_a, Plan.UNLIMITED, credits_used=77)
+    tidy_credits.run()
+    assert (account(client_a).credits_used, account(client_a).credits_left) == (0, 1000)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"is_active": False}, {"period_end": None}],
+)
+def test_what_goes_on_for_ever_or_has_ended_is_left_alone(client_a, fields):
+    over(client_a, Plan.STANDARD)
+    Subscription.objects.update(**fields)
+    tidy_credits.run()
+    assert kinds(client_a) == []
+
+
+def test_a_hold_of_the_last_period_may_end_in_this_one(client_a):
+    credits.reserve(client_a.pk, cost=8, reference="r")
+    over(client_a, Plan.STANDARD)
+    tidy_credits.run()
+    credits.settle(client_a.pk, used=3, reference="r")
+    assert (account(client_a).credits_left, account(client_a).credits_used) == (1997, 0)
+    ledger_holds(client_a)
+
+
+# --- credits.low --------------------------------------------------------------------------------
+
+
+def warnings():
+    return list(Job.objects.order_by("pk").values_list("args__threshold", flat=True))
+
+
+def use(client, amount, reference):
+    with credits.charge(client.pk, cost=amount, reference=reference):
+        pass
+
+
+def test_low_credits_are_told_once_and_their_end_again(client_a):
+    set_up(client_a, 202)
+    for n in range(4):
+        use(client_a, 1, f"r{n}")
+    assert warnings() == [20], "200 of 1000 is not below a fifth, 199 is"
+    use(client_a, 198, "rest")
+    for n in range(3):
+        with pytest.raises(credits.InsufficientCredits):
+            use(client_a, 1, f"none{n}")
+    assert warnings() == [20, 0]
+
+
+def test_a_hold_alone_is_no_warning(client_a):
+    set_up(client_a, 202)
+    credits.reserve(client_a.pk, cost=202, reference="r")
+    credits.release(client_a.pk, reference="r")
+    assert warnings() == []
+
+
+def test_a_refusal_warns_although_something_is_left(client_a):
+    set_up(client_a, 5)
+    with pytest.raises(credits.InsufficientCredits):
+        use(client_a, 10, "r")
+    assert warnings() == [0]
+
+
+def test_after_a_top_up_the_end_is_told_again(client_a):
+    set_up(client_a, 1)
+    use(client_a, 1, "r1")
+    credits.top_up(client_a.pk, amount=1, reference="t", by=None)
+    use(client_a, 1, "r2")
+    assert warnings() == [0, 0]
+
+
+# --- beginnings ---------------------------------------------------------------------------------
+
+
+def test_a_ledger_of_older_rows_begins_with_what_there_is(client_a, client_b):
+    CreditEntry.objects.filter(client=client_a).delete()
+    Subscription.objects.filter(client=client_a).update(credits_left=640)
+    import_module("identity.migrations.0004_opening_grants").open_ledgers(apps, None)
+    entry = CreditEntry.objects.get(client=client_a)
+    assert (entry.kind, entry.amount, entry.reference) == (EntryKind.GRANT, 640, "opening")
+    assert account(client_a).credits_used == 360
+    assert CreditEntry.objects.filter(client=client_b).count() == 1
+    ledger_holds(client_a)
+
+
+# --- against a plain model ----------------------------------------------------------------------
+
+REFERENCES = st.sampled_from(["a", "b", "c"])
+AMOUNTS = st.integers(0, 9)
+
+
+class Ledger(RuleBasedStateMachine):
+    """The service and a model of three dictionaries must always agree."""
+
+    def __init__(self):
+        super().__init__()
+        self.client = make_client()
+        set_up(self.client, 20)
+        self.left, self.used = 20, 0
+        self.held, self.paid, self.added = {}, set(), {}
+
+    @rule(reference=REFERENCES, cost=AMOUNTS)
+    def reserve(self, reference, cost):
+        known = reference in self.held or reference in self.paid
+        try:
+            credits.reserve(self.client.pk, cost=cost, reference=reference)
+        except credits.InsufficientCredits:
+            assert not known
+            assert cost > self.left
+            return
+        if not known:
+            assert cost <= self.left
+            self.held[reference] = cost
+            self.left -= cost
+            self.used += cost
+
+    @rule(reference=REFERENCES, used=AMOUNTS)
+    def settle(self, reference, used):
+        held = self.held.pop(reference, None)
+        charged = credits.settle(self.client.pk, used=used, reference=reference)
+        assert charged == min(used, held or 0)
+        if held is not None:
+            self.paid.add(reference)
+            self.give_back(held - charged)
+
+    @rule(reference=REFERENCES)
+    def release(self, reference):
+        credits.release(self.client.pk, reference=reference)
+        self.give_back(self.held.pop(reference, 0))
+
+    @rule(reference=REFERENCES, amount=st.integers(1, 5))
+    def top_up(self, reference, amount):
+        try:
+            credits.top_up(self.client.pk, amount=amount, reference=reference, by=None)
+        except credits.ReferenceTaken:
+            assert self.added[reference] != amount
+            return
+        if reference not in self.added:
+            self.added[reference] = amount
+            self.left += amount
+
+    def give_back(self, amount):
+        self.left += amount
+        self.used -= amount
+
+    @invariant()
+    def agree(self):
+        now = account(self.client)
+        assert (now.credits_left, now.credits_used) == (self.left, self.used)
+        ledger_holds(self.client)
+        still_open = CreditEntry.objects.filter(client=self.client, is_open=True)
+        assert set(still_open.values_list("reference", flat=True)) == set(self.held)
+
+
+def test_the_ledger_agrees_with_a_plain_model(db):
+    run_state_machine_as_test(
+        Ledger,
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=20,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

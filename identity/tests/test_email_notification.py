@@ -1,0 +1,120 @@
+"""Update Email Notification, and what is mailed by it."""
+
+import pytest
+from django.core import mail
+from django.db import transaction
+
+from chatplatform.models import Job
+from chatplatform.testing import make_person, run_jobs
+from identity.models import AuditEvent, Client, EmailNotification, Role
+from identity.services import mails
+
+DESK = ["desk@acme.example", "boss@acme.example"]
+
+
+def path(client):
+    return f"/config/{client.pk}/email-notification"
+
+
+def test_what_is_left_out_keeps_its_value(ann):
+    first = ann.post(path(ann.client), {"recipients": DESK, "on_handoff": True})
+    assert first.status_code == 200
+    assert first.json() == {
+        "recipients": DESK, "on_assigned": False, "on_unanswered": False, "on_handoff": True,
+        "on_channel_error": False, "on_low_credit": False, "unanswered_after_minutes": 15,
+    }  # fmt: skip
+    second = ann.post(path(ann.client), {"unanswered_after_minutes": 5, "on_unanswered": True})
+    assert second.json() == first.json() | {
+        "unanswered_after_minutes": 5, "on_unanswered": True,
+    }  # fmt: skip
+    assert EmailNotification.objects.get().recipients == DESK
+    changes = [event.changes for event in AuditEvent.objects.order_by("pk")]
+    assert changes[0] == {"recipients": DESK, "on_handoff": True}
+
+
+def test_an_address_named_twice_is_told_once(ann):
+    reply = ann.post(path(ann.client), {"recipients": [DESK[0], DESK[0].upper()]})
+    assert reply.json()["recipients"] == DESK[:1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"recipients": ["no"]},
+        {"recipients": "desk@acme.example"},
+        {"recipients": [f"a{n}@acme.example" for n in range(21)]},
+        {"recipients": ["a@b.example\nBcc: c@d.example"]},
+        {"on_handoff": "perhaps"},
+        {"unanswered_after_minutes": 0},
+        {"unanswered_after_minutes": 10_081},
+        {"on_everything": True},
+    ],
+)
+def test_wrong_body(ann, body):
+    assert ann.post(path(ann.client), body).status_code == 422
+    assert not EmailNotification.objects.exists()
+
+
+def test_others_may_not(ann, ben, cara):
+    viewer = make_person(ann.client, Role.VIEWER, "Vic")
+    for person, status in ((ben, 403), (viewer, 403), (cara, 404)):
+        assert person.post(path(ann.client), {"on_handoff": True}).status_code == status
+    assert not EmailNotification.objects.exists()
+
+
+@pytest.fixture
+def told(client_a):
+    return EmailNotification.objects.create(
+        client=client_a, recipients=DESK, **{f"on_{kind}": True for kind in mails.NOTIFICATIONS}
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(mails.NOTIFICATIONS))
+@pytest.mark.parametrize("language", ["en", "vi"])
+@pytest.mark.django_db(transaction=True)
+def test_each_kind_is_mailed_in_the_clients_language(told, kind, language):
+    Client.objects.update(default_language=language)
+    context = {name: f"<{name}> & co" for name in mails.NOTIFICATIONS[kind]}
+    mails.notify(told.client_id, kind, context)
+    assert run_jobs() == 1
+    (sent,) = mail.outbox
+    assert sent.to == DESK
+    assert (sent.subject, sent.body) == mails.render(kind, language, context)
+    written = f"{sent.subject}\n{sent.body}"
+    assert all(value in written for value in context.values())
+    assert "{" not in written
+    assert mails.render(kind, language, {})[0]
+
+
+def test_nothing_where_nobody_wants_it(told, client_b):
+    EmailNotification.objects.update(on_handoff=False)
+    mails.notify(told.client_id, "handoff", {"customer": "Zoe"})
+    mails.notify(client_b.pk, "assigned", {"customer": "Zoe"})
+    EmailNotification.objects.update(recipients=[])
+    mails.notify(told.client_id, "assigned", {"customer": "Zoe"})
+    assert not Job.objects.exists()
+
+
+def test_goes_with_the_transaction_of_what_happened(told):
+    with transaction.atomic():
+        mails.notify(told.client_id, "handoff", {"customer": "Zoe"})
+        transaction.set_rollback(True)
+    assert not Job.objects.exists()
+
+
+def test_an_unknown_word_is_a_mistake_of_ours(told):
+    with pytest.raises(ValueError, match="password"):
+        mails.notify(told.client_id, "handoff", {"password": "x"})
+
+
+def test_a_customers_name_stays_one_short_line_of_text():
+    name = "Zoe\r\nBcc: c@d.example\n<img src=x>" + "x" * 1000
+    subject, text = mails.render("handoff", "en", {"customer": name})
+    assert subject.startswith("Zoe Bcc: c@d.example <img src=x>xxx")
+    assert len(subject) < 350
+    assert "\nBcc" not in text
+
+
+def test_an_unknown_language_reads_english():
+    assert mails.render("welcome", "pt-BR", {"company": "Acme"})[0] == "Your account at Acme"
+    assert mails.render("welcome", "vi-VN", {"company": "Acme"})[0].startswith("Tài khoản")

@@ -1,0 +1,104 @@
+"""How a mail leaves: over a real socket, again where the server is busy, never twice where it is
+refused for good."""
+
+import socketserver
+import threading
+
+import pytest
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs
+from identity.services import mails
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    """Speaks as much SMTP as a mail needs; `answers` are those to RCPT, then it accepts all."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self):
+        self.answers: list[str] = []
+        self.accepted: list[str] = []
+        super().__init__(("127.0.0.1", 0), Session)
+
+
+class Session(socketserver.StreamRequestHandler):
+    server: MailServer
+
+    def handle(self):
+        self.say("220 ready")
+        for raw in self.rfile:
+            word = raw.decode().strip().upper()
+            if word == "DATA":
+                self.say("354 go on")
+                self.server.accepted.append(self.text())
+                self.say("250 taken")
+            elif word.startswith("RCPT") and self.server.answers:
+                self.say(self.server.answers.pop(0))
+            elif word == "QUIT":
+                return self.say("221 bye")
+            else:
+                self.say("250 fine")
+        return None
+
+    def text(self):
+        lines = iter(self.rfile.readline, b".\r\n")
+        return b"".join(lines).decode()
+
+    def say(self, line):
+        self.wfile.write(f"{line}\r\n".encode())
+
+
+@pytest.fixture
+def server(settings):
+    with MailServer() as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = found.server_address[:2]
+        yield found
+        found.shutdown()
+
+
+def send(ben):
+    mails.send_to(ben.user, "password_changed")
+    assert run_jobs() == 1
+    return Job.objects.get()
+
+
+def test_delivered(ben, server):
+    assert send(ben).state == "done"
+    (text,) = server.accepted
+    assert f"To: {ben.user.email}\r\n" in text
+    assert "From: Chatbot Platform <no-reply@localhost>\r\n" in text
+    assert "Hello Ben," in text
+
+
+def test_a_busy_server_is_asked_again(ben, server):
+    server.answers = ["451 later"]
+    job = send(ben)
+    assert (job.state, server.accepted) == ("queued", [])
+    assert "SMTPRecipientsRefused" in job.last_error
+    Job.objects.update(due_at=timezone.now())
+    assert run_jobs() == 1
+    assert len(server.accepted) == 1
+
+
+def test_a_recipient_refused_for_good_is_not_tried_again(ben, server):
+    server.answers = ["550 no such mailbox"]
+    job = send(ben)
+    assert (job.state, job.attempts, server.accepted) == ("dead", 1, [])
+
+
+def test_no_server_at_all(ben, settings, server):
+    server.server_close()
+    assert send(ben).state == "queued"
+
+
+def test_a_site_without_mail_says_so_and_prints_nothing(ben, settings, capsys):
+    settings.EMAIL_BACKEND = settings.NO_EMAIL
+    job = send(ben)
+    assert (job.state, job.last_error) == ("dead", "No mail is sent: EMAIL_URL is not set.")
+    assert "Hello" not in capsys.readouterr().out

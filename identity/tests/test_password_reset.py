@@ -1,0 +1,236 @@
+"""Forgot Password, Verify Reset Token and Reset Password."""
+
+import logging
+import threading
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+from django.core import mail
+from django.db import connection
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import PASSWORD, run_before, run_jobs
+from identity.models import Attempt, AuditEvent, Client, PasswordReset, RefreshToken, User
+from identity.services import passwords
+
+FORGOT = "/identity/forgot-password"
+VERIFY = "/identity/verify-reset-token"
+RESET = "/identity/reset-password"
+NEW = "another-horse-battery"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def ask(caller, email, **headers):
+    return caller.post(FORGOT, {"email": email}, **headers)
+
+
+def mailed_token(caller, email, **headers):
+    """What the newest mail's link holds, after the request and its job."""
+    assert ask(caller, email, **headers).status_code == 202
+    run_jobs()
+    return mail.outbox[-1].body.partition("#token=")[2].split()[0]
+
+
+def reset(caller, token, password=NEW):
+    return caller.post(RESET, {"token": token, "new_password": password})
+
+
+def sign_in(caller, user, password):
+    form = urlencode({"username": user.email, "password": password})
+    kind = "application/x-www-form-urlencoded"
+    return caller.browser.post("/identity/token2", form, content_type=kind).status_code
+
+
+def test_the_link_sets_a_password_and_ends_every_sign_in(ann, nobody, caplog):
+    caplog.set_level(logging.DEBUG)
+    token = mailed_token(nobody, ann.user.email.upper())
+    assert mail.outbox[0].to == [ann.user.email]
+    assert nobody.post(VERIFY, {"token": token}).status_code == 204
+    assert reset(nobody, token).status_code == 204
+    assert ann.get("/identity/users/me").status_code == 401
+    assert not RefreshToken.objects.filter(user=ann.user, revoked_at=None).exists()
+    assert sign_in(nobody, ann.user, PASSWORD) == 401
+    assert sign_in(nobody, ann.user, NEW) == 200
+    run_jobs()
+    assert mail.outbox[-1].subject == "Your password was changed"
+    actions = list(AuditEvent.objects.order_by("pk").values_list("action", flat=True))
+    assert actions[:3] == ["password_reset.asked", "password_reset.used", "user.password_set"]
+    assert token not in caplog.text
+    assert token not in str(list(Job.objects.values())) + str(list(PasswordReset.objects.values()))
+
+
+def test_nobody_learns_who_has_an_account(ann, nobody, django_assert_num_queries):
+    def answer(email):
+        with django_assert_num_queries(6):
+            reply = ask(nobody, email)
+        return reply.status_code, reply.content, reply.headers.keys()
+
+    assert answer(ann.user.email) == answer("nobody@example.com")
+    # What differs is done by the job.
+    assert [job.name for job in Job.objects.all()] == ["identity.send_reset_link"] * 2
+    run_jobs()
+    assert [message.to for message in mail.outbox] == [[ann.user.email]]
+    assert not Job.objects.exclude(state="done").exists()
+
+
+@pytest.mark.parametrize("who", ["disabled", "client disabled", "staff"])
+def test_who_may_not_sign_in_gets_no_link(ann, nobody, who):
+    email = ann.user.email
+    if who == "disabled":
+        User.objects.update(is_disabled=True)
+    elif who == "client disabled":
+        Client.objects.update(is_disabled=True)
+    else:
+        email = User.objects.create_superuser("staff@example.com", full_name="Sue").email
+    assert ask(nobody, email).status_code == 202
+    run_jobs()
+    assert not mail.outbox
+    assert not PasswordReset.objects.exists()
+
+
+def test_a_link_works_once(ann, nobody):
+    token = mailed_token(nobody, ann.user.email)
+    assert reset(nobody, token).status_code == 204
+    again = reset(nobody, token, "third-horse-battery")
+    assert (again.status_code, again.json()["code"]) == (400, "reset_token_invalid")
+    assert nobody.post(VERIFY, {"token": token}).status_code == 400
+    assert User.objects.get(pk=ann.user.pk).check_password(NEW)
+
+
+def test_of_two_uses_at_one_moment_one_counts(ann, nobody):
+    token = mailed_token(nobody, ann.user.email)
+    both, statuses = threading.Barrier(2), []
+
+    def use(password):
+        try:
+            both.wait()
+            statuses.append(reset(nobody, token, password).status_code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=use, args=(f"horse-battery-{n}",)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [204, 400]
+
+
+@pytest.mark.parametrize("end", ["an hour", "a newer one", "a password change", "a lock-out"])
+def test_a_link_ends_with(ann, ben, nobody, end):
+    token = mailed_token(nobody, ben.user.email)
+    if end == "an hour":
+        (row,) = PasswordReset.objects.all()
+        assert row.expires_at - timezone.now() <= timedelta(hours=1)
+        PasswordReset.objects.update(expires_at=timezone.now())
+    elif end == "a newer one":
+        mailed_token(nobody, ben.user.email)
+    elif end == "a password change":
+        path = f"/identity/users/{ben.user.pk}/reset-password"
+        assert ann.put(path, {"password": PASSWORD}).status_code == 204
+    else:
+        ann.put(f"/identity/users/{ben.user.pk}/disable", {"is_disabled": True})
+    before = User.objects.get(pk=ben.user.pk).password
+    assert nobody.post(VERIFY, {"token": token}).status_code == 400
+    assert reset(nobody, token).status_code == 400
+    assert User.objects.get(pk=ben.user.pk).password == before
+
+
+@pytest.mark.parametrize("first", ["another use", "a lock-out", "a newer link"])
+def test_what_happens_between_the_check_and_the_use_wins(ann, nobody, first):
+    token = mailed_token(nobody, ann.user.email)
+
+    def meanwhile():
+        if first == "another use":
+            assert reset(nobody, token, "third-horse-battery").status_code == 204
+        elif first == "a lock-out":
+            User.objects.update(is_disabled=True)
+        else:
+            passwords.send_reset_link(email=ann.user.email, asked_from="")
+
+    with run_before("identity.services.passwords.encode", meanwhile):
+        assert reset(nobody, token).status_code == 400
+    assert not User.objects.get(pk=ann.user.pk).check_password(NEW)
+
+
+def test_the_link_is_of_the_configured_page_whatever_host_asks(ann, nobody, settings):
+    settings.PASSWORD_RESET_URL = "https://chat.example/choose"
+    mailed_token(
+        nobody, ann.user.email, Host="evil.example", **{"X-Forwarded-Host": "evil.example"}
+    )
+    body = mail.outbox[0].body
+    assert "https://chat.example/choose#token=" in body
+    assert "evil" not in body
+
+
+def test_a_refused_password_does_not_use_the_link_up(ann, nobody):
+    token = mailed_token(nobody, ann.user.email)
+    reply = reset(nobody, token, "1234567890")
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "new_password"]
+    assert reset(nobody, token).status_code == 204
+
+
+def test_six_wrong_links_lock_and_the_right_one_is_void(ann, nobody):
+    token = mailed_token(nobody, ann.user.email)
+    for number in range(6):
+        tried = (
+            nobody.post(VERIFY, {"token": f"{number}" * 43}) if number % 2 else reset(nobody, "x")
+        )
+        assert tried.status_code == 400
+    reply = reset(nobody, token)
+    assert reply.status_code == 429
+    assert 0 < int(reply["Retry-After"]) <= 900
+    Attempt.objects.all().delete()
+    assert reset(nobody, token).status_code == 400
+    assert User.objects.get(pk=ann.user.pk).check_password(PASSWORD)
+
+
+def test_right_links_do_not_count(ann, nobody):
+    token = mailed_token(nobody, ann.user.email)
+    for _ in range(8):
+        assert nobody.post(VERIFY, {"token": token}).status_code == 204
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_five_mails_an_hour_for_one_address(ann, nobody, known):
+    email = ann.user.email if known else "nobody@example.com"
+    for _ in range(5):
+        assert ask(nobody, email).status_code == 202
+    reply = ask(nobody, email)
+    assert (reply.status_code, reply.json()["code"]) == (429, "too_many_requests")
+    assert int(reply["Retry-After"]) <= 3600
+    assert Job.objects.count() == 5
+    assert ask(nobody, "other@example.com").status_code == 202
+
+
+def test_a_job_that_ran_twice_leaves_only_its_last_link(ann, nobody):
+    for _ in range(2):
+        passwords.send_reset_link(email=ann.user.email, asked_from="127.0.0.1")
+    first, second = (one.body.partition("#token=")[2].split()[0] for one in mail.outbox)
+    assert nobody.post(VERIFY, {"token": first}).status_code == 400
+    assert nobody.post(VERIFY, {"token": second}).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (FORGOT, {}),
+        (FORGOT, {"email": "no"}),
+        (FORGOT, {"email": ["a@b.example"]}),
+        (FORGOT, {"email": "a@b.example", "next": "//evil.example"}),
+        (VERIFY, {"token": ""}),
+        (VERIFY, {"token": "x" * 201}),
+        (VERIFY, {"token": "a\0b"}),
+        (RESET, {"token": "x"}),
+        (RESET, {"token": "x", "new_password": "short"}),
+        (RESET, {"token": "x", "new_password": "x" * 129}),
+    ],
+)
+def test_wrong_body(nobody, path, body):
+    assert nobody.post(path, body).status_code == 422
+    assert not Attempt.objects.exists()
+    assert not Job.objects.exists()

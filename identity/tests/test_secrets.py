@@ -1,0 +1,87 @@
+"""What opens something is in no log line and in no row in clear."""
+
+import logging
+
+import pytest
+from django.apps import apps
+from django.core import mail
+from django.db import connection
+
+from chatplatform.testing import PASSWORD, Person, run_jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NEW = "marker-new-horse-battery"
+WRONG = "marker-wrong-horse-battery"
+TOKEN = "marker-of-a-channel-token"
+
+
+def rows():
+    """Every row of every table, as text."""
+    tables = [model._meta.db_table for model in apps.get_models(include_auto_created=True)]
+    assert len(tables) > 20
+    found = []
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f'SELECT t::text FROM "{table}" t')
+            found += [row[0] for row in cursor.fetchall()]
+    return "\n".join(found)
+
+
+def secrets_used(ann, ben, nobody):
+    """Walk through all that handles a secret; each secret that was seen on the way."""
+    signed_in = nobody.upload("/identity/token2", username=ben.user.email, password=PASSWORD).json()
+    nobody.upload("/identity/token2", username=ben.user.email, password=WRONG)
+    # A password typed where the address belongs.
+    nobody.upload("/identity/token2", username=WRONG, password=WRONG)
+    form = {"grant_type": "refresh_token", "refresh_token": signed_in["refresh_token"]}
+    again = nobody.upload("/identity/token2", **form).json()
+    nobody.upload("/identity/token2", **form)
+    key = ann.post("/identity/api-keys", {"name": "Server"}).json()["key"]
+    Person({"API-KEY": key}).get("/identity/languages/by-api-key")
+    Person({"API-KEY": key + "x"}).get("/identity/languages/by-api-key")
+    ann.post("/identity/socialnet-access-token", {"access_token": TOKEN})
+    ann.post("/identity/socialnet-access-token", {"access_token": TOKEN, "no": 1})
+    ann.post("/identity/users", {"email": "e@e.example", "full_name": "E", "password": NEW})
+    ann.post("/identity/users", {"email": "i@e.example", "full_name": "I"})
+    ann.put(f"/identity/users/{ben.user.pk}/reset-password", {"password": NEW})
+    nobody.post("/identity/forgot-password", {"email": ben.user.email})
+    run_jobs()
+    links = [one.body.partition("#token=")[2].split() for one in mail.outbox]
+    mailed = [words[0] for words in links if words]
+    assert len(mailed) == 2
+    for token in mailed:
+        nobody.post("/identity/reset-password", {"token": token, "new_password": "1234567890"})
+        nobody.post("/identity/reset-password", {"token": token, "new_password": NEW})
+    issued = [one[name] for one in (signed_in, again) for name in ("access_token", "refresh_token")]
+    return [PASSWORD, NEW, WRONG, TOKEN, key.partition(".")[2], *issued, *mailed]
+
+
+def test_no_secret_in_logs_or_rows(ann, ben, nobody, caplog):
+    caplog.set_level(logging.DEBUG)
+    # The driver's own lines at DEBUG hold statements with their values; no setting of ours asks it.
+    logging.getLogger("django.db.backends").setLevel(logging.INFO)
+    used = secrets_used(ann, ben, nobody)
+    run_jobs()
+    kept = rows()
+    assert ben.user.email in kept
+    assert caplog.text
+    for secret in used:
+        assert secret
+        assert secret not in kept
+        assert secret not in caplog.text
+
+
+@pytest.mark.parametrize("place", ["query", "body", "cookie"])
+def test_a_key_counts_in_its_header_alone(ann, nobody, place):
+    key = ann.post("/identity/api-keys", {"name": "Server"}).json()["key"]
+    path = "/identity/languages/by-api-key"
+    if place == "query":
+        reply = nobody.get(path, {"API-KEY": key, "api_key": key})
+    elif place == "cookie":
+        nobody.browser.cookies["API-KEY"] = key
+        reply = nobody.get(path)
+    else:
+        reply = nobody.browser.generic("GET", path, f'{{"API-KEY": "{key}"}}')
+    assert reply.status_code == 401
+    assert ann.get("/identity/api-keys").json()["items"][0]["last_used_at"] is None

@@ -1,0 +1,85 @@
+"""Add Socialnet Access Token."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from chatplatform.crypto import CryptoError
+from chatplatform.testing import make_person
+from identity.models import AuditEvent, ChannelToken, Role
+from identity.services import channel_tokens
+
+PATH = "/identity/socialnet-access-token"
+SECRET = "EAAG-marker-of-a-token"
+GIVEN = {"access_token": SECRET, "expires_in": 3600, "user_external_id": "10158"}
+
+
+def test_stored_encrypted_and_never_shown(ann):
+    reply = ann.post(PATH, GIVEN)
+    assert (reply.status_code, reply.content) == (204, b"")
+    row = ChannelToken.objects.of(ann.client).get()
+    assert (row.access_token, row.channel, row.user_external_id) == (SECRET, "socialnet", "10158")
+    assert abs(row.expires_at - timezone.now() - timedelta(hours=1)) < timedelta(minutes=1)
+    assert row.created_by == ann.user
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT t::text FROM identity_channeltoken t")
+        assert SECRET not in cursor.fetchone()[0]
+    event = AuditEvent.objects.get()
+    assert (event.action, event.user) == ("socialnet_token.stored", ann.user)
+    assert SECRET not in str(event.changes)
+
+
+def test_a_newer_one_takes_its_place(ann):
+    ann.post(PATH, GIVEN)
+    assert ann.post(PATH, {"access_token": "newer"}).status_code == 204
+    row = ChannelToken.objects.get()
+    assert (row.access_token, row.expires_at, row.user_external_id) == ("newer", None, "")
+    assert AuditEvent.objects.count() == 2
+
+
+def test_moved_to_another_row_it_does_not_open(ann, cara):
+    for person, token in ((ann, SECRET), (cara, "hers")):
+        person.post(PATH, {"access_token": token})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE identity_channeltoken SET access_token ="
+            " (SELECT access_token FROM identity_channeltoken WHERE client_id = %s)"
+            " WHERE client_id = %s",
+            [ann.client.pk, cara.client.pk],
+        )
+    with pytest.raises(CryptoError):
+        ChannelToken.objects.of(cara.client).get().access_token  # noqa: B018 - it opens on reading
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"access_token": ""},
+        {"access_token": "x" * 4001},
+        {"access_token": "a\0b"},
+        {"expires_in": 0},
+        {"expires_in": 10**9},
+        {"user_external_id": "x" * 201},
+        {"channel": "photoapp"},
+    ],
+)
+def test_wrong_body(ann, change):
+    assert ann.post(PATH, GIVEN | change).status_code == 422
+    assert not ChannelToken.objects.exists()
+
+
+@pytest.mark.parametrize("role", [Role.AGENT, Role.VIEWER])
+def test_only_admins(ann, role):
+    assert make_person(ann.client, role, "Pat").post(PATH, GIVEN).status_code == 403
+    assert not ChannelToken.objects.exists()
+
+
+def test_one_of_each_channel(ann):
+    for channel in ("socialnet", "photoapp"):
+        channel_tokens.store(
+            ann.client, channel=channel, access_token="x", expires_in=None, user_external_id="",
+            by=ann.user,
+        )  # fmt: skip
+    assert ChannelToken.objects.count() == 2

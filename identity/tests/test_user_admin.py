@@ -1,0 +1,93 @@
+"""People in the admin site, and its sign-in."""
+
+import pytest
+from django.test import Client as Browser
+
+from chatplatform.testing import PASSWORD
+from identity.models import AuditEvent, Role, User
+from identity.services import tokens
+
+ME = "/identity/users/me"
+
+
+@pytest.fixture
+def staff(db):
+    return User.objects.create_superuser("staff@example.com", PASSWORD, full_name="Staff")
+
+
+@pytest.fixture
+def site(staff):
+    browser = Browser()
+    browser.force_login(staff)
+    return browser
+
+
+def save(site, user, **change):
+    form = {"email": user.email, "full_name": user.full_name, "role": user.role,
+            "language": user.language} | change  # fmt: skip
+    return site.post(f"/admin/identity/user/{user.pk}/change/", form)
+
+
+def test_a_person_let_in_again_has_no_old_token(site, staff, ben):
+    given = tokens.issue(ben.user)
+    assert save(site, ben.user, is_disabled="on").status_code == 302
+    assert User.objects.get(pk=ben.user.pk).is_disabled
+    assert save(site, ben.user).status_code == 302
+    assert not User.objects.get(pk=ben.user.pk).is_disabled
+    assert ben.get(ME).status_code == 401
+    with pytest.raises(tokens.InvalidGrant):
+        tokens.rotate(given.refresh_token)
+    found = AuditEvent.objects.order_by("pk").values_list("action", "user")
+    assert list(found) == [("user.disabled", staff.pk), ("user.enabled", staff.pk)]
+
+
+def test_a_role_by_the_same_service(site, ben):
+    assert save(site, ben.user, role=Role.OWNER).status_code == 302
+    assert AuditEvent.objects.get().changes == {"role": ["agent", "owner"]}
+    assert ben.get(ME).status_code == 401
+
+
+@pytest.mark.parametrize("change", [{"is_disabled": "on"}, {"role": "agent"}])
+def test_the_last_owner_stays(site, ann, change):
+    reply = save(site, ann.user, **change)
+    assert reply.status_code == 200
+    assert b"keeps at least one owner" in reply.content
+    user = User.objects.get(pk=ann.user.pk)
+    assert (user.role, user.is_disabled, user.token_version) == ("owner", False, 1)
+
+
+def test_words_are_saved_without_touching_rights(site, ben):
+    assert save(site, ben.user, full_name="Benny", email="BENNY@acme.example").status_code == 302
+    user = User.objects.get(pk=ben.user.pk)
+    assert (user.full_name, user.email) == ("Benny", "benny@acme.example")
+    assert ben.get(ME).status_code == 200
+    assert AuditEvent.objects.get().changes == {"fields": ["email", "full_name"]}
+
+
+def test_staff_are_not_people_of_a_client(site, staff):
+    assert save(site, staff, full_name="Sue").status_code == 302
+    assert User.objects.get(pk=staff.pk).full_name == "Sue"
+
+
+def test_nobody_is_deleted(site, ben):
+    path = f"/admin/identity/user/{ben.user.pk}/delete/"
+    assert site.post(path, {"post": "yes"}).status_code == 403
+    assert User.objects.filter(pk=ben.user.pk).exists()
+
+
+def enter(email, password):
+    form = {"username": email, "password": password}
+    return Browser().post("/admin/login/?next=/admin/", form).status_code
+
+
+def test_the_sign_in_of_staff_counts_failures_too(staff, ann):
+    assert enter(ann.user.email, PASSWORD) == 200, "a client's owner is no staff"
+    assert enter(staff.email.upper(), PASSWORD) == 302
+    for _ in range(10):
+        assert enter(staff.email, "wrong") == 200
+    assert enter(staff.email, PASSWORD) == 200, "locked, and the form comes back"
+
+
+def test_staff_have_no_access_tokens(staff, nobody):
+    reply = nobody.upload("/identity/token2", username=staff.email, password=PASSWORD)
+    assert reply.status_code == 401

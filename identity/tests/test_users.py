@@ -1,0 +1,120 @@
+"""Create Client User and Get My Company Users."""
+
+from dataclasses import replace
+
+import pytest
+from django.core import mail
+from django.db import connection
+
+from chatplatform.models import Job
+from chatplatform.testing import PASSWORD, make_person, run_jobs
+from identity.models import AttemptKind, AuditEvent, PasswordReset, Role, User
+from identity.services import attempts
+
+PATH = "/identity/users"
+EVE = {"email": "Eve@acme.example", "full_name": "Eve Fox"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_password_she_chooses_one_by_a_mailed_link(ann, nobody):
+    reply = ann.post(PATH, EVE | {"language": "vi-VN", "role": "viewer"})
+    assert reply.status_code == 201
+    given = reply.json()
+    assert (given["email"], given["role"], given["is_disabled"]) == (
+        "eve@acme.example", "viewer", False,
+    )  # fmt: skip
+    assert "password" not in given
+    assert run_jobs() == 1
+    (sent,) = mail.outbox
+    assert sent.to == ["eve@acme.example"]
+    assert sent.subject == "Acme mời bạn tham gia"
+    token = sent.body.partition("#token=")[2].split()[0]
+    chosen = {"token": token, "new_password": PASSWORD}
+    assert nobody.post("/identity/reset-password", chosen).status_code == 204
+    assert User.objects.get(email="eve@acme.example").check_password(PASSWORD)
+
+
+def test_with_a_password_she_is_told_and_no_link_is_made(ann):
+    assert ann.post(PATH, EVE | {"password": PASSWORD}).status_code == 201
+    assert User.objects.get(email="eve@acme.example").check_password(PASSWORD)
+    job = Job.objects.get()
+    assert (job.name, job.args["kind"]) == ("identity.send_mail", "welcome")
+    assert PASSWORD not in str(job.args)
+    assert not PasswordReset.objects.exists()
+    event = AuditEvent.objects.get(action="user.created")
+    assert (event.user, event.changes) == (ann.user, {"role": "agent"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"email": "no"},
+        {"email": None},
+        {"full_name": " "},
+        {"role": "root"},
+        {"password": "short"},
+        {"password": "1234567890"},
+        {"language": "English"},
+        {"is_disabled": True},
+        {"id": 7},
+        {"client_id": 7},
+        {"is_superuser": True},
+    ],
+)
+def test_wrong_body(ann, change):
+    assert ann.post(PATH, EVE | change).status_code == 422
+    assert User.objects.count() == 1
+    assert not Job.objects.exists()
+
+
+def test_a_known_address_of_any_client(ann, cara):
+    for email in (ann.user.email.upper(), cara.user.email):
+        reply = ann.post(PATH, EVE | {"email": email})
+        assert (reply.status_code, reply.json()["code"]) == (409, "email_taken")
+    assert User.objects.count() == 2
+
+
+def test_only_an_owner_makes_owners(ann):
+    admin = make_person(ann.client, Role.ADMIN, "Abe")
+    assert admin.post(PATH, EVE | {"role": "owner"}).status_code == 403
+    assert not User.objects.filter(email="eve@acme.example").exists()
+    assert admin.post(PATH, EVE | {"role": "admin"}).status_code == 201
+    assert ann.post(PATH, EVE | {"email": "o@acme.example", "role": "owner"}).status_code == 201
+
+
+@pytest.mark.parametrize("role", [Role.AGENT, Role.VIEWER])
+def test_others_may_look_and_add_nobody(ann, role):
+    person = make_person(ann.client, role, "Pat")
+    assert person.get(PATH).status_code == 200
+    assert person.post(PATH, EVE).status_code == 403
+    assert User.objects.count() == 2
+
+
+def test_the_list_holds_ones_own_people_page_by_page(ann, ben, cara):
+    first = ann.get(PATH, {"limit": 1}).json()
+    second = ann.get(PATH, {"limit": 1, "cursor": first["next_cursor"]}).json()
+    found = [item["id"] for reply in (first, second) for item in reply["items"]]
+    assert found == [ann.user.pk, ben.user.pk]
+    assert second["next_cursor"] is None
+    assert cara.user.email not in ann.get(PATH).content.decode()
+
+
+def test_a_longer_list_costs_no_more_queries(ann, django_assert_max_num_queries):
+    for number in range(20):
+        make_person(ann.client, Role.AGENT, f"p{number}")
+    with django_assert_max_num_queries(2):
+        assert len(ann.get(PATH).json()["items"]) == 21
+    assert connection.vendor == "postgresql"
+
+
+def test_a_hundred_an_hour_whoever_adds_them(ann, cara, monkeypatch):
+    monkeypatch.setitem(
+        attempts.LIMITS,
+        AttemptKind.ADD_USER,
+        replace(attempts.LIMITS[AttemptKind.ADD_USER], for_account=2),
+    )
+    admin = make_person(ann.client, Role.ADMIN, "Abe")
+    for number, person in enumerate((ann, admin)):
+        assert person.post(PATH, EVE | {"email": f"e{number}@acme.example"}).status_code == 201
+    assert ann.post(PATH, EVE).status_code == 429
+    assert cara.post(PATH, EVE).status_code == 201

@@ -1,0 +1,159 @@
+"""Endpoints: set up, changed, switched off, their secrets rotated."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from chatplatform import http
+from chatplatform.errors import ApiError, Invalid, NotFound
+from identity.models import ApiKey, Client, User
+from identity.services import audit
+from webhooks import catalogue, delivery
+from webhooks import serializers as s
+from webhooks.models import DisabledReason, WebhookConfig
+from webhooks.services import deliveries
+
+MAX_ENDPOINTS = 10
+OVERLAP = timedelta(hours=24)
+
+
+class TooManyEndpoints(ApiError):
+    code, status = "too_many_endpoints", 409
+    detail = f"A client has at most {MAX_ENDPOINTS} endpoints; delete one first."
+
+
+def list_of(client: Client) -> QuerySet[WebhookConfig]:
+    """The client's endpoints."""
+    rows: QuerySet[WebhookConfig] = WebhookConfig.objects.of(client).current()
+    return rows
+
+
+def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
+    """This endpoint, or the client's oldest one; 404 where there is none."""
+    rows = list_of(client)
+    if config_id:
+        rows = rows.filter(pk=config_id)
+    config = rows.order_by("id").first()
+    if config is None:
+        raise NotFound
+    return config
+
+
+def create(client: Client, given: s.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+    """A new endpoint. Its secret is in the row, and shown by this answer alone."""
+    _check(given)
+    with transaction.atomic():
+        # Two at once must not both be the tenth.
+        Client.objects.select_for_update(no_key=True).get(pk=client.pk)
+        if list_of(client).count() >= MAX_ENDPOINTS:
+            raise TooManyEndpoints
+        config: WebhookConfig = WebhookConfig.objects.create(
+            client=client, secret=delivery.new_secret(), **_columns(given)
+        )
+        audit.record(
+            client.pk,
+            "webhook.created",
+            by=by,
+            subject=_subject(config),
+            changes={"url": given.url},
+        )
+    config.refresh_from_db(fields=["created_at"])
+    return config
+
+
+def update(config: WebhookConfig, given: s.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+    """Replace an endpoint's settings; where it is switched on, past failures are forgotten."""
+    _check(given)
+    columns = _columns(given)
+    with transaction.atomic():
+        before = _lock(config)
+        if given.is_active and not before.is_active:
+            columns |= deliveries.HEALTHY
+        elif not given.is_active and not before.is_active:
+            # Why and since when it is off stays as it was.
+            del columns["disabled_reason"], columns["disabled_at"]
+        WebhookConfig.objects.filter(pk=config.pk).update(**columns)
+        if before.is_active and not given.is_active:
+            deliveries.give_up(config)
+        changed = sorted(name for name in columns if getattr(before, name) != columns[name])
+        audit.record(
+            config.client_id, "webhook.updated", by=by, subject=_subject(config),
+            changes=dict.fromkeys(changed) | {"url": [_place(before.url), _place(given.url)]},
+        )  # fmt: skip
+    return get(before.client, config.pk)
+
+
+def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
+    """Take an endpoint away; its deliveries stay in the log for their 30 days."""
+    with transaction.atomic():
+        _lock(config)
+        WebhookConfig.objects.filter(pk=config.pk).update(
+            is_active=False, deleted_at=timezone.now()
+        )
+        deliveries.give_up(config)
+        audit.record(config.client_id, "webhook.deleted", by=by, subject=_subject(config))
+
+
+def rotate_secret(config: WebhookConfig, *, by: User) -> WebhookConfig:
+    """A new secret; the one before signs along for 24 hours."""
+    with transaction.atomic():
+        row = _lock(config)
+        row.previous_secret, row.secret = row.secret, delivery.new_secret()
+        row.previous_secret_until = timezone.now() + OVERLAP
+        row.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
+        audit.record(row.client_id, "webhook.secret_rotated", by=by, subject=_subject(row))
+    return row
+
+
+def _lock(config: WebhookConfig) -> WebhookConfig:
+    row: WebhookConfig | None = (
+        WebhookConfig.objects.current()
+        .select_for_update(no_key=True, of=("self",))
+        .select_related("client")
+        .filter(pk=config.pk)
+        .first()
+    )
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _columns(given: s.WebhookConfigRequest) -> dict[str, Any]:
+    off = not given.is_active
+    return {
+        "url": given.url,
+        "event_types": list(dict.fromkeys(given.event_types)),
+        "description": given.description,
+        "is_active": given.is_active,
+        "disabled_reason": DisabledReason.BY_HAND if off else None,
+        "disabled_at": timezone.now() if off else None,
+    }
+
+
+def _subject(config: WebhookConfig) -> str:
+    return f"webhook:{config.pk}"
+
+
+def _place(url: str) -> str:
+    """A URL without its query, which may hold a token of the receiver's."""
+    return url.partition("?")[0]
+
+
+def _check(given: s.WebhookConfigRequest) -> None:
+    for number, name in enumerate(given.event_types):
+        if name not in catalogue.EVENTS:
+            raise Invalid.field(
+                "body", "event_types", number, msg=f"There is no event type {name[:60]!r}."
+            )
+    try:
+        http.check_url(given.url, purpose="webhook")
+        is_plain = not given.url.lower().startswith("https:")
+        if is_plain and http.host_port(given.url) not in settings.EGRESS_ALLOW:
+            raise Invalid.field("body", "url", msg="Use https.")
+    except http.Blocked as exc:
+        raise Invalid.field("body", "url", msg=str(exc)) from exc

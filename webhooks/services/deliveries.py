@@ -1,0 +1,229 @@
+"""Deliveries as people see them: tested, replayed, given up, forgotten."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from chatplatform.errors import ApiError, Invalid
+from chatplatform.jobs import enqueue, hold_lease
+from identity.models import Client
+from webhooks import serializers as s
+from webhooks.delivery import Fault
+from webhooks.models import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    Event,
+    Payload,
+    WebhookConfig,
+)
+from webhooks.services import events
+
+KEPT = timedelta(days=30)
+_BATCH = 500
+# What a switched-on endpoint begins with.
+HEALTHY: dict[str, Any] = {
+    "failures_in_row": 0, "failing_since": None, "warned_at": None, "paused_until": None,
+}  # fmt: skip
+TESTS_A_MINUTE = 6
+
+
+class TooManyTests(ApiError):
+    code, status = "too_many_requests", 429
+    detail = (
+        f"One test at a time, and {TESTS_A_MINUTE} a minute for each endpoint: try again later."
+    )
+    headers: ClassVar[dict[str, str]] = {"Retry-After": "15"}
+
+
+class EndpointDisabled(ApiError):
+    code, status = "endpoint_disabled", 409
+    detail = "This endpoint is off: switch it on first."
+
+
+def begin_test(config: WebhookConfig) -> Delivery:
+    """Queue a `webhook.test` event for this endpoint alone; the courier sends it at once.
+
+    Bounded by its own limit, so that tests of a slow receiver hold up nobody.
+    """
+    with transaction.atomic():
+        # Under the lock two tests at once see each other.
+        WebhookConfig.objects.select_for_update(no_key=True).get(pk=config.pk)
+        tests = Delivery.objects.filter(config=config, is_test=True)
+        recent = tests.filter(created_at__gt=timezone.now() - timedelta(minutes=1))
+        if recent.count() >= TESTS_A_MINUTE or recent.filter(due_at__isnull=False).exists():
+            raise TooManyTests
+        data = {"config_id": str(config.pk), "message": "It works: this is a test."}
+        event = events.announce(config.client_id, "webhook.test", data, only_to=config.pk)
+        queued: Delivery = Delivery.objects.get(event_id=event.pk, config=config)
+    return queued
+
+
+def get(delivery_id: int) -> Delivery:
+    """A delivery with its attempts."""
+    found: Delivery = Delivery.objects.prefetch_related("log").get(pk=delivery_id)
+    return found
+
+
+def replay(event: Event, config: WebhookConfig | None) -> Event:
+    """Send an event again under the same id: to one endpoint, or to all that take its type."""
+    targets: QuerySet[WebhookConfig] = WebhookConfig.objects.filter(
+        client_id=event.client_id, is_active=True, deleted_at=None
+    )
+    if config:
+        targets = targets.filter(pk=config.pk)
+    chosen = [
+        one.pk for one in targets if config or not one.event_types or event.type in one.event_types
+    ]
+    if not chosen:
+        raise (
+            EndpointDisabled
+            if config
+            else EndpointDisabled("No endpoint that is on takes this type of event.")
+        )
+    with transaction.atomic():
+        for config_id in chosen:
+            _queue([event], config_id)
+    return events.get(event.client, s.event_id(event.pk))
+
+
+def begin_replay(client: Client, config: WebhookConfig, given: s.ReplayRequest) -> s.Replay:
+    """Take on the replay of a range: a job queues it, so that a long one holds up nobody."""
+    if not config.is_active:
+        raise EndpointDisabled
+    now = timezone.now()
+    until = min(given.created_to or now, now)
+    if given.created_from < now - KEPT:
+        raise Invalid.field("body", "created_from", msg="At most 30 days ago.")
+    if until <= given.created_from:
+        raise Invalid.field("body", "created_to", msg="Must lie after created_from.")
+    enqueue(
+        "webhooks.replay_range",
+        client_id=client.pk,
+        config_id=str(config.pk),
+        created_from=given.created_from.isoformat(),
+        created_to=until.isoformat(),
+        state=given.state,
+        type=given.type,
+    )
+    return s.Replay(
+        config_id=config.pk,
+        created_from=given.created_from,
+        created_to=until,
+        state=given.state,
+        type=given.type,
+    )
+
+
+def replay_range(
+    config_id: str, *, created_from: str, created_to: str, state: str, type: str | None
+) -> int:
+    """Queue a range of events for an endpoint, the oldest first; how many. May run twice."""
+    config = WebhookConfig.objects.filter(pk=config_id, is_active=True).first()
+    queued, last = 0, uuid.UUID(int=0)
+    while config:
+        rows = _of_range(config, created_from, created_to, state, type).filter(pk__gt=last)
+        batch = list(rows.order_by("id")[:_BATCH])
+        if not batch:
+            break
+        with transaction.atomic():
+            hold_lease()
+            _queue(batch, config.pk)
+        queued, last = queued + len(batch), batch[-1].pk
+    return queued
+
+
+def _of_range(
+    config: WebhookConfig, created_from: str, created_to: str, state: str, type: str | None
+) -> QuerySet[Event]:
+    begin, end = datetime.fromisoformat(created_from), datetime.fromisoformat(created_to)
+    rows: QuerySet[Event] = Event.objects.filter(
+        client_id=config.client_id, created_at__gte=begin, created_at__lt=end
+    ).exclude(type="webhook.test")
+    types = [type] if type else config.event_types
+    if types:
+        rows = rows.filter(type__in=types)
+    known = Delivery.objects.filter(event_id=OuterRef("pk"), config=config)
+    if state == "missing":
+        return rows.filter(~Exists(known))
+    if state == "gave_up":
+        return rows.filter(Exists(known.filter(state=DeliveryState.GAVE_UP)))
+    return rows
+
+
+# One that is on its way right now is left to end by itself.
+_REQUEUE = """
+INSERT INTO webhooks_delivery (client_id, event_id, config_id)
+SELECT e.client_id, e.id, %(config)s FROM webhooks_event e WHERE e.id = ANY (%(events)s)
+ORDER BY e.rank, e.position
+ON CONFLICT (event_id, config_id) DO UPDATE
+SET state = 'pending', due_at = statement_timestamp(), is_test = false,
+    attempts_before = webhooks_delivery.attempts
+WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= statement_timestamp()
+"""
+
+
+def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
+    """Deliveries due now, and the bytes to send where there are none yet."""
+    Payload.objects.bulk_create(
+        [Payload(event=event, body=events.body_of(event)) for event in batch],
+        ignore_conflicts=True,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(_REQUEUE, {"config": config_id, "events": [event.pk for event in batch]})
+
+
+def retry(delivery: Delivery) -> bool:
+    """Send one again now, by hand; False where its endpoint is off."""
+    config = delivery.config
+    if not config.is_active:
+        return False
+    with transaction.atomic():
+        _queue([delivery.event], config.pk)
+    return True
+
+
+_GIVE_UP = """
+WITH ended AS (
+    UPDATE webhooks_delivery
+    SET state = 'gave_up', due_at = NULL, lease_token = NULL, attempts = attempts + 1
+    WHERE config_id = %(config)s AND due_at IS NOT NULL AND NOT is_test
+    RETURNING id, client_id, attempts
+)
+INSERT INTO webhooks_deliveryattempt
+    (client_id, delivery_id, number, error, response_excerpt, created_at)
+SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
+"""
+
+
+def give_up(config: WebhookConfig) -> None:
+    """End what waits for an endpoint that was switched off; all of it can be replayed."""
+    with connection.cursor() as cursor:
+        cursor.execute(_GIVE_UP, {"config": config.pk, "error": Fault.ENDPOINT_DISABLED})
+
+
+def forget_old() -> None:
+    """Deliveries, attempts and bytes older than 30 days, in small bites; events stay."""
+    before = timezone.now() - KEPT
+    while True:
+        ids = list(
+            Delivery.objects.filter(created_at__lt=before, due_at=None).values_list(
+                "pk", flat=True
+            )[: _BATCH * 4]
+        )
+        if not ids:
+            break
+        DeliveryAttempt.objects.filter(delivery_id__in=ids).delete()
+        Delivery.objects.filter(pk__in=ids, due_at=None).delete()
+    orphans = Payload.objects.filter(event__created_at__lt=before).exclude(
+        Exists(Delivery.objects.filter(event_id=OuterRef("event_id")))
+    )
+    while ids := list(orphans.values_list("pk", flat=True)[: _BATCH * 4]):
+        Payload.objects.filter(pk__in=ids).delete()
+    WebhookConfig.objects.filter(deleted_at__lt=before).exclude(
+        Exists(Delivery.objects.filter(config_id=OuterRef("pk")))
+    ).delete()

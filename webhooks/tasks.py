@@ -1,0 +1,43 @@
+"""Jobs of webhooks, and housekeeping. Deliveries themselves are the courier's."""
+
+from celery import shared_task
+from django.db import transaction
+
+from chatplatform.jobs import Queue, hold_lease, job
+from identity.models import Subscription
+from identity.serializers import SubscriptionDto
+from identity.services.mails import notify
+from webhooks.services import announce, deliveries, mails
+
+
+@job("webhooks.credits_low", queue=Queue.WEBHOOK)
+def credits_low(*, subscription_id: int, threshold: int) -> None:
+    """Announce for `identity`, which lies below, that a client's credits run low."""
+    account = Subscription.objects.get(pk=subscription_id)
+    data = SubscriptionDto.of(account).model_dump(mode="json") | {"threshold": threshold}
+    with transaction.atomic():
+        hold_lease()
+        announce(account.client_id, "credits.low", data)
+        notify(account.client_id, "low_credit", {"credits_left": account.credits_left})
+
+
+@job("webhooks.mail_owners", queue=Queue.WEBHOOK, max_attempts=8)
+def mail_owners(*, config_id: str, kind: str) -> None:
+    """Tell a client's owners that an endpoint fails, or was switched off."""
+    mails.tell_owners(config_id, kind)
+
+
+@job("webhooks.replay_range", queue=Queue.WEBHOOK)
+def replay_range(
+    *, config_id: str, created_from: str, created_to: str, state: str, type: str | None
+) -> None:
+    """Queue a range of events for an endpoint once more."""
+    deliveries.replay_range(
+        config_id, created_from=created_from, created_to=created_to, state=state, type=type
+    )
+
+
+@shared_task(name="webhooks.tidy")
+def tidy(**_: object) -> None:
+    """Forget deliveries and attempts older than 30 days."""
+    deliveries.forget_old()

@@ -1,0 +1,184 @@
+"""What tests of webhooks are written with: endpoints, receivers on real sockets, a courier."""
+
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.db import connection
+from standardwebhooks import Webhook
+
+from webhooks import delivery
+from webhooks.models import Delivery, WebhookConfig
+from webhooks.services.courier import Courier
+
+
+@pytest.fixture
+def make_endpoint(db):
+    def make(client, **fields):
+        fields.setdefault("url", "https://receiver.example/hook")
+        return WebhookConfig.objects.create(
+            client=client, secret=fields.pop("secret", delivery.new_secret()), **fields
+        )
+
+    return make
+
+
+@pytest.fixture
+def endpoint(client_a, make_endpoint):
+    """Client A's endpoint for everything."""
+    return make_endpoint(client_a)
+
+
+class Receiver(ThreadingHTTPServer):
+    """A client's server on a real socket: `script` says how it answers, `got` what it received."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.script = "fine"
+        self.got = []
+        self.landed = 0
+        self.release = threading.Event()
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    @property
+    def host_port(self):
+        return f"127.0.0.1:{self.server_port}"
+
+    @property
+    def url(self):
+        return f"http://{self.host_port}/hook"
+
+    def handle_error(self, request, client_address):
+        """Senders hang up on purpose here."""
+
+    def verify(self, secret):
+        """What came in, each checked by the official library."""
+        return [Webhook(secret).verify(body, headers) for headers, body in self.got]
+
+    @property
+    def ids(self):
+        return [headers["webhook-id"] for headers, _ in self.got]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Receiver
+
+    def log_message(self, format, *args):
+        pass
+
+    def do_GET(self):
+        self.server.landed += 1
+        self.answer(200)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.got.append((headers, body))
+        script, _, rest = self.server.script.partition(":")
+        getattr(self, f"do_{script}")(rest)
+
+    def answer(self, status, body=b"ok", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_fine(self, rest):
+        self.answer(200, rest.encode() or b"ok")
+
+    def do_status(self, rest):
+        self.answer(int(rest), b"no")
+
+    def do_hang(self, rest):
+        self.server.release.wait(10)
+
+    def do_drip(self, rest):
+        self.send_response(200)
+        self.end_headers()
+        while not self.server.release.wait(0.05):
+            self.wfile.write(b".")
+
+    def do_redirect(self, rest):
+        self.answer(301, Location=f"http://{self.server.host_port}/landed")
+
+    def do_close(self, rest):
+        self.close_connection = True
+
+    def do_busy(self, rest):
+        self.answer(429, Retry_After=rest)
+
+    def do_flap(self, rest):
+        self.answer(500 if len(self.server.got) % 2 else 200)
+
+    def do_long(self, rest):
+        self.answer(200, b"x" * 5_000_000)
+
+
+@pytest.fixture
+def make_receiver(settings):
+    made = []
+
+    def make(script="fine"):
+        receiver = Receiver()
+        receiver.script = script
+        settings.EGRESS_ALLOW = [*settings.EGRESS_ALLOW, receiver.host_port]
+        made.append(receiver)
+        return receiver
+
+    yield make
+    for receiver in made:
+        receiver.release.set()
+        receiver.shutdown()
+        receiver.server_close()
+
+
+@pytest.fixture
+def receiver(make_receiver):
+    return make_receiver()
+
+
+@pytest.fixture
+def listening(client_a, make_endpoint, receiver):
+    """Client A's endpoint at `receiver`."""
+    return make_endpoint(client_a, url=receiver.url)
+
+
+@pytest.fixture
+def courier(db):
+    found = Courier(threads=16)
+    yield found
+    found.drain(0)
+
+
+@pytest.fixture
+def deliver(courier):
+    """Runs the courier until nothing is due or on its way."""
+
+    def run(seconds=10.0):
+        ends_at = time.monotonic() + seconds
+        while courier.turn() or courier._on_their_way:
+            assert time.monotonic() < ends_at, "the courier did not come to an end"
+            courier.something_ended.wait(0.02)
+
+    return run
+
+
+@pytest.fixture
+def make_due(db):
+    """Moves the clock: what waits for its next attempt is due now, and no breaker is open."""
+
+    def move(**filters):
+        WebhookConfig.objects.update(paused_until=None)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT statement_timestamp()")
+            (now,) = cursor.fetchone()
+        return Delivery.objects.filter(due_at__isnull=False, **filters).update(due_at=now)
+
+    return move

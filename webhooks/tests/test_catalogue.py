@@ -1,0 +1,101 @@
+"""The catalogue of events: complete, documented, and kept by what is really announced."""
+
+import ast
+
+import orjson
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from jsonschema import Draft202012Validator
+
+from chatplatform.health import document
+from chatplatform.testing import make_bot, make_key, run_jobs
+from webhooks import catalogue
+from webhooks.models import Payload
+
+# Shapes of operations that are not served yet; a name that is found may go from here.
+AWAITED = {"ChatSummary", "ChatFeedBackDto", "ChannelConnection"}
+
+
+@pytest.fixture(scope="module")
+def served():
+    return orjson.loads(orjson.dumps(document()))
+
+
+def announced():
+    """Every type that code announces: texts like `subject.done` beside a call of *announce*."""
+    found: dict[str, str] = {}
+    for path in sorted(settings.BASE_DIR.glob("*/**/*.py")):
+        where = path.relative_to(settings.BASE_DIR)
+        if "tests" in where.parts or where.parts[0].startswith((".", "var")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or "announce" not in ast.unparse(node.func):
+                continue
+            for argument in [*node.args, *(one.value for one in node.keywords)]:
+                for part in ast.walk(argument):
+                    if (
+                        isinstance(part, ast.Constant)
+                        and isinstance(part.value, str)
+                        and part.value.count(".") == 1
+                        and part.value.replace(".", "").replace("_", "").isalpha()
+                    ):
+                        found[part.value] = str(where)
+    return found
+
+
+def test_everything_announced_is_in_the_catalogue():
+    found = announced()
+    assert {"message.created", "conversation.created", "document.trained", "webhook.test"} <= set(
+        found
+    )
+    assert {name: where for name, where in found.items() if name not in catalogue.EVENTS} == {}
+
+
+def test_shapes_are_those_of_the_document(served):
+    assert catalogue.unresolved(served["components"]["schemas"]) <= AWAITED
+
+
+@pytest.mark.parametrize("name", catalogue.EVENTS)
+def test_each_type_is_documented_with_an_example_that_fits(served, name):
+    operation = served["webhooks"][name]["post"]
+    content = operation["requestBody"]["content"]["application/json"]
+    validator(served, content["schema"]).validate(content["example"])
+    assert content["example"]["type"] == name
+    assert content["example"]["data"] is not None
+    assert operation["description"]
+    assert {one["name"] for one in operation["parameters"]} == {
+        "webhook-id", "webhook-timestamp", "webhook-signature",
+    }  # fmt: skip
+
+
+def validator(served, schema):
+    return Draft202012Validator({**schema, "components": served["components"]})
+
+
+def test_the_document_in_words_lists_them_all():
+    page = (settings.BASE_DIR / "docs" / "webhooks.md").read_text()
+    assert [name for name in catalogue.EVENTS if f"| `{name}` |" not in page] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_sent_fits_its_schema(served, ann, client_a, endpoint):
+    """Bodies of real changes, against the schemas that clients build on."""
+    bot = make_bot(client_a)
+    for name, text in (("good.txt", b"Open from nine to five."), ("bad.pdf", b"%PDF-1.4 broken")):
+        file = SimpleUploadedFile(name, text)
+        assert ann.upload(f"/ai/{bot.pk}/train/document", files=[file]).status_code < 300
+    run_jobs()
+    server = make_key(client_a, "secret", bot.pk)
+    chat = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}, "message": "Hi"}).json()
+    server.post(f"/ai/client/chat/{chat['id']}", {"text": "I want a human", "reply": "async"})
+    run_jobs()
+    assert ann.post("/webhook/test").status_code == 200
+    bodies = [orjson.loads(bytes(row.body)) for row in Payload.objects.all()]
+    assert {body["type"] for body in bodies} >= {
+        "conversation.created", "conversation.handed_off", "message.created", "document.trained",
+        "document.failed", "webhook.test",
+    }  # fmt: skip
+    for body in bodies:
+        schema = catalogue.schema_of(body["type"], served["components"]["schemas"])
+        validator(served, schema).validate(body)

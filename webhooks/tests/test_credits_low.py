@@ -1,0 +1,51 @@
+"""credits.low: what a client is told when its credits run low."""
+
+import pytest
+
+from chatplatform.models import Job, JobState
+from chatplatform.testing import run_jobs
+from identity.models import Subscription
+from identity.services import credits
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def use(client, cost, reference="r"):
+    with credits.charge(client.pk, cost=cost, reference=reference):
+        pass
+
+
+def test_the_event_holds_the_subscription_and_what_was_crossed(ann, client_a, client_b):
+    use(client_a, 801)
+    assert run_jobs() == 1
+    event = Event.objects.get()
+    assert (event.client_id, event.type) == (client_a.pk, "credits.low")
+    assert event.data == ann.get("/identity/subscription").json() | {"threshold": 20}
+    assert event.data["credits_left"] == 199
+
+
+def test_the_end_is_told_too(client_a):
+    use(client_a, 900, "r1")
+    use(client_a, 100, "r2")
+    run_jobs()
+    told = Event.objects.order_by("pk").values_list("data__threshold", flat=True)
+    assert list(told) == [20, 0]
+
+
+def test_enough_is_no_news(client_a):
+    use(client_a, 800)
+    assert run_jobs() == 0
+    assert not Event.objects.exists()
+
+
+def test_a_worker_that_lost_the_job_tells_nothing(client_a, monkeypatch):
+    def lose(*_, **__):
+        Job.objects.update(lease_token=None)
+        return Subscription.objects.get(client=client_a)
+
+    use(client_a, 801)
+    monkeypatch.setattr("webhooks.tasks.Subscription.objects.get", lose)
+    run_jobs()
+    assert not Event.objects.exists()
+    assert Job.objects.get().state == JobState.RUNNING, "the sweep gives it to another"

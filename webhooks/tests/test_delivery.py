@@ -1,0 +1,384 @@
+"""Deliveries to real sockets: signed, retried, judged, bounded; what the receiver sees."""
+
+import threading
+import time
+from datetime import timedelta
+from unittest.mock import patch
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from chatplatform.testing import run_before
+from webhooks import delivery
+from webhooks.delivery import LADDER, Fault, Outcome
+from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
+from webhooks.services import announce, configs
+from webhooks.services.courier import Courier
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def attempts(**filters):
+    return list(DeliveryAttempt.objects.filter(**filters).order_by("delivery_id", "number"))
+
+
+def seconds_until(moment):
+    return (moment - timezone.now()).total_seconds()
+
+
+def test_the_official_library_verifies_it(client_a, listening, receiver, deliver):
+    event = announce(client_a.pk, "message.created", {"message": {"text": "Grüße 👋 \\/"}})
+    deliver()
+    (body,) = receiver.verify(listening.secret)
+    assert body["id"] == receiver.ids[0] == f"evt_{event.pk.hex}"
+    assert body["data"] == event.data
+    assert receiver.got[0][0]["content-type"] == "application/json"
+    row = Delivery.objects.get()
+    assert (row.state, row.attempts, row.due_at) == (DeliveryState.SUCCEEDED, 1, None)
+    (attempt,) = attempts()
+    assert (attempt.number, attempt.http_status, attempt.error) == (1, 200, None)
+    assert attempt.response_excerpt == "ok"
+
+
+def test_the_library_refuses_what_was_tampered_with(client_a, listening, receiver, deliver):
+    announce(client_a.pk, "message.created", {"n": 1})
+    deliver()
+    headers, body = receiver.got[0]
+    hook = Webhook(listening.secret)
+    assert hook.verify(body, headers)
+    wrong = [
+        (hook, body.replace(b"1", b"2", 1), headers),
+        (hook, body, {**headers, "webhook-id": "evt_" + "0" * 32}),
+        (Webhook(delivery.new_secret()), body, headers),
+    ]
+    for verifier, sent, sent_headers in wrong:
+        with pytest.raises(WebhookVerificationError):
+            verifier.verify(sent, sent_headers)
+
+
+@pytest.mark.parametrize(
+    ("age", "is_taken"), [(-298, True), (298, True), (-303, False), (303, False)]
+)
+def test_signatures_have_a_time(age, is_taken):
+    secret, body, at = delivery.new_secret(), b'{"a":1}', int(time.time()) + age
+    headers = {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": str(at),
+        "webhook-signature": delivery.sign(secret, event_id="evt_1", timestamp=at, body=body),
+    }
+    if is_taken:
+        assert Webhook(secret).verify(body, headers) == {"a": 1}
+    else:
+        with pytest.raises(WebhookVerificationError):
+            Webhook(secret).verify(body, headers)
+
+
+def test_both_secrets_verify_while_one_replaces_the_other(
+    client_a, ann, listening, receiver, deliver
+):
+    old = listening.secret
+    new = configs.rotate_secret(listening, by=ann.user).secret
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    assert receiver.verify(old) == receiver.verify(new)
+    assert len(receiver.got[0][0]["webhook-signature"].split(" ")) == 2
+    WebhookConfig.objects.update(previous_secret_until=timezone.now() - timedelta(seconds=1))
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    headers, body = receiver.got[1]
+    assert Webhook(new).verify(body, headers)
+    with pytest.raises(WebhookVerificationError):
+        Webhook(old).verify(body, headers)
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "error"),
+    [
+        ("status:500", 500, Fault.BAD_STATUS),
+        ("status:404", 404, Fault.BAD_STATUS),
+        ("redirect", 301, Fault.REDIRECT),
+        ("close", None, Fault.CONNECTION_FAILED),
+        ("hang", None, Fault.TIMEOUT),
+        ("drip", None, Fault.TIMEOUT),
+    ],
+)
+def test_a_bad_answer_is_tried_again(
+    client_a, listening, receiver, deliver, settings, script, status, error
+):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 0.4
+    receiver.script = script
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    row = Delivery.objects.get()
+    assert (row.state, row.attempts, row.lease_token) == (DeliveryState.FAILED, 1, None)
+    assert 3.5 < seconds_until(row.due_at) < 6.5
+    (attempt,) = attempts()
+    assert (attempt.http_status, attempt.error) == (status, error)
+    assert receiver.landed == 0, "a redirect was followed"
+    listening.refresh_from_db()
+    assert listening.failures_in_row == 1
+    assert listening.failing_since is not None
+
+
+def test_a_long_answer_is_no_fault(client_a, listening, receiver, deliver):
+    receiver.script = "long"
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
+    assert attempts()[0].response_excerpt == "x" * 1000
+
+
+def test_three_days_of_the_ladder_on_a_moved_clock(
+    client_a, listening, receiver, deliver, make_due
+):
+    receiver.script = "status:500"
+    announce(client_a.pk, "message.created", {"n": 1})
+    waits = []
+    for _ in LADDER:
+        begun = timezone.now()
+        deliver()
+        due = Delivery.objects.get().due_at
+        waits.append((due - begun).total_seconds() if due else 0)
+        make_due()
+    assert waits.pop() == 0
+    for wait, step in zip(waits, LADDER[1:], strict=True):
+        assert 0.8 * step <= wait <= 1.2 * step + 5
+    deliver()
+    row = Delivery.objects.get()
+    assert (row.state, row.attempts) == (DeliveryState.GAVE_UP, 10)
+    assert [one.number for one in attempts()] == list(range(1, 11))
+    assert len(set(receiver.ids)) == 1
+    assert len({body for _, body in receiver.got}) == 1, "every attempt sends the same bytes"
+    assert len(receiver.verify(listening.secret)) == 10
+
+
+def test_jitter_and_scale(settings):
+    failed = Outcome(Fault.TIMEOUT)
+    waits = [delivery.seconds_until_retry(3, failed) or 0 for _ in range(200)]
+    assert 0.8 * 1800 <= min(waits) < 1750
+    assert 1850 < max(waits) <= 1.2 * 1800
+    settings.WEBHOOK_RETRY_SCALE = 1000
+    assert (delivery.seconds_until_retry(9, failed) or 0) <= 104
+    assert delivery.seconds_until_retry(10, failed) is None
+
+
+def test_retry_after_is_honoured(client_a, listening, receiver, deliver):
+    receiver.script = "busy:120"
+    for number in range(3):
+        announce(client_a.pk, "message.created", {"n": number})
+    deliver()
+    assert len(receiver.got) <= 2, "the endpoint as a whole is left in peace"
+    due = Delivery.objects.filter(attempts=1).values_list("due_at", flat=True)[0]
+    assert 118 < seconds_until(due) < 121
+    listening.refresh_from_db()
+    assert 100 < seconds_until(listening.paused_until) < 121
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [("120", 120), ("0", 0), ("999999999", 86_400), ("soon", None), ("-1", None), ("", None),
+     ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400)],
+)  # fmt: skip
+def test_what_retry_after_may_say(given, seconds):
+    assert delivery.retry_after_of({"retry-after": given}) == seconds
+
+
+def test_410_switches_the_endpoint_off(
+    client_a, listening, receiver, deliver, django_capture_on_commit_callbacks
+):
+    receiver.script = "status:410"
+    for number in range(5):
+        announce(client_a.pk, "message.created", {"n": number})
+    deliver()
+    listening.refresh_from_db()
+    assert (listening.is_active, listening.disabled_reason) == (False, "gone")
+    assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.GAVE_UP}
+    errors = {one.error for one in attempts()}
+    assert errors == {Fault.GONE, Fault.ENDPOINT_DISABLED}
+    sent = len(receiver.got)
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    assert len(receiver.got) == sent <= 2
+    assert Delivery.objects.count() == 5
+
+
+def test_flapping_ends_well_with_the_same_ids(client_a, listening, receiver, deliver, make_due):
+    receiver.script = "flap"
+    made = [announce(client_a.pk, "message.created", {"n": n}) for n in range(20)]
+    for _ in range(10):
+        deliver()
+        if not make_due():
+            break
+    assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.SUCCEEDED}
+    assert set(receiver.ids) == {f"evt_{event.pk.hex}" for event in made}
+    listening.refresh_from_db()
+    assert listening.failures_in_row == 0
+    assert listening.failing_since is None
+
+
+def test_the_breaker_opens_and_a_success_closes_it(
+    client_a, listening, receiver, deliver, make_due
+):
+    receiver.script = "status:500"
+    for number in range(20):
+        announce(client_a.pk, "message.created", {"n": number})
+    deliver()
+    assert 5 <= len(receiver.got) <= 6, "the rest waits"
+    listening.refresh_from_db()
+    assert listening.paused_until > timezone.now()
+    receiver.script = "fine"
+    make_due()
+    deliver()
+    assert Delivery.objects.filter(state=DeliveryState.SUCCEEDED).count() == 20
+    listening.refresh_from_db()
+    assert (listening.paused_until, listening.failures_in_row) == (None, 0)
+
+
+def test_at_most_two_on_their_way_to_an_endpoint(client_a, listening, receiver, settings):
+    receiver.script = "hang"
+    settings.WEBHOOK_TIMEOUT_SECONDS = 5
+    for number in range(6):
+        announce(client_a.pk, "message.created", {"n": number})
+    couriers = [Courier(threads=8), Courier(threads=8)]
+    for _ in range(3):
+        for one in couriers:
+            one.turn()
+    time.sleep(0.2)
+    assert len(receiver.got) == 2
+    assert Delivery.objects.filter(lease_token__isnull=False).count() == 2
+    receiver.release.set()
+    for one in couriers:
+        one.drain(2)
+
+
+def test_two_couriers_at_once_deliver_once(client_a, make_endpoint, make_receiver):
+    receivers = [make_receiver() for _ in range(4)]
+    for one in receivers:
+        make_endpoint(client_a, url=one.url)
+    made = [announce(client_a.pk, "message.created", {"n": n}) for n in range(50)]
+
+    def work():
+        courier = Courier(threads=8)
+        ends_at = time.monotonic() + 20
+        while Delivery.objects.filter(due_at__isnull=False).exists():
+            assert time.monotonic() < ends_at
+            courier.turn()
+            courier.something_ended.wait(0.01)
+        courier.drain(1)
+        connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    expected = sorted(f"evt_{event.pk.hex}" for event in made)
+    assert all(sorted(one.ids) == expected for one in receivers)
+    assert DeliveryAttempt.objects.count() == 200
+
+
+def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, courier, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 3
+    good = make_receiver()
+    for script in ("hang", "drip", "hang", "drip", "hang"):
+        make_endpoint(client_a, url=make_receiver(script).url)
+    make_endpoint(client_a, url=good.url)
+    begun = time.monotonic()
+    for number in range(40):
+        announce(client_a.pk, "message.created", {"n": number})
+    while len(good.got) < 40:
+        assert time.monotonic() - begun < 2.5, f"only {len(good.got)} came"
+        courier.turn()
+        courier.something_ended.wait(0.01)
+
+
+def test_a_courier_that_died_while_sending(client_a, listening, receiver, deliver):
+    announce(client_a.pk, "message.created", {})
+    dead = Courier(threads=2)
+    parcels: list[delivery.Parcel] = []
+    with patch.object(dead, "_start", parcels.append):
+        dead.turn()
+    assert len(parcels) == 1
+    deliver()
+    assert receiver.got == [], "its lease still runs"
+    Delivery.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+    deliver()
+    row = Delivery.objects.get()
+    assert (row.state, row.attempts) == (DeliveryState.SUCCEEDED, 2)
+    assert [(one.number, one.error) for one in attempts()] == [(1, "interrupted"), (2, None)]
+    # Late, the dead one comes back to life: its result is thrown away.
+    with transaction.atomic():
+        dead._finish([(parcels[0], Outcome(Fault.TIMEOUT))])
+    assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
+    assert len(attempts()) == 2
+    dead.drain(0)
+
+
+def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, courier, monkeypatch):
+    monkeypatch.setattr("webhooks.services.courier.LEASE_SECONDS", 0.4)
+    receiver.script = "hang"
+    announce(client_a.pk, "message.created", {})
+    courier.turn()
+    other, ends_at = Courier(threads=2), time.monotonic() + 1.2
+    while time.monotonic() < ends_at:
+        courier.turn()
+        other.turn()
+        courier.something_ended.wait(0.02)
+    assert len(receiver.got) == 1
+    time.sleep(0.5)
+    other.turn()
+    assert Delivery.objects.get().attempts == 2, "nobody renewed it: the other took it"
+    receiver.release.set()
+    other.drain(1)
+
+
+def test_a_stopping_courier_hands_back_what_it_could_not_end(client_a, listening, receiver):
+    receiver.script = "hang"
+    announce(client_a.pk, "message.created", {})
+    stopping = Courier(threads=2)
+    stopping.turn()
+    stopping.drain(0.1)
+    assert seconds_until(Delivery.objects.get().due_at) <= 0
+    receiver.release.set()
+
+
+def test_what_changes_while_it_is_sent_is_not_undone(client_a, ann, listening, receiver, courier):
+    announce(client_a.pk, "message.created", {})
+    with run_before(
+        "webhooks.services.health.verdict", lambda: configs.delete(listening, by=ann.user)
+    ):
+        courier.turn()
+        courier.something_ended.wait(5)
+        courier.turn()
+    assert Delivery.objects.get().state == DeliveryState.GAVE_UP
+
+
+def test_secrets_are_blotted_out_of_excerpts():
+    secret = delivery.new_secret()
+    said = delivery.excerpt_of(
+        f'{{"echo": "{secret}", "Authorization": "Bearer abc.def", "api_key":"k-1", n: 5,'
+        f" token=xyz; hello\x00".encode(),
+        [secret],
+    )
+    for hidden in (secret, secret[6:], "abc.def", "k-1", "xyz", "\x00"):
+        assert hidden not in said
+    assert "hello" in said
+    assert "n: 5" in said
+    assert len(delivery.excerpt_of(b"\xff" * 5000)) == 1000
+
+
+def test_a_secret_that_does_not_open_stops_nobody_else(
+    client_a, listening, receiver, make_endpoint, deliver
+):
+    broken = make_endpoint(client_a, url=receiver.url)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE webhooks_webhookconfig SET secret = 'v1:s1:AAAA' WHERE id = %s", [broken.pk]
+        )
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    assert len(receiver.verify(listening.secret)) == 1
+    row = Delivery.objects.get(config_id=broken.pk)
+    assert (row.state, row.log.get().error) == (DeliveryState.FAILED, Fault.INTERRUPTED)

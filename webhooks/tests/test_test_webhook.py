@@ -1,0 +1,115 @@
+"""Test Webhook, on the real web server: what the receiver said; bounded by a limit of its own."""
+
+import http.client
+import json
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from django.db import connection
+
+from chatplatform.tests.web_process import web
+from webhooks.models import Delivery, Event, WebhookConfig
+from webhooks.services.courier import Courier
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def site(django_db_setup):
+    with web() as port:
+        yield port
+
+
+@pytest.fixture
+def running_courier(db):
+    """Delivers as events come, until the test ends."""
+    stop = threading.Event()
+
+    def work():
+        courier = Courier(threads=8)
+        while not stop.is_set():
+            courier.turn()
+            courier.something_ended.wait(0.02)
+        courier.drain(0.5)
+        connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    stop.set()
+    thread.join(20)
+
+
+def post(port, who, path="/webhook/test"):
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=40)) as caller:
+        caller.request("POST", path, headers=who.headers)
+        answer = caller.getresponse()
+        return answer.status, answer.headers, json.loads(answer.read())
+
+
+def test_what_the_receiver_said(site, ann, listening, receiver, running_courier):
+    status, _, body = post(site, ann)
+    assert status == 200
+    assert (body["status"], body["http_status"], body["response_excerpt"]) == (
+        "succeeded", 200, "ok",
+    )  # fmt: skip
+    assert body["duration_ms"] >= 0
+    (event,) = receiver.verify(listening.secret)
+    assert (event["type"], event["id"]) == ("webhook.test", body["event_id"])
+
+
+def test_also_to_one_that_is_off_and_only_to_that_one(
+    site, ann, client_a, make_endpoint, make_receiver, running_courier
+):
+    on, off = make_receiver(), make_receiver("status:503")
+    make_endpoint(client_a, url=on.url)
+    second = make_endpoint(client_a, url=off.url, is_active=False)
+    status, _, body = post(site, ann, f"/webhook/test?config_id={second.pk}")
+    assert (status, body["status"], body["http_status"]) == (200, "gave_up", 503)
+    assert (len(on.got), len(off.got)) == (0, 1)
+    assert Delivery.objects.get().due_at is None
+    second.refresh_from_db()
+    assert second.failures_in_row == 0, "a test says nothing of the endpoint's health"
+
+
+def test_twenty_at_once_to_a_slow_receiver(site, ann, listening, receiver, running_courier):
+    receiver.script = "hang"
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(post(site, ann))) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    ends_at = time.monotonic() + 8
+    while len(answers) < 19 and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    assert [status for status, _, _ in answers] == [429] * 19
+    assert {headers["Retry-After"] for _, headers, _ in answers} == {"15"}
+    assert answers[0][2]["code"] == "too_many_requests"
+    begun = time.monotonic()
+    with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=5)) as caller:
+        caller.request("GET", "/health/live")
+        assert caller.getresponse().status == 200
+    assert time.monotonic() - begun < 1, "the web threads are free"
+    receiver.release.set()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(status for status, _, _ in answers) == [200] + [429] * 19
+    assert len(receiver.got) == 1
+
+
+def test_six_a_minute(ann, listening):
+    for _ in range(6):
+        assert ann.post("/webhook/test").status_code == 200
+        Delivery.objects.update(due_at=None)
+    assert ann.post("/webhook/test").status_code == 429
+    assert Event.objects.count() == 6
+
+
+def test_who_may(ann, ben, cara, endpoint):
+    assert ben.post("/webhook/test").status_code == 403
+    assert cara.post("/webhook/test").status_code == 404
+    assert cara.post(f"/webhook/test?config_id={endpoint.pk}").status_code == 404
+    WebhookConfig.objects.all().delete()
+    assert ann.post("/webhook/test").status_code == 404
+    assert not Event.objects.exists()

@@ -1,0 +1,209 @@
+"""Get, Create, List, Update and Delete Webhook Config, and Rotate Webhook Secret."""
+
+import base64
+import socket
+import threading
+import uuid
+
+import pytest
+from django.db import connection
+
+from chatplatform.crypto import DecryptionFailed
+from chatplatform.testing import make_person
+from chatplatform.tests.test_http import BLOCKED_URLS
+from identity.models import AuditEvent
+from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
+from webhooks.services import announce
+
+PATH = "/webhook/config"
+PUBLIC = "https://93.184.215.14/hook"
+
+
+def test_the_secret_is_shown_once(ann):
+    reply = ann.post(PATH, {"url": PUBLIC, "event_types": ["message.created"], "description": "x"})
+    assert reply.status_code == 201
+    made = reply.json()
+    assert made["secret"].startswith("whsec_")
+    assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
+    assert (made["is_active"], made["disabled_reason"]) == (True, None)
+    found = ann.get(PATH).json()
+    assert found == {**made, "secret": None}
+    assert ann.get("/webhook/configs").json() == {"items": [found], "next_cursor": None}
+    audited = AuditEvent.objects.get(action="webhook.created")
+    assert (audited.user, audited.changes) == (ann.user, {"url": PUBLIC})
+
+
+def test_the_secret_is_stored_encrypted_and_bound_to_its_row(ann, client_a, make_endpoint):
+    secret = ann.post(PATH, {"url": PUBLIC}).json()["secret"]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT secret FROM webhooks_webhookconfig")
+        (stored,) = cursor.fetchone()
+        assert secret not in stored
+        assert stored.startswith("v1:")
+        other = make_endpoint(client_a)
+        cursor.execute(
+            "UPDATE webhooks_webhookconfig SET secret = %s WHERE id = %s", [stored, other.pk]
+        )
+    with pytest.raises(DecryptionFailed):
+        _ = WebhookConfig.objects.get(pk=other.pk).secret
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"url": ""},
+        {"url": "http://93.184.215.14/hook"},
+        {"url": PUBLIC, "event_types": ["no.such"]},
+        {"url": PUBLIC, "event_types": "message.created"},
+        {"url": PUBLIC, "secret": "whsec_mine"},
+        {"url": PUBLIC, "description": "x" * 201},
+        {"url": "https://93.184.215.14/" + "x" * 2000},
+    ],
+)
+def test_wrong_body(ann, body):
+    assert ann.post(PATH, body).status_code == 422
+    assert not WebhookConfig.objects.exists()
+
+
+@pytest.mark.parametrize("url", [url for url in BLOCKED_URLS if len(url) < 2000])
+def test_an_address_of_our_own_is_refused(ann, url):
+    for given in (url, url.replace("http:", "https:", 1)):
+        reply = ann.post(PATH, {"url": given})
+        if given.startswith("https://93.184.215.14") and given == PUBLIC:
+            continue
+        assert reply.status_code == 422, given
+    assert not WebhookConfig.objects.exists()
+
+
+def test_plain_http_only_to_a_host_that_settings_name(ann, settings):
+    settings.EGRESS_ALLOW = ["127.0.0.1:9099"]
+    assert ann.post(PATH, {"url": "http://127.0.0.1:9099/x"}).status_code == 201
+    assert ann.post(PATH, {"url": "http://127.0.0.1:9098/x"}).status_code == 422
+
+
+def test_a_name_that_moves_to_loopback_after_it_was_saved(
+    ann, client_a, deliver, receiver, monkeypatch
+):
+    places = ["93.184.215.14"]
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (places[0], port))],
+    )
+    assert ann.post(PATH, {"url": "https://moving.example/hook"}).status_code == 201
+    places[0] = "127.0.0.1"
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    row = Delivery.objects.get()
+    assert row.state == DeliveryState.FAILED
+    assert DeliveryAttempt.objects.get().error == "blocked_destination"
+    assert receiver.got == []
+
+
+def test_an_agent_may_not(ann, ben, endpoint):
+    paths = [PATH, f"{PATH}/rotate-secret", f"{PATH}/{endpoint.pk}", "/webhook/configs"]
+    for call in (ben.get, ben.post, ben.put, ben.delete):
+        assert {call(path).status_code for path in paths} <= {403, 405}
+    assert WebhookConfig.objects.get().secret == endpoint.secret
+    assert make_person(ann.client, "viewer", "Vic").get(PATH).status_code == 403
+
+
+def test_another_clients_endpoint_is_a_404(cara, endpoint):
+    for reply in (
+        cara.get(PATH),
+        cara.get(PATH, {"config_id": str(endpoint.pk)}),
+        cara.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC}),
+        cara.delete(f"{PATH}/{endpoint.pk}"),
+        cara.post(f"{PATH}/rotate-secret?config_id={endpoint.pk}"),
+        cara.post(f"{PATH}/rotate-secret"),
+        cara.get(PATH, {"config_id": str(uuid.uuid4())}),
+    ):
+        assert reply.status_code == 404
+    assert cara.get("/webhook/configs").json()["items"] == []
+    kept = WebhookConfig.objects.get()
+    assert (kept.url, kept.secret, kept.deleted_at) == (endpoint.url, endpoint.secret, None)
+
+
+def test_which_of_several(ann, client_a, make_endpoint):
+    first, second = make_endpoint(client_a), make_endpoint(client_a)
+    assert ann.get(PATH).json()["id"] == str(first.pk)
+    assert ann.get(PATH, {"config_id": str(second.pk)}).json()["id"] == str(second.pk)
+    pages = [ann.get("/webhook/configs", {"limit": 1}).json()]
+    pages.append(
+        ann.get("/webhook/configs", {"limit": 1, "cursor": pages[0]["next_cursor"]}).json()
+    )
+    assert [one["items"][0]["id"] for one in pages] == [str(first.pk), str(second.pk)]
+
+
+def test_at_most_ten(ann, client_a, make_endpoint):
+    made = [make_endpoint(client_a) for _ in range(10)]
+    reply = ann.post(PATH, {"url": PUBLIC})
+    assert (reply.status_code, reply.json()["code"]) == (409, "too_many_endpoints")
+    assert ann.delete(f"{PATH}/{made[0].pk}").status_code == 204
+    assert ann.post(PATH, {"url": PUBLIC}).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_also_when_they_come_at_once(ann, client_a, make_endpoint):
+    for _ in range(9):
+        make_endpoint(client_a)
+    statuses = []
+
+    def create():
+        statuses.append(ann.post(PATH, {"url": PUBLIC}).status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=create) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(statuses) == [201, 409, 409, 409]
+
+
+def test_updated_and_its_secret_stays(ann, endpoint):
+    reply = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "event_types": ["message.read"]})
+    assert reply.status_code == 200
+    assert reply.json()["url"] == PUBLIC
+    assert reply.json()["secret"] is None
+    kept = WebhookConfig.objects.get()
+    assert (kept.url, kept.event_types, kept.secret) == (PUBLIC, ["message.read"], endpoint.secret)
+
+
+def test_off_and_on_again(ann, client_a, endpoint):
+    announce(client_a.pk, "message.created", {})
+    off = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
+    assert (off["is_active"], off["disabled_reason"]) == (False, "by_hand")
+    assert off["disabled_at"]
+    row = Delivery.objects.get()
+    assert (row.state, row.due_at) == (DeliveryState.GAVE_UP, None)
+    announce(client_a.pk, "message.created", {})
+    assert Delivery.objects.count() == 1
+    again = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
+    assert again["disabled_at"] == off["disabled_at"]
+    WebhookConfig.objects.update(failures_in_row=9, disabled_reason="failing")
+    on = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC}).json()
+    assert (on["is_active"], on["disabled_reason"], on["failing_since"]) == (True, None, None)
+    assert WebhookConfig.objects.get().failures_in_row == 0
+
+
+def test_deleted(ann, client_a, endpoint):
+    announce(client_a.pk, "message.created", {})
+    assert ann.delete(f"{PATH}/{endpoint.pk}").status_code == 204
+    assert ann.delete(f"{PATH}/{endpoint.pk}").status_code == 404
+    assert ann.get(PATH).status_code == 404
+    assert Delivery.objects.get().state == DeliveryState.GAVE_UP
+    announce(client_a.pk, "message.created", {})
+    assert Delivery.objects.count() == 1
+
+
+def test_rotated(ann, endpoint):
+    reply = ann.post(f"{PATH}/rotate-secret")
+    assert reply.status_code == 200
+    assert reply.json()["secret"] not in {None, endpoint.secret}
+    assert reply.json()["previous_secret_until"]
+    kept = WebhookConfig.objects.get()
+    assert (kept.secret, kept.previous_secret) == (reply.json()["secret"], endpoint.secret)
+    assert ann.get(PATH).json()["secret"] is None
+    assert AuditEvent.objects.get(action="webhook.secret_rotated").changes == {}
