@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 
 from chatplatform.testing import make_chat
+from chatplatform.tests.web_process import web
 from chats.models import Attachment
-from chats.tests.test_held_replies import web
 from chats.tests.test_send_files import MARKUP, PNG, send
 
 

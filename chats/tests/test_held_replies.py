@@ -169,7 +169,7 @@ def test_a_preview_is_generated(site, ben, bot, chat, worker):
     made = json.loads(body)
     assert (status, kind, made["status"]) == (200, "application/json", "answered")
     assert "thirty days" in made["message"]["content"][0]["text"]
-    assert (made["engine"], made["usage"]["credits"]) == ("embedded", 0)
+    assert (made["engine"], made["usage"]["credits"]) == ("embedded", 1)
     assert made["chat_id"] != chat
     status, kind, body = preview(site, ben, bot.pk, stream=True)
     events = events_of(body)
