@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from chatplatform.shapes import Language, Shape
 from chats.models import Turn
-from chats.serializers import Citation, Message
 from chats.serializers.insight import ChatGptMessage
+from chats.serializers.message import Citation, Message
 
 MAX_MESSAGES = 50
 

@@ -8,15 +8,9 @@ from pydantic import Field, model_validator
 
 from chatplatform.shapes import FreeObject, Moment, Shape, Text
 from chats import models
-from chats.serializers import (
-    MAX_TAG_CHARS,
-    MAX_TAGS,
-    Identity,
-    Location,
-    MessageContent,
-    Recipient,
-    Sender,
-)
+from chats.serializers.insight import TagNames
+from chats.serializers.message import MessageContent, Recipient, Sender
+from chats.serializers.people import Identity, Location
 from chats.serializers.portable import MessageEntity
 
 
@@ -36,20 +30,12 @@ class ConversationRequest(Shape):
         "", max_length=60, description="The system that it comes from.", examples=["shop"]
     )
     location: Location | None = Field(None, description="Where the requester is.")
-    tags: list[Text] = Field(
-        default_factory=list,
-        max_length=MAX_TAGS,
-        description="Tags, at most 20 of 1..60 characters.",
+    tags: TagNames = Field(
+        default_factory=list, description="Tags, at most 20 of 1..60 characters."
     )
     group_id: Text | None = Field(
         None, max_length=200, description="Your own grouping of conversations."
     )
-
-    @model_validator(mode="after")
-    def _tags_are_short(self) -> "ConversationRequest":
-        if any(not 1 <= len(tag.strip()) <= MAX_TAG_CHARS for tag in self.tags):
-            raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
-        return self
 
 
 class ConversationResponse(Shape):

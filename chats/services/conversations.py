@@ -10,8 +10,9 @@ from bots.models import Bot
 from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
-from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
+from chats.serializers import conversation as c
+from chats.serializers.people import CustomerInfo
 from chats.services import customers, notifications
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
@@ -59,7 +60,7 @@ def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Convers
     return chat
 
 
-def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
+def open_(key: ApiKey, given: c.ChatCreation) -> Conversation:
     """Open a conversation; goes to the queue where the bot may not answer."""
     customers.refuse_claim(key, given.customer, "customer")
     bot = bot_of(key, given.bot_id)
@@ -97,7 +98,7 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
     return chat
 
 
-def update_customer(chat: Conversation, given: s.CustomerInfo, *, by: ApiKey) -> Conversation:
+def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> Conversation:
     """Add what is now known of a chat's customer; fields left out keep their value.
 
     An external id that is another customer's makes the chat that customer's.
@@ -129,7 +130,7 @@ def announce_change(chat: Conversation, type: str, **more: Any) -> None:
     announce(
         chat.client_id,
         type,
-        {"conversation": s.Conversation.of(chat).model_dump(mode="json"), **more},
+        {"conversation": c.Conversation.of(chat).model_dump(mode="json"), **more},
         conversation_id=chat.pk,
         sequence=next_event(chat),
     )

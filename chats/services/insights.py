@@ -17,8 +17,7 @@ from bots.engine.writer import MAX_NEW_TAGS, MAX_TAGS, TagDrafts
 from bots.services import engines
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Summary, Tagging
-from chats.serializers import MAX_TAG_CHARS, distinct
-from chats.serializers.insight import ChatSummary
+from chats.serializers.insight import MAX_TAG_CHARS, ChatSummary, distinct
 from chats.services import conversations, tags, transcripts
 from identity.services.credits import InsufficientCredits
 

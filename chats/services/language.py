@@ -16,7 +16,6 @@ from bots.models import Prompt
 from bots.services import engines, retrieval
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Message, SenderType
-from chats.serializers import Citation
 from chats.serializers.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
@@ -27,6 +26,7 @@ from chats.serializers.insight import (
     TranslationRequest,
     TranslationResponse,
 )
+from chats.serializers.message import Citation
 from chats.services import transcripts
 from identity.models import Client
 from identity.services.credits import InsufficientCredits

@@ -13,7 +13,6 @@ from bots.knowledge import language as languages
 from chatplatform import idempotency, live
 from chatplatform.errors import ApiError
 from chatplatform.jobs import enqueue, postpone
-from chats import serializers as s
 from chats.models import (
     AssignType,
     Channel,
@@ -26,6 +25,8 @@ from chats.models import (
     text_content,
 )
 from chats.serializers import desk as d
+from chats.serializers import message as m
+from chats.serializers.conversation import ChatCreation
 from chats.services import attachments, conversations, language, lifecycle, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
@@ -60,18 +61,18 @@ class Author:
     name: str = ""
 
 
-def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
+def open_with(key: ApiKey, given: ChatCreation) -> Conversation:
     """Open a conversation together with its first message, where one is given."""
     with transaction.atomic():
         chat = conversations.open_(key, given)
         tags.begin(chat)
         if given.message:
-            _receive(chat, s.ConvMessage(text=given.message, language=given.language))
+            _receive(chat, m.ConvMessage(text=given.message, language=given.language))
     return chat
 
 
 def receive(
-    chat: Conversation, given: s.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+    chat: Conversation, given: m.ConvMessage, *, files: Sequence[attachments.Kept] = ()
 ) -> Message:
     """Store a customer's message and, where the bot is to answer, the job that will.
 
@@ -84,7 +85,7 @@ def receive(
 
 
 def _receive(
-    chat: Conversation, given: s.ConvMessage, files: Sequence[attachments.Kept] = ()
+    chat: Conversation, given: m.ConvMessage, files: Sequence[attachments.Kept] = ()
 ) -> Message:
     client_message_id = _id_of(given)
     chat, known = place(chat, client_message_id)
@@ -120,7 +121,7 @@ def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversati
 
 def content_of(
     chat: Conversation,
-    given: s.ConvMessage | d.ManualChatMessageDto,
+    given: m.ConvMessage | d.ManualChatMessageDto,
     files: Sequence[attachments.Kept] = (),
 ) -> list[dict[str, Any]]:
     """What is stored of a text, of pieces given by link, and of files that were sent along."""
@@ -184,7 +185,7 @@ def ask_bot(chat: Conversation, message: Message) -> None:
     )
 
 
-def _id_of(given: s.ConvMessage) -> str | None:
+def _id_of(given: m.ConvMessage) -> str | None:
     """What names a message again: its sender's id, or the Idempotency-Key of the request."""
     return given.client_message_id or idempotency.current_id()
 
@@ -204,7 +205,7 @@ def find_known(
     return found
 
 
-def append_of_assistant(chat: Conversation, given: s.ConvMessage) -> Message:
+def append_of_assistant(chat: Conversation, given: m.ConvMessage) -> Message:
     """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
     client_message_id = _id_of(given)
     with transaction.atomic():
@@ -327,7 +328,7 @@ def _send_on(chat: Conversation, message: Message) -> None:
     announce(
         chat.client_id,
         "message.created",
-        {"message": s.Message.of(message)},
+        {"message": m.Message.of(message)},
         conversation_id=chat.pk,
         sequence=chat.last_event_seq,
     )
@@ -387,8 +388,8 @@ def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     reply = reply_to(message)
     status, reason = _status(message, reply, asked)
     return {
-        "message": s.Message.of(message),
-        "reply": s.Message.of(reply) if reply else None,
+        "message": m.Message.of(message),
+        "reply": m.Message.of(reply) if reply else None,
         "status": status,
         "handoff_reason": reason,
     }

@@ -5,7 +5,6 @@ from django.db.models import QuerySet
 
 from bots.knowledge import language as languages
 from chatplatform.errors import ApiError, Invalid, NotFound
-from chats import serializers as s
 from chats.models import (
     AssignType,
     Channel,
@@ -17,7 +16,9 @@ from chats.models import (
     Tagging,
     TagSource,
 )
+from chats.serializers.message import Sender
 from chats.serializers.messaging import ConversationRequest, MessageRequest
+from chats.serializers.people import CustomerInfo
 from chats.services import (
     attachments,
     conversations,
@@ -44,7 +45,7 @@ def open_(key: ApiKey, given: ConversationRequest) -> Conversation:
     """Open a conversation; it is its agent's from the beginning where one of ours is named."""
     bot = conversations.bot_of(key, None)
     asks = given.requester
-    customer = s.CustomerInfo(external_id=asks.external_id, name=asks.name or None)
+    customer = CustomerInfo(external_id=asks.external_id, name=asks.name or None)
     with transaction.atomic():
         chat = conversations.begin(
             bot,
@@ -52,7 +53,7 @@ def open_(key: ApiKey, given: ConversationRequest) -> Conversation:
             opened_by_key=key,
             channel=Channel.API,
             language=bot.default_language,
-            tags=s.distinct(given.tags),
+            tags=given.tags,
             location=given.location.model_dump() if given.location else None,
             provider=given.provider,
             group_id=given.group_id or "",
@@ -115,7 +116,7 @@ def _place(chat: Conversation, given: MessageRequest) -> tuple[Conversation, Mes
     return chat, messages.find_known(chat, given.client_message_id, side)
 
 
-def _make_room(chat: Conversation, sender: s.Sender, agent: User | None) -> None:
+def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:
     """What a message of now does to its conversation before it is stored."""
     lifecycle.refuse_ended(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
@@ -143,7 +144,7 @@ def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Mes
     )
 
 
-def _author(chat: Conversation, sender: s.Sender, agent: User | None) -> messages.Author:
+def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.Author:
     """Who says it: one of ours by our own id; else as the sender says, or as we know that side."""
     side = SenderType(sender.type)
     if agent:

@@ -6,7 +6,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api import TenantViewSet, operation
-from chats.serializers import feed as s
+from chats.serializers import feed as f
 from chats.services import conversations, feed
 from identity.auth import (
     BEARER_ANY_ROLE,
@@ -20,9 +20,9 @@ from identity.services import tickets
 
 class FeedViewSet(TenantViewSet):
     @operation(
-        "AI / chat", "Chat Events", access=BEARER_OR_TICKET, query=s.FeedQuery, streams=True,
+        "AI / chat", "Chat Events", access=BEARER_OR_TICKET, query=f.FeedQuery, streams=True,
     )  # fmt: skip
-    def stream(self, request: Request, query: s.FeedQuery) -> HttpResponseBase:
+    def stream(self, request: Request, query: f.FeedQuery) -> HttpResponseBase:
         """Everything that happens at your client, live, as server-sent events.
 
         Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
@@ -37,18 +37,18 @@ class FeedViewSet(TenantViewSet):
         )
 
     @operation(
-        "AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, returns=s.FeedTicket,
+        "AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, returns=f.FeedTicket,
         status=201,
     )  # fmt: skip
-    def ticket(self, request: Request) -> s.FeedTicket:
+    def ticket(self, request: Request) -> f.FeedTicket:
         """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
         made = tickets.make(bearer_token(request._request))
-        return s.FeedTicket(ticket=made, expires_in=tickets.LIFETIME_SECONDS)
+        return f.FeedTicket(ticket=made, expires_in=tickets.LIFETIME_SECONDS)
 
     @operation(
-        "AI / chat", "Set Typing", access=BEARER_OR_API_KEY, body=s.Typing, status=204
+        "AI / chat", "Set Typing", access=BEARER_OR_API_KEY, body=f.Typing, status=204
     )  # fmt: skip
-    def typing(self, request: Request, chat_id: uuid.UUID, body: s.Typing) -> None:
+    def typing(self, request: Request, chat_id: uuid.UUID, body: f.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
         chat = conversations.of_caller(self.caller, chat_id)
         feed.say_typing(chat, by=self.caller, is_typing=body.is_typing)
