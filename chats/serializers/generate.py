@@ -40,6 +40,11 @@ class GenerateChatRequest(Shape):
             raise ValueError("the last message is the user's")
         return self
 
+    @property
+    def reply(self) -> Literal["wait", "stream"]:
+        """How the reply is wanted, as a customer's message says it."""
+        return "stream" if self.stream else "wait"
+
 
 class Usage(Shape):
     """What a reply took."""

@@ -1,6 +1,6 @@
 """Conversations: opened, found, and handed from one owner to the next."""
 
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -21,6 +21,22 @@ from webhooks.services import announce
 class ChatEnded(ApiError):
     code, status = "chat_ended", 409
     detail = "This conversation has ended."
+
+
+class Details(TypedDict, total=False):
+    """What a new conversation may have beside its bot and its customer: columns of the row."""
+
+    opened_by_key_id: int | None
+    channel: str
+    language: Required[str]
+    tags: list[str]
+    location: dict[str, Any] | None
+    metadata: dict[str, Any]
+    previous_chat: Conversation
+    provider: str
+    group_id: str
+    requester: dict[str, Any]
+    responsible: dict[str, Any] | None
 
 
 def visible_to(key: ApiKey) -> QuerySet[Conversation]:
@@ -68,7 +84,7 @@ def open_(key: ApiKey, given: c.ChatCreation) -> Conversation:
         return begin(
             bot,
             customer=customers.of(key.client, given.customer),
-            opened_by_key=key,
+            opened_by_key_id=key.pk,
             channel=given.channel,
             language=given.language or bot.default_language,
             tags=given.tags,
@@ -77,7 +93,7 @@ def open_(key: ApiKey, given: c.ChatCreation) -> Conversation:
         )
 
 
-def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
+def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Conversation:
     """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
     reason = why_off(bot)
     with transaction.atomic():
@@ -88,7 +104,7 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
             assign_type=AssignType.QUEUE if reason else AssignType.BOT,
             handoff_reason=reason,
             waiting_since=Now() if reason else None,
-            **fields,
+            **details,
         )
         chat = lock(made)
         announce_change(chat, "conversation.created")

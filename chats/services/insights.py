@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from bots.engine import digest, sentiment, tagging
 from bots.engine.sentiment import Feeling
@@ -35,12 +36,10 @@ class Judged:
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-def current_summary(chat: Conversation) -> Summary | None:
-    """The newest summary, where nothing has been said since."""
-    newest: Summary | None = (
-        Summary.objects.of(chat.client).filter(conversation=chat).order_by("-id").first()
-    )
-    return newest if newest and newest.message_count >= chat.message_count else None
+def newest_summary(chat: Conversation) -> Summary | None:
+    """The latest summary of a chat, whatever was said since."""
+    rows: QuerySet[Summary] = Summary.objects.of(chat.client)
+    return rows.filter(conversation=chat).order_by("-id").first()
 
 
 def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summary:
@@ -48,9 +47,10 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
 
     With `made_since` one that is older is not good enough, even where nothing has been said since.
     """
-    current = current_summary(chat)
-    if current and (made_since is None or current.created_at >= made_since):
-        return current
+    newest = newest_summary(chat)
+    is_current = newest is not None and newest.message_count >= chat.message_count
+    if newest and is_current and (made_since is None or newest.created_at >= made_since):
+        return newest
     transcript = transcripts.of(chat)
     if not transcript.lines:
         return _store_summary(chat, _embedded_summary(chat, transcript))
@@ -59,7 +59,7 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
     ) as engine:
         if engine.writer is None:
             return _store_summary(chat, _embedded_summary(chat, transcript))
-        mask = transcripts.mask_of(chat)
+        mask = transcripts.mask_of(chat.client)
         lines = transcript.hidden_by(mask)
         draft = engine.pay(engine.writer.summarise_chat(lines, language=chat.language))
         shown = mask.reveal if mask else str
@@ -107,7 +107,7 @@ def judge(chat: Conversation) -> Judged:
     ) as engine:
         if engine.writer is None:
             return _store_sentiment(chat, Judged(_feeling(transcript), engine.name))
-        lines = transcript.hidden_by(transcripts.mask_of(chat))
+        lines = transcript.hidden_by(transcripts.mask_of(chat.client))
         draft = engine.pay(engine.writer.judge(lines))
         return _store_sentiment(
             chat, Judged(Feeling(draft.sentiment, round(draft.score, 3)), engine.name)
@@ -167,7 +167,7 @@ def _store_summary(chat: Conversation, made: Summary) -> Summary:
         hold_lease()
         locked = conversations.lock(chat)
         made.client_id, made.conversation = chat.client_id, locked
-        newest: Summary | None = Summary.objects.filter(conversation=locked).order_by("-id").first()
+        newest = newest_summary(locked)
         if newest and newest.message_count > made.message_count:
             return newest
         made.save()
@@ -197,7 +197,7 @@ def _proposed(
             [one for one in known if one.name.casefold() not in had],
         )
     else:
-        lines = transcript.hidden_by(transcripts.mask_of(chat))
+        lines = transcript.hidden_by(transcripts.mask_of(chat.client))
         names = [one.name for one in known]
         found = _tidied(engine.pay(engine.writer.tag(lines, known=names)), known)
     return [one for one in found if one.name.casefold() not in had]

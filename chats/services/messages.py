@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -59,6 +59,20 @@ class Author:
     type: SenderType
     id: str | None = None
     name: str = ""
+
+
+class Details(TypedDict, total=False):
+    """What a message may have beside its author and its words: columns of the row."""
+
+    language: str
+    in_reply_to: Message | None
+    client_message_id: str | None
+    citations: list[dict[str, Any]]
+    receipt: dict[str, Any] | None
+    is_note: bool
+    recipient: dict[str, Any] | None
+    metadata: dict[str, Any]
+    sent_at: datetime | None
 
 
 def open_with(key: ApiKey, given: ChatCreation) -> Conversation:
@@ -125,10 +139,9 @@ def content_of(
     files: Sequence[attachments.Kept] = (),
 ) -> list[dict[str, Any]]:
     """What is stored of a text, of pieces given by link, and of files that were sent along."""
-    linked = [piece.model_dump(mode="json", exclude_none=True) for piece in given.attachments]
     return [
         *(text_content(given.text) if given.text else []),
-        *attachments.linked(chat, linked),
+        *attachments.linked(chat, given.attachments),
         *(file.content for file in files),
     ]
 
@@ -161,8 +174,6 @@ def ask_bot(chat: Conversation, message: Message) -> None:
     """
     if chat.assign_type != AssignType.BOT:
         return
-    # One lane a conversation: replies come in the order of the messages.
-    lane = f"chat:{chat.pk}"
     wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
@@ -173,16 +184,29 @@ def ask_bot(chat: Conversation, message: Message) -> None:
         return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), before]}
 
     if wait and postpone(
-        "chats.generate_reply", lane=lane, wait=wait, at_most=wait * LONGEST_BURST, change=join
+        "chats.generate_reply",
+        lane=_lane(chat),
+        wait=wait,
+        at_most=wait * LONGEST_BURST,
+        change=join,
     ):
         return
+    _enqueue_reply(chat, message, due_at=timezone.now() + wait if wait else None)
+
+
+def _enqueue_reply(chat: Conversation, message: Message, due_at: datetime | None = None) -> None:
     enqueue(
         "chats.generate_reply",
         client_id=chat.client_id,
-        lane=lane,
-        due_at=timezone.now() + wait if wait else None,
+        lane=_lane(chat),
+        due_at=due_at,
         message_id=str(message.pk),
     )
+
+
+def _lane(chat: Conversation) -> str:
+    """One lane a conversation: replies come in the order of the messages."""
+    return f"chat:{chat.pk}"
 
 
 def _id_of(given: m.ConvMessage) -> str | None:
@@ -240,12 +264,7 @@ def ask_again(chat: Conversation) -> Message:
             raise NothingToAnswer
         waits = chat.status == Status.OPEN and reply_to(message) is None
         if waits and chat.assign_type == AssignType.BOT:
-            enqueue(
-                "chats.generate_reply",
-                client_id=chat.client_id,
-                lane=f"chat:{chat.pk}",
-                message_id=str(message.pk),
-            )
+            _enqueue_reply(chat, message)
     return message
 
 
@@ -273,19 +292,12 @@ def append(
     *,
     author: Author,
     content: list[dict[str, Any]],
-    language: str = "",
-    in_reply_to: Message | None = None,
-    client_message_id: str | None = None,
-    citations: list[dict[str, Any]] | None = None,
-    receipt: dict[str, Any] | None = None,
-    is_note: bool = False,
-    recipient: dict[str, Any] | None = None,
-    **more: Any,
+    **details: Unpack[Details],
 ) -> Message:
     """Store a message at the end of a conversation that is locked, and announce it.
 
-    What the customer is to read in a messaging channel is handed to that channel. `more` are
-    further columns of the row; from one with `sent_at`, which is history, nothing follows.
+    What the customer is to read in a messaging channel is handed to that channel. From a message
+    with `sent_at`, which is history, nothing follows.
     """
     message = Message(
         client_id=chat.client_id,
@@ -294,18 +306,13 @@ def append(
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
-        recipient=recipient or (None if is_note else _recipient(chat, author)),
         content=content,
         text=text_of(content),
-        citations=citations or [],
-        in_reply_to=in_reply_to,
-        is_note=is_note,
-        client_message_id=client_message_id,
-        language=language,
-        receipt=receipt,
         created_at=timezone.now(),
-        **more,
+        **details,
     )
+    if message.recipient is None and not message.is_note:
+        message.recipient = _recipient(chat, author)
     is_past = message.sent_at is not None
     _count(chat, message, is_past=is_past)
     if not is_past:

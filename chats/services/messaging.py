@@ -23,6 +23,7 @@ from chats.services import (
     attachments,
     conversations,
     customers,
+    insights,
     language,
     lifecycle,
     messages,
@@ -50,7 +51,7 @@ def open_(key: ApiKey, given: ConversationRequest) -> Conversation:
         chat = conversations.begin(
             bot,
             customer=customers.of(key.client, customer),
-            opened_by_key=key,
+            opened_by_key_id=key.pk,
             channel=Channel.API,
             language=bot.default_language,
             tags=given.tags,
@@ -95,8 +96,7 @@ def end(chat: Conversation) -> Conversation:
 
 def summary(chat: Conversation) -> Summary:
     """The newest summary; 404 before the first."""
-    rows: QuerySet[Summary] = Summary.objects.of(chat.client)
-    newest = rows.filter(conversation=chat).order_by("-id").first()
+    newest = insights.newest_summary(chat)
     if newest is None:
         raise NotFound("This conversation has no summary yet.")
     return newest
@@ -104,8 +104,7 @@ def summary(chat: Conversation) -> Summary:
 
 def ai_tags(chat: Conversation) -> list[Tagging]:
     """The tags that an engine gave."""
-    rows: QuerySet[Tagging] = Tagging.objects.of(chat.client)
-    return list(rows.filter(conversation=chat, source=TagSource.AI).order_by("id"))
+    return [one for one in tags.of(chat) if one.source == TagSource.AI]
 
 
 def _place(chat: Conversation, given: MessageRequest) -> tuple[Conversation, Message | None]:
@@ -128,9 +127,7 @@ def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:
 
 
 def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Message:
-    content = attachments.linked(
-        chat, [piece.model_dump(mode="json", exclude_none=True) for piece in given.pieces]
-    )
+    content = attachments.linked(chat, given.pieces)
     return messages.append(
         chat,
         author=_author(chat, given.sender, agent),

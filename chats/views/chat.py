@@ -49,7 +49,9 @@ class PreviewViewSet(TenantViewSet):
     def begin(self, request: Request, bot_id: int, body: g.GenerateChatRequest) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
         message = previews.begin(self.client, bot_id, body, by=self.user)
-        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+        return turns.respond(
+            message, reply=turns.asked(request, body.reply), shape=previews.generated
+        )
 
     @operation(
         "AI / chat", "Generate Chat", access=BEARER, body=g.GenerateChatRequest,
@@ -62,7 +64,9 @@ class PreviewViewSet(TenantViewSet):
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.of_client(self.client, chat_id)
         message = previews.go_on(chat, body)
-        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+        return turns.respond(
+            message, reply=turns.asked(request, body.reply), shape=previews.generated
+        )
 
 
 class ChatViewSet(TenantViewSet):
@@ -295,8 +299,8 @@ class FeedViewSet(TenantViewSet):
         Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
         webhook would. Come back with the last one as `Last-Event-ID` (browsers do so by
         themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
-        without an id: `ready` at the beginning, `typing`, `presence`, and `notification.created`
-        for you alone. The stream ends when the sign-in that opened it does.
+        without an id: `ready` at the beginning, and `typing`. `notification.created` holds your
+        own notifications alone. The stream ends when the sign-in that opened it does.
         """
         asked = request.headers.get("Last-Event-ID") or query.last_event_id
         return feed.stream(
@@ -319,9 +323,3 @@ class FeedViewSet(TenantViewSet):
         """Show on the client's open screens that someone is typing; nothing is stored."""
         chat = conversations.of_caller(self.caller, chat_id)
         feed.say_typing(chat, by=self.caller, is_typing=body.is_typing)
-
-
-def _asked(request: Request, body: g.GenerateChatRequest) -> str:
-    """A stream where the body or the Accept header asks for one."""
-    wants = body.stream or "text/event-stream" in request.headers.get("Accept", "")
-    return "stream" if wants else "wait"

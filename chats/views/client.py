@@ -61,7 +61,7 @@ class ClientChatViewSet(TenantViewSet):
         """
         chat = conversations.get(self.key, chat_id)
         message = messages.receive(chat, body)
-        return turns.respond(message, reply=_asked(request, body))
+        return turns.respond(message, reply=turns.asked(request, body.reply))
 
     @operation(
         "AI / client", "Get chat conversation history", access=API_KEY, query=Page,
@@ -97,7 +97,7 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.key, chat_id)
         with attachments.kept(body.files) as files:
             message = messages.receive(chat, body.words, files=files)
-        return turns.respond(message, reply=_asked(request, body))
+        return turns.respond(message, reply=turns.asked(request, body.reply))
 
     @operation(
         "AI / client", "Send assistant reply message in chat conversation", access=SECRET_KEY,
@@ -117,8 +117,7 @@ class ClientChatViewSet(TenantViewSet):
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; answered already, it is told again."""
         message = messages.ask_again(conversations.get(self.key, chat_id))
-        wants = "text/event-stream" in request.headers.get("Accept", "")
-        return turns.respond(message, reply="stream" if wants else "wait")
+        return turns.respond(message, reply=turns.asked(request))
 
     @operation(
         "AI / client", "Get chat conversation list", access=SECRET_KEY, query=c.ChatsQuery,
@@ -202,13 +201,6 @@ class ClientDocumentsViewSet(TenantViewSet):
         """
         bot = bots.of_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=training.delete_all(bot, by=self.key))
-
-
-def _asked(request: Request, body: m.ConvMessage | FilesBody) -> str:
-    """How the caller wants the reply; `Accept: text/event-stream` asks for a stream too."""
-    if body.reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
-        return "stream"
-    return body.reply
 
 
 class ClientLanguageViewSet(TenantViewSet):
