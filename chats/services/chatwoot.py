@@ -89,15 +89,18 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         "snoozed_until": snoozed_until if not ended else None,
         "provider": "chatwoot",
         "external_id": name,
-        "metadata": {
-            "chatwoot": {
-                "channel": meta.get("channel"),
-                "inbox_id": source.get("inbox_id"),
-                "priority": source.get("priority"),
-                "custom_attributes": source.get("custom_attributes") or {},
-            }
-        },
+        "metadata": {"chatwoot": _kept_aside(source)},
         "created_at": begun,
+    }
+
+
+def _kept_aside(source: Json) -> Json:
+    """What has no place of its own here."""
+    return {
+        "channel": (source.get("meta") or {}).get("channel"),
+        "inbox_id": source.get("inbox_id"),
+        "priority": source.get("priority"),
+        "custom_attributes": source.get("custom_attributes") or {},
     }
 
 

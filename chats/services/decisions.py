@@ -164,12 +164,7 @@ def ask_model(
     prompt = Prompt.objects.filter(bot=chat.bot, is_current=True).first()
     past = _history(chat, before=since_seq or message.seq)
     question = _question(message, text, past, found, prompt)
-    engine = OpenAICompatible(
-        settings.LLM_BASE_URL,
-        settings.LLM_API_KEY,
-        (prompt and prompt.model) or settings.LLM_MODEL,
-        temperature=prompt.temperature if prompt else None,
-    )
+    engine = _engine(prompt)
     receipt = receipt | {
         "engine": engine.name,
         "prompt_version": prompt.version if prompt else None,
@@ -191,6 +186,15 @@ def ask_model(
         made.text,
         [_citation(question.snippets[n - 1]) for n in made.cited],
         receipt | {"decision": "answered", "model": made.model, "usage": _tokens(made.usage)},
+    )
+
+
+def _engine(prompt: Prompt | None) -> OpenAICompatible:
+    return OpenAICompatible(
+        settings.LLM_BASE_URL,
+        settings.LLM_API_KEY,
+        (prompt and prompt.model) or settings.LLM_MODEL,
+        temperature=prompt.temperature if prompt else None,
     )
 
 
