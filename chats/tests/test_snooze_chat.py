@@ -55,7 +55,7 @@ def test_a_wrong_body(ben, chat, body):
     assert (chat.status, chat.version) == ("open", 1)
 
 
-def test_who_may_not(cara, nobody, bea, ben, chat):
+def test_who_may_not(cara, nobody, client_a, bea, ben, chat):
     assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), later()).status_code == 403
     assert bea.post(path_of(chat), later()).json()["code"] == "already_assigned"
     assert cara.post(path_of(chat), later()).status_code == 404
