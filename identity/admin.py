@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
+from chatplatform.admin import ReadOnlyAdmin
 from identity.models import (
     ApiKey,
     AuditEvent,
@@ -184,21 +185,8 @@ class SubscriptionAdmin(ModelAdmin):
         return False
 
 
-class WrittenByServices(ModelAdmin):
-    """Rows that are only looked at here."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
 @admin.register(CreditEntry)
-class CreditEntryAdmin(WrittenByServices):
+class CreditEntryAdmin(ReadOnlyAdmin):
     list_display = (
         "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
     )  # fmt: skip
@@ -211,7 +199,7 @@ class CreditEntryAdmin(WrittenByServices):
 
 
 @admin.register(ClientConfig)
-class ClientConfigAdmin(WrittenByServices):
+class ClientConfigAdmin(ReadOnlyAdmin):
     """Changed by the API, which checks hours, messages and limits."""
 
     list_display = (
@@ -225,7 +213,7 @@ class ClientConfigAdmin(WrittenByServices):
 
 
 @admin.register(AuditEvent)
-class AuditEventAdmin(WrittenByServices):
+class AuditEventAdmin(ReadOnlyAdmin):
     """The log: to be read, and nothing else; the database itself refuses the rest."""
 
     list_display = ("created_at", "client", "action", "subject", "user", "api_key", "address")
