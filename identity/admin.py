@@ -91,7 +91,7 @@ class UserAdmin(ModelAdmin):
         words = [name for name in form.changed_data if name not in {"role", "is_disabled"}]
         if words:
             obj.save(update_fields=words)
-            audit.record(obj.client.pk, "user.changed", by=by, subject=f"user:{obj.pk}",
+            audit.record(obj.client.pk, "user.updated", by=by, subject=f"user:{obj.pk}",
                          changes={"fields": words})  # fmt: skip
         users.set_role(obj.client, user_id=obj.pk, role=given["role"], by=by)
         users.set_disabled(obj.client, user_id=obj.pk, is_disabled=given["is_disabled"], by=by)
@@ -172,7 +172,7 @@ class SubscriptionAdmin(ModelAdmin):
             if form.changed_data:
                 audit.record(
                     obj.client_id,
-                    "subscription.changed",
+                    "subscription.updated",
                     by=request.user,  # type: ignore[arg-type]
                     subject=f"subscription:{obj.pk}",
                     changes={"fields": sorted(form.changed_data)},
