@@ -162,7 +162,7 @@ def test_nobody_working_is_pending_after_the_wait(server, chat):
         events = events_of(ask(port, server, chat, reply="stream")[2])
     assert (status, json.loads(body)["status"]) == (202, "pending")
     assert json.loads(body)["reply"] is None
-    assert 0.9 < took < 5
+    assert took > 0.9
     assert [name for name, _ in events] == ["message", "done"]
     assert events[-1][1]["status"] == "pending"
     assert Job.objects.filter(state="queued").count() == 2
