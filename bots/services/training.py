@@ -23,6 +23,7 @@ from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import Extracted, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
 from bots.serializers.train import DocumentDto, ImportantDocumentDto, SkippedFile
+from bots.services import bots
 from bots.services import files as media
 from chatplatform.errors import ApiError, Invalid, NotFound, TooLarge
 from chatplatform.jobs import enqueue, hold_lease, report_progress
@@ -117,8 +118,7 @@ def _store(file: File, mime_type: str) -> Stored:
 
 def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
     """Rows and jobs; under the bot's lock, so that neither doubles nor the limit can be raced."""
-    if not Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).exists():
-        raise NotFound
+    bots.lock(bot)
     by_digest = {one.sha256: one for one in stored}
     known = _of_digests(bot, by_digest)
     new = [one for digest, one in by_digest.items() if digest not in known]
@@ -203,7 +203,7 @@ def _again(document: Document | None) -> str | None:
 
 def files_of(bot: Bot) -> QuerySet[Document]:
     """The files that were uploaded for the bot; order and page are the caller's."""
-    return Document.objects.filter(bot=bot, web_url=None)
+    return _uploads(bot)
 
 
 def set_importance(
@@ -213,14 +213,14 @@ def set_importance(
     changes = {name: getattr(given, name) for name in ("is_important", "valid_from", "valid_to")}
     with transaction.atomic():
         # First the bot, then the document, as everywhere.
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
         before = {name: getattr(document, name) for name in changes}
         if changes != before:
             Document.objects.filter(pk=document.pk).update(**changes)
-            _grow_knowledge(bot)
+            bots.grow_knowledge(bot.pk)
             audit.record(
                 bot.client_id,
                 "document.importance_changed",
@@ -236,7 +236,7 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
     """Forget a document: its row, its passages, and after the commit its file."""
     with transaction.atomic():
         # First the bot, then the document: the order in which training locks them too.
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
@@ -244,7 +244,7 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
         WebPage.objects.filter(document=document).delete()
         document.delete()
         _tell_web_url(document)
-        _grow_knowledge(bot)
+        bots.grow_knowledge(bot.pk)
         audit.record(
             bot.client_id,
             "document.deleted",
@@ -261,7 +261,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
     The addresses that pages came from stay: a later crawl reads them anew.
     """
     with transaction.atomic():
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         rows = Document.objects.filter(bot=bot)
         names = list(rows.values_list("file", flat=True))
         if not names:
@@ -270,7 +270,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
-        _grow_knowledge(bot)
+        bots.grow_knowledge(bot.pk)
         audit.record(
             bot.client_id,
             "documents.deleted",
@@ -280,11 +280,6 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         )
         media.remove_later(bot.client_id, names)
     return len(names)
-
-
-def _grow_knowledge(bot: Bot) -> None:
-    """What the bot knows changes with the caller's transaction: indexes are made anew."""
-    Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
 
 
 # --- passages out -------------------------------------------------------------------------------
@@ -422,7 +417,7 @@ def _keep(document: Document, learned: Learned) -> None:
             raise Gone
         Chunk.objects.filter(document=document).delete()
         Chunk.objects.bulk_create(_chunks(document, learned), batch_size=200)
-        Bot.objects.filter(pk=document.bot_id).update(knowledge_version=F("knowledge_version") + 1)
+        bots.grow_knowledge(document.bot_id)
         _announce("document.trained", document.pk)
 
 
