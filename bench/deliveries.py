@@ -80,19 +80,18 @@ class Receivers:
 
 @contextmanager
 def delivering_worker(allow: str) -> Iterator[int]:
-    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform", "worker"]
+    options = [
+        "-n",
+        "worker-webhook@%h",
+        "--pool",
+        "threads",
+        "--concurrency",
+        "4",
+        "-Q",
+        "webhook",
+    ]
     process = subprocess.Popen(
-        [
-            *celery,
-            "-n",
-            "worker-webhook@%h",
-            "--pool",
-            "threads",
-            "--concurrency",
-            "4",
-            "-Q",
-            "webhook",
-        ],
+        [sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform", "worker", *options],
         cwd=ROOT,
         env={**os.environ, "EGRESS_ALLOW": allow},
     )

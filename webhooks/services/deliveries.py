@@ -215,7 +215,9 @@ def begin_giving_up(config: WebhookConfig) -> None:
 
 def give_up(config_id: str) -> None:
     """End what waits for an endpoint, as long as it is off; all of it can be replayed."""
-    given = {"config": config_id, "error": Fault.ENDPOINT_DISABLED, "batch": _BATCH}
+    given: dict[str, Any] = {
+        "config": config_id, "error": Fault.ENDPOINT_DISABLED, "batch": _BATCH,
+    }  # fmt: skip
     off = WebhookConfig.objects.select_for_update(no_key=True).filter(pk=config_id, is_active=False)
     has_more = True
     while has_more:
