@@ -81,15 +81,8 @@ class Receivers:
 @contextmanager
 def delivering_worker(allow: str) -> Iterator[int]:
     options = [
-        "-n",
-        "worker-webhook@%h",
-        "--pool",
-        "threads",
-        "--concurrency",
-        "4",
-        "-Q",
-        "webhook",
-    ]
+        "-n", "worker-webhook@%h", "--pool", "threads", "--concurrency", "4", "-Q", "webhook",
+    ]  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform", "worker", *options],
         cwd=ROOT,

@@ -20,6 +20,9 @@ class Beside(bootsteps.StartStopStep):
     shutdown loops are told when the signal comes; at a soft one, when its time for jobs is over.
     """
 
+    # Threads begin after a pool that forks has its children.
+    requires = ("celery.worker.components:Pool",)
+
     def __init__(self, worker: Any, **options: Any) -> None:
         super().__init__(worker, **options)
         queues = worker.app.amqp.queues.consume_from
