@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
@@ -208,6 +208,17 @@ def lock(bot: Bot) -> Bot:
     if locked is None:
         raise NotFound
     return locked
+
+
+def hold(bot: Bot) -> None:
+    """Keep the bot from being deleted until the transaction ends; 404 where it is gone already.
+
+    The foreign key alone would be checked at the commit, when nobody can answer 404 any more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk])
+        if cursor.fetchone() is None:
+            raise NotFound("There is no such bot.")
 
 
 def grow_knowledge(bot_id: int) -> None:
