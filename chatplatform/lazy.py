@@ -3,24 +3,26 @@
 import functools
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 Made = TypeVar("Made")
 
 
-def once(make: Callable[[], Made]) -> Callable[[], Made]:
-    """`make`, called once: whoever asks meanwhile waits for it, and gets the same.
+class Once(Generic[Made]):
+    """A function without arguments, called once: whoever asks meanwhile waits, and gets the same.
 
     `functools.cache` alone lets every thread that comes before the first result make its own; a
     hundred first requests then load a hundred models at a time.
     """
-    made = functools.cache(make)
-    lock = threading.Lock()
 
-    @functools.wraps(make)
-    def get() -> Made:
-        with lock:
-            return made()
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._made = functools.cache(make)
+        self._lock = threading.Lock()
 
-    get.cache_clear = made.cache_clear  # type: ignore[attr-defined]
-    return get
+    def __call__(self) -> Made:
+        with self._lock:
+            return self._made()
+
+    def cache_clear(self) -> None:
+        """Make it anew when it is asked for next."""
+        self._made.cache_clear()

@@ -14,7 +14,7 @@ import orjson
 
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
-from chatplatform.lazy import once
+from chatplatform.lazy import Once
 
 # Nearer to the middle than this nothing is claimed.
 NEUTRAL_BELOW = 0.3
@@ -59,7 +59,7 @@ def _score(text: str) -> float | None:
     return float((vector - middle) @ weights)
 
 
-@once
+@Once
 def _line() -> tuple[Vectors, Vectors] | None:
     """Weights and the examples' mean, fitted once a process (about three seconds)."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())

@@ -208,7 +208,8 @@ def _again(document: Document | None) -> str | None:
 
 
 def _has_file(document: Document) -> bool:
-    return bool(document.file.name) and default_storage.exists(document.file.name)
+    name = document.file.name
+    return bool(name and default_storage.exists(name))
 
 
 def files_of(bot: Bot) -> QuerySet[Document]:

@@ -1,5 +1,6 @@
 """Language detection where customers' messages are short."""
 
+import importlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -38,9 +39,9 @@ def test_stays_among_the_twenty() -> None:
 
 
 def test_first_messages_at_one_moment_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    language._identifier.cache_clear()  # type: ignore[attr-defined]
+    language._identifier.cache_clear()
     loaded = []
-    real = language.importlib.import_module
+    real = importlib.import_module
 
     def count(name: str) -> object:
         loaded.append(name)
