@@ -38,6 +38,9 @@ MAX_DOCUMENTS = 500
 # Sentences of a very long document that come after this time get no vector of their own (word
 # cover then picks among them), so that a run ends before the worker's time limit.
 EMBED_SECONDS = 400
+# A document whose passages take longer than this fails: one without all its vectors would leave
+# its whole bot to word search.
+PASSAGE_SECONDS = 500
 PROGRESS_SECONDS = 1.0
 # Shares of the progress: reading the file, then encoding up to here, then storing.
 READ_PERCENT, ENCODED_PERCENT = 5, 95
@@ -124,7 +127,10 @@ def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
     new = [one for digest, one in by_digest.items() if digest not in known]
     if _uploads(bot).count() + len(new) > MAX_DOCUMENTS:
         raise DocumentLimit
-    for document in known.values():
+    for digest, document in known.items():
+        if not _has_file(document):
+            # The media store has lost the bytes: these are the same.
+            Document.objects.filter(pk=document.pk).update(file=by_digest[digest].name)
         if document.status == DocumentStatus.FAILED:
             retrain(document)
     for one in new:
@@ -196,9 +202,14 @@ def _again(document: Document | None) -> str | None:
         return "not_found"
     if document.web_url_id is not None:
         return "web_page"
-    if not document.file.name or not default_storage.exists(document.file.name):
+    if not _has_file(document):
         return "file_missing"
     return None if retrain(document) else "in_training"
+
+
+def _has_file(document: Document) -> bool:
+    name = document.file.name
+    return bool(name and default_storage.exists(name))
 
 
 def files_of(bot: Bot) -> QuerySet[Document]:
@@ -377,17 +388,22 @@ def _learn(document: Document) -> Learned:
 
 
 def _encode(extracted: Extracted, pieces: Sequence[Piece], progress: Progress) -> Learned:
-    deadline = time.monotonic() + EMBED_SECONDS
+    begun = time.monotonic()
     total = len(pieces) + sum(len(piece.sentences) for piece in pieces)
-    vectors = embedding.embed_passages(
-        [piece.embedded for piece in pieces], lambda done, _: progress.tell(done, total)
-    )
+
+    def tell(done: int, _: int) -> None:
+        if time.monotonic() - begun > PASSAGE_SECONDS:
+            raise ExtractError("timeout", "Learning it took too long; split the document.")
+        progress.tell(done, total)
+
+    vectors = embedding.embed_passages([piece.embedded for piece in pieces], tell)
     if vectors is None:
         return Learned(extracted, pieces, [b""] * len(pieces), [b""] * len(pieces))
     done = len(pieces)
     sentence_vectors: list[bytes] = []
     for piece in pieces:
-        found = _sentence_vectors(piece) if time.monotonic() < deadline else b""
+        in_time = time.monotonic() - begun < EMBED_SECONDS
+        found = _sentence_vectors(piece) if in_time else b""
         sentence_vectors.append(found)
         done += len(piece.sentences)
         progress.tell(done, total)

@@ -130,3 +130,10 @@ def test_hostile_request_id_is_replaced(nobody, given):
 
 def test_request_ids_differ(nobody):
     assert nobody.get("/health/live")["X-Request-ID"] != nobody.get("/health/live")["X-Request-ID"]
+
+
+@pytest.mark.parametrize("charset", ["utf-7", "utf-16", "latin-1"])
+def test_400_of_a_form_in_another_encoding(nobody, charset):
+    kind = f"application/x-www-form-urlencoded; charset={charset}"
+    reply = nobody.browser.generic("POST", "/identity/token2", b"username=a", content_type=kind)
+    assert is_error(reply, 400, "bad_request")
