@@ -1,7 +1,7 @@
 """How fast events reach endpoints; run it in `python -m chatplatform.embedded exec -- …`.
 
-The courier as `make run` starts it, receivers on the loopback in this process. Prints a table for
-docs/benchmarks.md.
+The worker that delivers as `make run` starts it, receivers on the loopback in this process. Prints
+a table for docs/benchmarks.md.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Receiver(asyncio.Protocol):
-    """One connection of the courier; notes when each event came."""
+    """One connection of the worker; notes when each event came."""
 
     def __init__(self, world: "Receivers") -> None:
         self.world, self.buffer = world, b""
@@ -79,9 +79,12 @@ class Receivers:
 
 
 @contextmanager
-def courier(allow: str) -> Iterator[int]:
+def delivering_worker(allow: str) -> Iterator[int]:
+    options = [
+        "-n", "worker-webhook@%h", "--pool", "threads", "--concurrency", "4", "-Q", "webhook",
+    ]  # fmt: skip
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "courier"],
+        [sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform", "worker", *options],
         cwd=ROOT,
         env={**os.environ, "EGRESS_ALLOW": allow},
     )
@@ -130,7 +133,7 @@ def announce_cost() -> list[str]:
 
 
 def backlog(world: Receivers, pid: int, endpoints: int, seconds: float) -> tuple[float, float]:
-    """Deliveries a second and processor µs of the courier for each, of a backlog."""
+    """Deliveries a second and processor µs of the worker for each, of a backlog."""
     from django.db import transaction  # noqa: PLC0415
 
     from webhooks.services import announce  # noqa: PLC0415
@@ -187,7 +190,7 @@ def main() -> None:
         Delivery.objects.all().delete()
         WebhookConfig.objects.update(is_active=False)
         world = Receivers(32)
-        with courier(",".join(f"127.0.0.1:{port}" for port in world.ports)) as pid:
+        with delivering_worker(",".join(f"127.0.0.1:{port}" for port in world.ports)) as pid:
             paced(world)  # warm-up
             p50, p99 = paced(world)
             rows.append(

@@ -1,12 +1,9 @@
 """Bots and their training in the staff's site."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
 from bots.models import (
@@ -25,6 +22,7 @@ from bots.models import (
 )
 from bots.serializers.web_url import PageCounts
 from bots.services import training, web_urls
+from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
 
 COLORS: dict[str, str] = {
     DocumentStatus.QUEUED: "info",
@@ -50,33 +48,12 @@ def bar(percent: int) -> str:
     )
 
 
-class ReadOnlyAdmin(ModelAdmin):
-    """Rows that only services write."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
-class SampleQuestionInline(TabularInline):
+class SampleQuestionInline(ReadOnlyInline):
     """What the widget offers; written by the API, which checks doubles and languages."""
 
     model = SampleQuestion
     fields = ("position", "question", "language")
     ordering = ("position", "id")
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Bot)
@@ -159,13 +136,11 @@ class ChunkAdmin(ReadOnlyAdmin):
         return chunk.text[:120]
 
 
-class PagesOfWebUrl(TabularInline):
+class PagesOfWebUrl(ReadOnlyInline):
     """What the latest crawl found."""
 
     model = WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
-    extra = 0
-    can_delete = False
     show_change_link = False
     verbose_name_plural = "Pages of the latest crawl"
 
@@ -179,12 +154,6 @@ class PagesOfWebUrl(TabularInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebPage]:
         return web_urls.shown(super().get_queryset(request))
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(WebUrl)

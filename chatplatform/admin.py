@@ -1,12 +1,40 @@
-"""Jobs in the admin site: what waits, what runs, what died and why, with a way back."""
+"""The bases of the admin site's read-only pages; and jobs: what died and why, with a way back."""
+
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 
 from chatplatform import jobs
 from chatplatform.models import Job
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """Rows that only services write."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnlyInline(TabularInline):
+    """Rows that only services write, on the page of what they belong to."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
 @admin.register(Job)

@@ -155,25 +155,32 @@ def operation(
                     declared.deprecated.mark(response)
                 return response
 
-            def act_once() -> HttpResponseBase:
-                if http.method != "POST" or idempotency.HEADER not in http.headers:
-                    return act()
-                return idempotency.once(
-                    http,
-                    client_id=self.client.pk,
-                    caller=str(self.caller),
-                    act=act,
-                    calls_out=declared.calls_out,
-                )
-
             if declared.calls_out and DEFERS in http.META:
-                return Deferred(lambda: _rendered(act_once))
-            return act_once() if self.principal else act()
+                return Deferred(lambda: _rendered(lambda: _once(self, http, declared, act)))
+            return _once(self, http, declared, act)
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
 
     return declare
+
+
+def _once(
+    view: "TenantViewSet",
+    http: HttpRequest,
+    declared: Operation,
+    act: Callable[[], HttpResponseBase],
+) -> HttpResponseBase:
+    """`act`, or the stored answer of a caller's earlier request with the same key."""
+    if not view.principal or http.method != "POST" or idempotency.HEADER not in http.headers:
+        return act()
+    return idempotency.once(
+        http,
+        client_id=view.client.pk,
+        caller=str(view.caller),
+        act=act,
+        calls_out=declared.calls_out,
+    )
 
 
 def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:

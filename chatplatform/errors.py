@@ -4,7 +4,12 @@ import logging
 from typing import Any, ClassVar
 
 import orjson
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -138,7 +143,7 @@ def render(exc: BaseException) -> HttpResponse:
         return TooLarge().response()
     if isinstance(exc, PermissionDenied):
         return error_response(403, "You may not do this.")
-    if isinstance(exc, (SuspiciousOperation, MultiPartParserError)):
+    if isinstance(exc, (BadRequest, SuspiciousOperation, MultiPartParserError)):
         return error_response(400, "The request is malformed.")
     if isinstance(exc, APIException):
         return error_response(exc.status_code, str(exc.detail), headers=_drf_headers(exc))

@@ -22,7 +22,7 @@ from chatplatform.shapes import Shape
 # Beyond this many seconds a due job that nobody took means that workers or relay stand still.
 STUCK_SECONDS = 120
 MIN_FREE_BYTES = 100_000_000
-PROCESSES = ("worker", "worker-bulk", "relay", "beat", "courier")
+PROCESSES = ("worker", "worker-webhook", "worker-bulk", "relay", "beat")
 
 
 class Part(Shape):

@@ -22,7 +22,14 @@ ROOT = Path(__file__).resolve().parent.parent
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers
 FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0
 LIVE_SECS = 60  # how long the first answer may take on a slow machine
-COLOURS = {"web": 32, "worker": 36, "worker-bulk": 34, "beat": 35, "relay": 33, "courier": 31}
+COLOURS = {
+    "web": 32,
+    "worker": 36,
+    "worker-webhook": 31,
+    "worker-bulk": 34,
+    "beat": 35,
+    "relay": 33,
+}
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 STATIC_SOURCES = ("*.css", "*.js", "*.svg", "*.png", "*.woff2", "*.ico", "*.html")
 
@@ -69,17 +76,21 @@ def parts(config: Config) -> list[Part]:
     # SIGTERM then gives running tasks the soft shutdown time that settings.py grants them.
     # Root is said to be unwise at every start; on a machine of one's own it is what there is.
     silent = f"ignore:{CELERY_ROOT_WARNING}"
-    soft = {"REMAP_SIGTERM": "SIGQUIT", "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
-    quick = [*worker, *_pool("worker", "threads", 16, "reply,channel,webhook,insight")]
+    quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
+    soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
+    quick = [*worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
+    webhook = [*worker, *_pool("worker-webhook", "threads", 4, "webhook")]
     bulk = [*worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
     schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
     return [
         Part("worker", quick, 12, soft),
+        # SIGTERM is no soft shutdown here: threads cannot be cut short, and what is being delivered
+        # is ended or handed back at once.
+        Part("worker-webhook", webhook, 12, quiet),
         Part("worker-bulk", bulk, 12, soft),
         Part("web", [python, "-m", "granian", *_web(config)], 6),
         Part("beat", [*celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
-        Part("courier", [python, "manage.py", "courier"], 6),
     ]
 
 
@@ -136,7 +147,7 @@ class Output:
         self._is_tty = sys.stdout.isatty()
 
     def line(self, text: str, *, name: str = "run") -> None:
-        label = f"{name:<11} | "
+        label = f"{name:<14} | "
         if self._is_tty:
             label = f"\033[{COLOURS.get(name, 1)}m{label}\033[0m"
         # A reader that went away (`make run | head`) must not take the supervisor with it.
@@ -372,7 +383,7 @@ class Supervisor:
         self.stopping.set()
         began = time.monotonic()
         named = {process.part.name: process for process in self.processes}
-        for group in (("relay", "beat"), ("web",), ("worker", "worker-bulk", "courier")):
+        for group in (("relay", "beat"), ("web",), ("worker", "worker-webhook", "worker-bulk")):
             self._stop_group([named[name] for name in group if name in named])
         for server in reversed(self.servers):
             server.stop(secs=3)

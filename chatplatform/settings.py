@@ -242,6 +242,7 @@ SPECTACULAR_SETTINGS = {
 # Rows in PostgreSQL are the truth; the broker carries hints (docs/decisions/0002).
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: deliveries go on without the broker
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     # Twice the hard limit of a job: a hint may lie behind a whole job in its worker, and must not
     # be handed out again while it is in good hands. A dead worker's row is found by its lease.
@@ -266,6 +267,8 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
+# What a worker of a queue runs beside its jobs: functions that return when their event is set.
+WORKER_LOOPS = {"webhook": "webhooks.services.courier.run"}
 # Periodic work, in seconds; each task may be called twice without harm.
 CELERY_BEAT_SCHEDULE = {
     "tidy jobs": {

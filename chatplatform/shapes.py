@@ -55,6 +55,11 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=False, from_attributes=True)
 
 
+def example(**fields: Any) -> ConfigDict:
+    """`model_config` of a shape whose document shows such a body."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
 def read_only(description: str, **extra: Any) -> Any:
     """A field that the server sets: in every reply, refused (422) in a request."""
     return Field(None, description=description, json_schema_extra={"readOnly": True}, **extra)

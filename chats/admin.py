@@ -1,43 +1,24 @@
 """Conversations in the admin site: read here, changed by services alone."""
 
 from django.contrib import admin
-from django.http import HttpRequest
-from unfold.admin import ModelAdmin, TabularInline
 
+from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
 from chats.models import Conversation, Customer, Feedback, Message, Summary, SummaryJob
 
 
-class ReadOnly(ModelAdmin):
-    """Rows that services write: looked at, never edited by hand."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
-class Transcript(TabularInline):
+class Transcript(ReadOnlyInline):
     model = Message
     fields = ["seq", "sender_type", "said", "created_at", "status"]
     readonly_fields = ("seq", "sender_type", "said", "created_at", "status")
     ordering = ["seq"]
-    extra = 0
-    can_delete = False
 
     @admin.display(description="Text")
     def said(self, message: Message) -> str:
         return " ".join(piece.get("text") or "" for piece in message.content)
 
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
 
 @admin.register(Conversation)
-class ConversationAdmin(ReadOnly):
+class ConversationAdmin(ReadOnlyAdmin):
     list_display = [
         "chat_code", "client", "bot", "customer", "status", "assign_type", "handoff_reason",
         "message_count", "last_message_at",
@@ -50,7 +31,7 @@ class ConversationAdmin(ReadOnly):
 
 
 @admin.register(Customer)
-class CustomerAdmin(ReadOnly):
+class CustomerAdmin(ReadOnlyAdmin):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
@@ -58,7 +39,7 @@ class CustomerAdmin(ReadOnly):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(ReadOnly):
+class FeedbackAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "client", "conversation", "rating", "resolved", "comment"]
     list_filter = ["rating", "resolved", "conversation__bot"]
     list_select_related = ["client", "conversation"]
@@ -67,7 +48,7 @@ class FeedbackAdmin(ReadOnly):
 
 
 @admin.register(Summary)
-class SummaryAdmin(ReadOnly):
+class SummaryAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "client", "conversation", "engine", "language", "message_count"]
     list_filter = ["engine", "language"]
     list_select_related = ["client", "conversation"]
@@ -76,7 +57,7 @@ class SummaryAdmin(ReadOnly):
 
 
 @admin.register(SummaryJob)
-class SummaryJobAdmin(ReadOnly):
+class SummaryJobAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "client", "bot", "status", "total", "done", "failed"]
     list_filter = ["status"]
     list_select_related = ["client", "bot"]

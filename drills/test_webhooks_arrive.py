@@ -28,7 +28,7 @@ from drills.test_replies_survive import free_port
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "correct-horse-battery"
 # Ten endpoints a client; two clients.
-VICTIMS = ("manage.py courier", "-n worker@", "manage.py relay", "valkey-server")
+VICTIMS = ("-n worker-webhook@", "-n worker@", "manage.py relay", "valkey-server")
 GOOD, BAD = ["fine"] * 4, ["500", "hang", "drip", "301", "close", "busy"]
 EVENTS, PER_SECOND = int(os.environ.get("DRILL_EVENTS", "2000")), 25
 
@@ -306,9 +306,7 @@ def test_killed_at_random_nothing_is_lost(platform: Platform) -> None:
     def kill() -> None:
         pick = random.Random(7)
         while not stop.wait(4):
-            word = pick.choice(
-                ["manage.py courier", "-n worker@", "manage.py relay", "valkey-server"]
-            )
+            word = pick.choice(VICTIMS)
             killed[word] += platform.kill(word)
 
     killer = threading.Thread(target=kill)
@@ -318,9 +316,9 @@ def test_killed_at_random_nothing_is_lost(platform: Platform) -> None:
     killer.join()
     wait_until_all_came(platform, accepted, 90)
     print(f"killed: {dict(killed)}")
-    assert killed["manage.py courier"]
+    assert killed["-n worker-webhook@"]
     figures(platform, accepted)
-    # What a killed courier had in hand is due again when its lease ends.
+    # What a killed worker was sending is due again when its lease ends.
     time.sleep(16)
     check_ledger(platform, accepted)
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
+from chatplatform.admin import ReadOnlyAdmin
 from identity.models import (
     ApiKey,
     AuditEvent,
@@ -90,7 +91,7 @@ class UserAdmin(ModelAdmin):
         words = [name for name in form.changed_data if name not in {"role", "is_disabled"}]
         if words:
             obj.save(update_fields=words)
-            audit.record(obj.client.pk, "user.changed", by=by, subject=f"user:{obj.pk}",
+            audit.record(obj.client.pk, "user.updated", by=by, subject=f"user:{obj.pk}",
                          changes={"fields": words})  # fmt: skip
         users.set_role(obj.client, user_id=obj.pk, role=given["role"], by=by)
         users.set_disabled(obj.client, user_id=obj.pk, is_disabled=given["is_disabled"], by=by)
@@ -171,7 +172,7 @@ class SubscriptionAdmin(ModelAdmin):
             if form.changed_data:
                 audit.record(
                     obj.client_id,
-                    "subscription.changed",
+                    "subscription.updated",
                     by=request.user,  # type: ignore[arg-type]
                     subject=f"subscription:{obj.pk}",
                     changes={"fields": sorted(form.changed_data)},
@@ -184,21 +185,8 @@ class SubscriptionAdmin(ModelAdmin):
         return False
 
 
-class WrittenByServices(ModelAdmin):
-    """Rows that are only looked at here."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
 @admin.register(CreditEntry)
-class CreditEntryAdmin(WrittenByServices):
+class CreditEntryAdmin(ReadOnlyAdmin):
     list_display = (
         "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
     )  # fmt: skip
@@ -211,7 +199,7 @@ class CreditEntryAdmin(WrittenByServices):
 
 
 @admin.register(ClientConfig)
-class ClientConfigAdmin(WrittenByServices):
+class ClientConfigAdmin(ReadOnlyAdmin):
     """Changed by the API, which checks hours, messages and limits."""
 
     list_display = (
@@ -225,7 +213,7 @@ class ClientConfigAdmin(WrittenByServices):
 
 
 @admin.register(AuditEvent)
-class AuditEventAdmin(WrittenByServices):
+class AuditEventAdmin(ReadOnlyAdmin):
     """The log: to be read, and nothing else; the database itself refuses the rest."""
 
     list_display = ("created_at", "client", "action", "subject", "user", "api_key", "address")

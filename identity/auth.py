@@ -54,7 +54,7 @@ class StaffBackend(ModelBackend):
         password: str | None = None,
         **_: Any,
     ) -> User | None:
-        if not username or not password:
+        if not username or not password or len(password) > MAX_PASSWORD_CHARACTERS:
             return None
         try:
             return logins.check(

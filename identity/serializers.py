@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from chatplatform.shapes import Language, Moment, Shape, Text, read_only
+from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
 from identity import models
 
 
@@ -279,6 +279,8 @@ class ForgotPasswordRequest(Shape):
 
 class VerifyResetTokenRequest(Shape):
     """A reset link to be checked before a form is shown."""
+
+    model_config = example(token="J2cXWmS0sD6mVqA3bqS1gk2Qw8x9mZt4yFhPzRvLuEo")
 
     token: ResetToken = Field(description="What follows `#token=` in the mailed link.")
 

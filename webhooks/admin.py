@@ -3,9 +3,9 @@
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
+from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
 from webhooks.models import (
     Delivery,
     DeliveryAttempt,
@@ -21,30 +21,6 @@ COLORS: dict[str, str] = {
     DeliveryState.SUCCEEDED: "success",
     DeliveryState.GAVE_UP: "danger",
 }
-
-
-class ReadOnly(ModelAdmin):
-    """Rows that services write: never edited by hand."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
-class ReadOnlyInline(TabularInline):
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
 
 class Deliveries(ReadOnlyInline):
@@ -74,7 +50,7 @@ class Attempts(ReadOnlyInline):
 
 
 @admin.register(Event)
-class EventAdmin(ReadOnly):
+class EventAdmin(ReadOnlyAdmin):
     """Append-only."""
 
     list_display = ("id", "type", "client", "conversation_id", "sequence", "created_at")
@@ -86,7 +62,7 @@ class EventAdmin(ReadOnly):
 
 
 @admin.register(WebhookConfig)
-class WebhookConfigAdmin(ReadOnly):
+class WebhookConfigAdmin(ReadOnlyAdmin):
     list_display = (
         "url", "client", "is_active", "disabled_reason", "failures_in_row", "failing_since",
         "paused_until", "created_at",
@@ -99,7 +75,7 @@ class WebhookConfigAdmin(ReadOnly):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(ReadOnly):
+class DeliveryAdmin(ReadOnlyAdmin):
     list_display = ("event_type", "config", "client", "shown_state", "attempts", "due_at")
     list_filter = ("state", "is_test")
     list_select_related = ("event", "config", "client")

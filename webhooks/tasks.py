@@ -1,4 +1,4 @@
-"""Jobs of webhooks, and housekeeping. Deliveries themselves are the courier's."""
+"""Jobs of webhooks, and housekeeping. Deliveries are the courier's, in the same worker."""
 
 from celery import shared_task
 from django.db import transaction
@@ -35,6 +35,12 @@ def replay_range(
     deliveries.replay_range(
         config_id, created_from=created_from, created_to=created_to, state=state, type=type
     )
+
+
+@job("webhooks.give_up", queue=Queue.WEBHOOK)
+def give_up(*, config_id: str) -> None:
+    """End what waits for an endpoint that was switched off."""
+    deliveries.give_up(config_id)
 
 
 @shared_task(name="webhooks.tidy")

@@ -4,7 +4,6 @@ A straight line through the examples' vectors (ridge regression) gives a score f
 lies near the middle is neutral. docs/insights.md has what it was measured at.
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import orjson
 
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
+from chatplatform.lazy import Once
 
 # Nearer to the middle than this nothing is claimed.
 NEUTRAL_BELOW = 0.3
@@ -59,7 +59,7 @@ def _score(text: str) -> float | None:
     return float((vector - middle) @ weights)
 
 
-@functools.cache
+@Once
 def _line() -> tuple[Vectors, Vectors] | None:
     """Weights and the examples' mean, fitted once a process (about three seconds)."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())

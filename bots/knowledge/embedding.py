@@ -1,6 +1,5 @@
 """Meaning as numbers: the one place that knows the packaged sentence encoder."""
 
-import functools
 import importlib
 import logging
 import os
@@ -10,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chatplatform.lazy import Once
 
 # A child forked after a multi-threaded OpenMP run hangs, and two threads make single questions
 # jitter; the encoder reads this when it is loaded.
@@ -29,7 +30,7 @@ MAX_PASSAGE_WORDS = 260
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 
-@functools.cache
+@Once
 def _encoder() -> Any:
     """The loaded model, or None where the package has no build for this machine."""
     try:

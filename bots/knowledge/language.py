@@ -1,9 +1,10 @@
 """Which language a text is in, among the twenty that customers are likely to write."""
 
-import functools
 import importlib
 import re
 from typing import Any
+
+from chatplatform.lazy import Once
 
 LANGUAGES = [
     "en",
@@ -43,7 +44,7 @@ _SCRIPTS = (
 )
 
 
-@functools.cache
+@Once
 def _identifier() -> Any:
     # Half a second and 30 MB, so only processes that detect pay for it. The package is untyped.
     langid = importlib.import_module("py3langid.langid")

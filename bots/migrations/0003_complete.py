@@ -2,6 +2,8 @@
 
 import chatplatform.crypto
 import chatplatform.ids
+import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.conf import settings
@@ -42,6 +44,7 @@ class Migration(migrations.Migration):
                 ('message_id', models.UUIDField(null=True)),
                 ('function_name', models.CharField(max_length=200)),
                 ('arguments', models.JSONField(default=dict)),
+                ('fingerprint', models.CharField(blank=True, default='', max_length=64)),
                 ('status', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('refused', 'Refused'), ('rejected', 'Rejected')], max_length=10)),
                 ('http_status', models.PositiveSmallIntegerField(null=True)),
                 ('result_excerpt', models.TextField(blank=True, default='')),
@@ -265,5 +268,17 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='webpage',
             constraint=models.UniqueConstraint(fields=('web_url', 'url'), name='web_page_once'),
+        ),
+        migrations.AddIndex(
+            model_name='bot',
+            index=django.contrib.postgres.indexes.GinIndex(models.Func(models.F('allowed_domain'), output_field=django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None), template="string_to_array(%(expressions)s, ',')"), name='bot_allowed_hosts'),
+        ),
+        migrations.AddIndex(
+            model_name='functioncall',
+            index=models.Index(condition=models.Q(('status', 'waiting')), fields=['created_at'], name='function_call_expiry'),
+        ),
+        migrations.AddConstraint(
+            model_name='functioncall',
+            constraint=models.UniqueConstraint(condition=models.Q(('fingerprint', ''), _negated=True), fields=('message_id', 'fingerprint'), name='function_call_once'),
         ),
     ]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from bots.models import Bot
-from chatplatform.shapes import Language, Moment, Shape, Text, read_only
+from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
 
 # One label of a host name (RFC 1123), in the ASCII form that browsers send as Origin.
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -181,6 +181,8 @@ STORED = (
 
 class ToggleDisableBotDto(Shape):
     """Whether a bot answers."""
+
+    model_config = example(is_disabled=True)
 
     is_disabled: bool = Field(
         description="true: it answers nobody, and its chats go to the queue for a person; false: it"

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from chatplatform.pagination import Page
-from chatplatform.shapes import FreeObject, Moment, Shape, Text, read_only
+from chatplatform.shapes import FreeObject, Moment, Shape, Text, example, read_only
 
 MAX_FUNCTIONS = 20
 MAX_HEADERS = 20
@@ -133,6 +133,30 @@ class FunctionDTO(Shape):
 class FunctionCallingConfigDTO(Shape):
     """What a bot may call."""
 
+    model_config = example(
+        is_enabled=True,
+        max_calls_per_reply=5,
+        functions=[
+            {
+                "name": "get_order",
+                "description": "Says where an order of the customer is.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"order_id": {"type": "string", "maxLength": 20}},
+                    "required": ["order_id"],
+                    "additionalProperties": False,
+                },
+                "http": {
+                    "method": "GET",
+                    "url": "https://shop.example/customers/{customer.external_id}/orders/{order_id}",
+                    "timeout_seconds": 10,
+                },
+                "secret_headers": {"Authorization": "Bearer …"},
+                "requires_approval": "none",
+            }
+        ],
+    )
+
     is_enabled: bool = Field(description="Whether the bot calls functions at all.")
     max_calls_per_reply: int = Field(
         5, ge=1, le=10, description="Calls that one reply may ask for, 1..10; more are refused."
@@ -234,5 +258,7 @@ class FunctionCallingEventsResponse(Shape):
 
 class FunctionCallDecision(Shape):
     """An agent's word on a call that waits for it."""
+
+    model_config = example(approve=True)
 
     approve: bool = Field(description="true: make the call. false: it is never made.")

@@ -6,7 +6,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from bots.models import Document, DocumentStatus, Prompt
 from chatplatform.settings import MAX_UPLOAD_BYTES, MAX_UPLOAD_FILES
-from chatplatform.shapes import Language, Moment, Shape, Text, read_only
+from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
 
 # A file of a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
@@ -144,6 +144,10 @@ class DocumentsResponse(Shape):
 class ImportantDocumentDto(Shape):
     """Whether a document ranks first, and while it holds. What is left out is set back to null."""
 
+    model_config = example(
+        is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
+    )
+
     is_important: bool = Field(
         description="true: its best passage always stands among what the bot reads, and it is"
         " right where older text contradicts it."
@@ -168,6 +172,8 @@ class ImportantDocumentDto(Shape):
 
 class ReuploadFilesRequest(Shape):
     """Files to train again."""
+
+    model_config = example(document_ids=[12, 13])
 
     document_ids: list[DocumentId] = Field(
         min_length=1, max_length=500, description="Ids of the documents, at most 500."

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from bots.models import Bot, SampleQuestion
 from bots.serializers.bot import BotStyle, Greeting, Languages
 from bots.serializers.train import Upload
-from chatplatform.shapes import Language, Shape, Text
+from chatplatform.shapes import Language, Shape, Text, example
 
 MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
 MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
@@ -85,6 +85,18 @@ class CustomerInfoField(Shape):
 class CustomerInfoFields(Shape):
     """What the bot asks a customer for, in this order."""
 
+    model_config = example(
+        fields=[
+            {"name": "order", "label": {"en": "Order number"}, "type": "text", "required": True},
+            {
+                "name": "size",
+                "label": {"en": "Size", "vi": "Cỡ"},
+                "type": "select",
+                "options": [{"label": "Small", "value": "s"}, {"label": "Large", "value": "l"}],
+            },
+        ]
+    )
+
     fields: list[CustomerInfoField] = Field(
         max_length=MAX_FIELDS, description=f"At most {MAX_FIELDS}; their names differ."
     )
@@ -147,6 +159,8 @@ class SampleQuestionDto(Shape):
 
 class SampleQuestions(Shape):
     """The questions that the widget offers, in this order; replaces those before."""
+
+    model_config = example(questions=[{"question": "When do you open?", "language": "en"}])
 
     questions: list[SampleQuestionDto] = Field(
         max_length=MAX_QUESTIONS,

@@ -19,8 +19,8 @@ from bots.serializers.widget import (
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
 )
-from bots.services import files
-from chatplatform.errors import Invalid, NotFound, TooLarge
+from bots.services import bots, files
+from chatplatform.errors import Invalid, TooLarge
 
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
@@ -59,9 +59,7 @@ def upload(
 def _set(bot: Bot, **fields: Any) -> None:
     with transaction.atomic():
         # Two uploads at once: the later one sees, and removes, what the earlier one stored.
-        locked = Bot.objects.of(bot.client).select_for_update(no_key=True).filter(pk=bot.pk).first()
-        if locked is None:
-            raise NotFound
+        locked = bots.lock(bot)
         files.remove_later(bot.client_id, [locked.banner.name])
         for name, value in fields.items():
             setattr(locked, name, value)

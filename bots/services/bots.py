@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet, Subquery
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
 from bots.serializers.bot import BotDto
@@ -63,7 +63,7 @@ def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
     )
 
 
-def list_(client: Client) -> QuerySet[Bot]:
+def list_of(client: Client) -> QuerySet[Bot]:
     """The client's bots, described; order and page are the caller's."""
     return described(Bot.objects.of(client))
 
@@ -78,7 +78,7 @@ def get(client: Client, bot_id: int) -> Bot:
 
 def describe(client: Client, bot_id: int) -> BotDto:
     """One of the client's bots, as its shape; 404 where it is not."""
-    bot = list_(client).filter(pk=bot_id).first()
+    bot = list_of(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
     return BotDto.of(bot)
@@ -148,9 +148,7 @@ def update(bot: Bot, *, given: BotDto) -> BotDto:
     changes = _values(given, WRITABLE & given.model_fields_set)
     with transaction.atomic():
         # Locked: languages and their default may arrive in two requests at once.
-        current = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
-        if current is None:
-            raise NotFound
+        current = lock(bot)
         for name, value in changes.items():
             setattr(current, name, value)
         _check_languages(current.languages, current.default_language)
@@ -202,6 +200,30 @@ def delete(bot: Bot, *, by: User) -> None:
             changes={"bot_name": locked.bot_name, "keys_revoked": keys},
         )
         files.remove_later(bot.client_id, names)
+
+
+def lock(bot: Bot) -> Bot:
+    """The row as it is now, held: the lock of all that hangs on the bot, taken before theirs."""
+    locked: Bot | None = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+    if locked is None:
+        raise NotFound
+    return locked
+
+
+def hold(bot: Bot) -> None:
+    """Keep the bot from being deleted until the transaction ends; 404 where it is gone already.
+
+    The foreign key alone would be checked at the commit, when nobody can answer 404 any more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk])
+        if cursor.fetchone() is None:
+            raise NotFound("There is no such bot.")
+
+
+def grow_knowledge(bot_id: int) -> None:
+    """What the bot knows changes with the caller's transaction: indexes are made anew."""
+    Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
 def store(bot: Bot, **fields: Any) -> Bot:

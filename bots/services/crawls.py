@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -18,7 +18,7 @@ from bots.knowledge import addresses, extract
 from bots.knowledge import crawl as walk
 from bots.knowledge.crawl import Known, Limits, Outcome, Page
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import training, web_urls
+from bots.services import bots, files, training, web_urls
 from chatplatform.jobs import hold_lease, report_progress
 
 log = logging.getLogger(__name__)
@@ -223,14 +223,14 @@ def _new_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
 
 def _changed_document(document: Document, page: Page, stored: str) -> Document:
     """New bytes for a page that the bot knows: until they are trained, it knows the old ones."""
-    old = document.file.name or ""
+    old = document.file.name
     for name, value in _content(page, stored).items():
         setattr(document, name, value)
     document.status, document.progress = DocumentStatus.QUEUED, 0
     document.error_code = document.error_message = ""
     document.save()
     training.enqueue_training(document)
-    transaction.on_commit(lambda: web_urls.remove_files([old]), robust=True)
+    files.remove_later(document.client_id, [old])
     return document
 
 
@@ -315,11 +315,8 @@ def _forget(web_url: WebUrl, tally: _Tally) -> None:
         lost = [one for one in known if _is_lost(one.url, web_url, tally)]
         if lost:
             known.filter(pk__in=[one.pk for one in lost]).delete()
-            Bot.objects.filter(pk=web_url.bot_id).update(
-                knowledge_version=F("knowledge_version") + 1
-            )
-            names = [one.file.name or "" for one in lost]
-            transaction.on_commit(lambda: web_urls.remove_files(names), robust=True)
+            bots.grow_knowledge(web_url.bot_id)
+            files.remove_later(web_url.client_id, [one.file.name for one in lost])
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()
 

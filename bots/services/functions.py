@@ -9,8 +9,9 @@ from django.db import transaction
 from bots.engine import arguments, rendering
 from bots.models import Bot, Function, FunctionCalling
 from bots.serializers.function_calling import FunctionCallingConfigDTO, FunctionDTO
+from bots.services import bots
 from chatplatform import http
-from chatplatform.errors import Invalid, NotFound
+from chatplatform.errors import Invalid
 from identity.models import User
 from identity.services import audit
 
@@ -54,8 +55,7 @@ def replace(bot: Bot, *, given: FunctionCallingConfigDTO, by: User) -> FunctionC
     _check_destinations(given.functions)
     with transaction.atomic():
         # The bot's row is the lock of its configuration.
-        if not Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).exists():
-            raise NotFound
+        bots.lock(bot)
         changes = _replace_functions(bot, given.functions)
         FunctionCalling.objects.update_or_create(
             bot=bot,

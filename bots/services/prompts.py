@@ -4,6 +4,7 @@ from django.db import transaction
 
 from bots.models import Bot, Prompt
 from bots.serializers.train import PromptDto
+from bots.services import bots
 from chatplatform.errors import NotFound
 from identity.models import User
 
@@ -19,9 +20,7 @@ def create(bot: Bot, *, given: PromptDto, by: User | None) -> Prompt:
     }
     with transaction.atomic():
         # The bot's row is the lock of its prompts: two new versions get two numbers.
-        locked = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
-        if locked is None:
-            raise NotFound
+        locked = bots.lock(bot)
         newest = Prompt.objects.filter(bot=locked).order_by("-version").first()
         Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
         made = Prompt.objects.create(

@@ -23,6 +23,7 @@ from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import Extracted, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
 from bots.serializers.train import DocumentDto, ImportantDocumentDto, SkippedFile
+from bots.services import bots
 from bots.services import files as media
 from chatplatform.errors import ApiError, Invalid, NotFound, TooLarge
 from chatplatform.jobs import enqueue, hold_lease, report_progress
@@ -37,6 +38,9 @@ MAX_DOCUMENTS = 500
 # Sentences of a very long document that come after this time get no vector of their own (word
 # cover then picks among them), so that a run ends before the worker's time limit.
 EMBED_SECONDS = 400
+# A document whose passages take longer than this fails: one without all its vectors would leave
+# its whole bot to word search.
+PASSAGE_SECONDS = 500
 PROGRESS_SECONDS = 1.0
 # Shares of the progress: reading the file, then encoding up to here, then storing.
 READ_PERCENT, ENCODED_PERCENT = 5, 95
@@ -117,14 +121,16 @@ def _store(file: File, mime_type: str) -> Stored:
 
 def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:
     """Rows and jobs; under the bot's lock, so that neither doubles nor the limit can be raced."""
-    if not Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).exists():
-        raise NotFound
+    bots.lock(bot)
     by_digest = {one.sha256: one for one in stored}
     known = _of_digests(bot, by_digest)
     new = [one for digest, one in by_digest.items() if digest not in known]
     if _uploads(bot).count() + len(new) > MAX_DOCUMENTS:
         raise DocumentLimit
-    for document in known.values():
+    for digest, document in known.items():
+        if not _has_file(document):
+            # The media store has lost the bytes: these are the same.
+            Document.objects.filter(pk=document.pk).update(file=by_digest[digest].name)
         if document.status == DocumentStatus.FAILED:
             retrain(document)
     for one in new:
@@ -196,14 +202,19 @@ def _again(document: Document | None) -> str | None:
         return "not_found"
     if document.web_url_id is not None:
         return "web_page"
-    if not document.file.name or not default_storage.exists(document.file.name):
+    if not _has_file(document):
         return "file_missing"
     return None if retrain(document) else "in_training"
 
 
+def _has_file(document: Document) -> bool:
+    name = document.file.name
+    return bool(name and default_storage.exists(name))
+
+
 def files_of(bot: Bot) -> QuerySet[Document]:
     """The files that were uploaded for the bot; order and page are the caller's."""
-    return Document.objects.filter(bot=bot, web_url=None)
+    return _uploads(bot)
 
 
 def set_importance(
@@ -213,14 +224,14 @@ def set_importance(
     changes = {name: getattr(given, name) for name in ("is_important", "valid_from", "valid_to")}
     with transaction.atomic():
         # First the bot, then the document, as everywhere.
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
         before = {name: getattr(document, name) for name in changes}
         if changes != before:
             Document.objects.filter(pk=document.pk).update(**changes)
-            _grow_knowledge(bot)
+            bots.grow_knowledge(bot.pk)
             audit.record(
                 bot.client_id,
                 "document.importance_changed",
@@ -236,7 +247,7 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
     """Forget a document: its row, its passages, and after the commit its file."""
     with transaction.atomic():
         # First the bot, then the document: the order in which training locks them too.
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         document = Document.objects.select_for_update().filter(bot=bot, pk=document_id).first()
         if document is None:
             raise NotFound
@@ -244,7 +255,7 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
         WebPage.objects.filter(document=document).delete()
         document.delete()
         _tell_web_url(document)
-        _grow_knowledge(bot)
+        bots.grow_knowledge(bot.pk)
         audit.record(
             bot.client_id,
             "document.deleted",
@@ -261,7 +272,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
     The addresses that pages came from stay: a later crawl reads them anew.
     """
     with transaction.atomic():
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         rows = Document.objects.filter(bot=bot)
         names = list(rows.values_list("file", flat=True))
         if not names:
@@ -270,7 +281,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
-        _grow_knowledge(bot)
+        bots.grow_knowledge(bot.pk)
         audit.record(
             bot.client_id,
             "documents.deleted",
@@ -280,11 +291,6 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         )
         media.remove_later(bot.client_id, names)
     return len(names)
-
-
-def _grow_knowledge(bot: Bot) -> None:
-    """What the bot knows changes with the caller's transaction: indexes are made anew."""
-    Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
 
 
 # --- passages out -------------------------------------------------------------------------------
@@ -382,17 +388,22 @@ def _learn(document: Document) -> Learned:
 
 
 def _encode(extracted: Extracted, pieces: Sequence[Piece], progress: Progress) -> Learned:
-    deadline = time.monotonic() + EMBED_SECONDS
+    begun = time.monotonic()
     total = len(pieces) + sum(len(piece.sentences) for piece in pieces)
-    vectors = embedding.embed_passages(
-        [piece.embedded for piece in pieces], lambda done, _: progress.tell(done, total)
-    )
+
+    def tell(done: int, _: int) -> None:
+        if time.monotonic() - begun > PASSAGE_SECONDS:
+            raise ExtractError("timeout", "Learning it took too long; split the document.")
+        progress.tell(done, total)
+
+    vectors = embedding.embed_passages([piece.embedded for piece in pieces], tell)
     if vectors is None:
         return Learned(extracted, pieces, [b""] * len(pieces), [b""] * len(pieces))
     done = len(pieces)
     sentence_vectors: list[bytes] = []
     for piece in pieces:
-        found = _sentence_vectors(piece) if time.monotonic() < deadline else b""
+        in_time = time.monotonic() - begun < EMBED_SECONDS
+        found = _sentence_vectors(piece) if in_time else b""
         sentence_vectors.append(found)
         done += len(piece.sentences)
         progress.tell(done, total)
@@ -422,7 +433,7 @@ def _keep(document: Document, learned: Learned) -> None:
             raise Gone
         Chunk.objects.filter(document=document).delete()
         Chunk.objects.bulk_create(_chunks(document, learned), batch_size=200)
-        Bot.objects.filter(pk=document.bot_id).update(knowledge_version=F("knowledge_version") + 1)
+        bots.grow_knowledge(document.bot_id)
         _announce("document.trained", document.pk)
 
 

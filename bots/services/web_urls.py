@@ -1,17 +1,16 @@
 """Web addresses that a bot learns from: added, changed, forgotten, read again in time."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import Case, CharField, Count, F, Prefetch, Q, QuerySet, Value, When
+from django.db.models import Case, CharField, Count, Prefetch, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from bots.knowledge import addresses
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.serializers.web_url import MAX_SHOWN_PAGES, WebUrlDto
+from bots.services import bots, files
 from chatplatform import http
 from chatplatform.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
@@ -80,7 +79,7 @@ def described(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
     return counted(rows).prefetch_related(Prefetch("pages", queryset=pages, to_attr="shown_pages"))
 
 
-def of_bot(bot: Bot) -> QuerySet[WebUrl]:
+def list_of(bot: Bot) -> QuerySet[WebUrl]:
     """The bot's addresses, described; order and page are the caller's."""
     return described(WebUrl.objects.filter(bot=bot))
 
@@ -95,8 +94,7 @@ def add(bot: Bot, *, given: WebUrlDto) -> WebUrlDto:
     url = _checked(given.url)
     with transaction.atomic():
         # Two requests at once must not both find room for the last one.
-        if not Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).exists():
-            raise NotFound
+        bots.lock(bot)
         existing = WebUrl.objects.filter(bot=bot)
         if existing.filter(url=url).exists():
             raise WebUrlExists
@@ -199,7 +197,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
     """Forget an address and every page that the bot knew from it; a running crawl stops."""
     with transaction.atomic():
         # First the bot, then what hangs on it: the order in which training locks them too.
-        Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+        bots.lock(bot)
         row = WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id).first()
         if row is None:
             raise NotFound
@@ -213,14 +211,8 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
         )
         row.delete()
         if names:
-            Bot.objects.filter(pk=bot.pk).update(knowledge_version=F("knowledge_version") + 1)
-        transaction.on_commit(lambda: remove_files(names), robust=True)
-
-
-def remove_files(names: Iterable[str]) -> None:
-    """Take the bytes of forgotten pages out of the media store."""
-    for name in filter(None, names):
-        default_storage.delete(name)
+            bots.grow_knowledge(bot.pk)
+        files.remove_later(bot.client_id, names)
 
 
 def _checked(url: str) -> str:

@@ -13,7 +13,7 @@ from bots.models import Bot, Chunk, SampleQuestion
 from bots.serializers.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from bots.services import bots
 from bots.services.retrieval import holding
-from chatplatform.errors import Invalid, NotFound
+from chatplatform.errors import Invalid
 from identity.models import User
 from identity.services import audit
 
@@ -73,8 +73,7 @@ def replace_questions(bot: Bot, *, given: SampleQuestions, by: User) -> list[Sam
     _check_doubles(rows)
     with transaction.atomic():
         # Two lists written at once must not be mixed.
-        if not Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).exists():
-            raise NotFound
+        bots.lock(bot)
         SampleQuestion.objects.of(bot.client).filter(bot=bot).delete()
         made = SampleQuestion.objects.bulk_create(rows)
         audit.record(

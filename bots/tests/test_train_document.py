@@ -309,3 +309,29 @@ def test_progress_is_written_at_most_once_a_second(ann, bot):
         Document.objects.all().delete()
         with pytest.raises(training.Gone):
             progress.tell(2, 2)
+
+
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_bytes_that_were_lost_come_back_with_an_upload(ann, bot, is_trained):
+    document = send(ann, bot)
+    if is_trained:
+        run_jobs()
+    Path(document.file.path).unlink()
+    run_jobs()
+    ann.post(f"/ai/{bot.pk}/train/document/reupload", {"document_ids": [document.pk]})
+    assert send(ann, bot).pk == document.pk
+    run_jobs()
+    (shown,) = files_of(ann, bot)
+    assert (shown["status"], shown["error"]) == ("trained", None)
+    again = ann.post(f"/ai/{bot.pk}/train/document/reupload", {"document_ids": [document.pk]})
+    assert again.json() == {"queued": [document.pk], "skipped": []}
+
+
+def test_passages_that_take_too_long_fail_at_once(ann, bot, monkeypatch):
+    monkeypatch.setattr(training, "PASSAGE_SECONDS", -1)
+    send(ann, bot)
+    run_jobs()
+    (shown,) = files_of(ann, bot)
+    assert (shown["status"], shown["error"]["code"]) == ("failed", "timeout")
+    assert Job.objects.get().attempts == 1
+    assert not Chunk.objects.exists()

@@ -2,7 +2,6 @@
 
 import socket
 from datetime import timedelta
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -215,7 +214,8 @@ def test_a_long_list_takes_as_many_queries_and_shows_so_many_pages(ann, bot, mon
 # --- delete -------------------------------------------------------------------------------------
 
 
-def test_delete_forgets_everything(ann, bot, tmp_path, django_capture_on_commit_callbacks):
+@pytest.mark.django_db(transaction=True)
+def test_delete_forgets_everything(ann, bot, tmp_path):
     made = add(ann, bot)
     file = tmp_path / "documents" / "page"
     file.parent.mkdir()
@@ -226,11 +226,12 @@ def test_delete_forgets_everything(ann, bot, tmp_path, django_capture_on_commit_
     )  # fmt: skip
     Chunk.objects.create(client=bot.client, bot=bot, document=document, position=0, text="x",
                          sentences=[], language="en")  # fmt: skip
-    with django_capture_on_commit_callbacks(execute=True):
-        reply = ann.delete(path(bot, made["id"]))
+    reply = ann.delete(path(bot, made["id"]))
     assert (reply.status_code, reply.content) == (204, b"")
     assert not any(model.objects.exists() for model in (WebUrl, WebPage, Document, Chunk))
-    assert not Path(file).exists()
+    assert file.exists(), "it goes after the commit, by a job"
+    assert run_jobs() == 2
+    assert not file.exists()
     assert Bot.objects.get().knowledge_version == 2
     (event,) = AuditEvent.objects.filter(action="web_url.deleted")
     assert (event.user, event.subject) == (ann.user, f"web_url:{made['id']}")

@@ -52,7 +52,7 @@ class BotViewSet(TenantViewSet):
     @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """Your bots, oldest first."""
-        return page(bots.list_(self.client), query, shape=BotDto.of)
+        return page(bots.list_of(self.client), query, shape=BotDto.of)
 
     @operation("bot", "Get Bot By Id", access=BEARER, returns=BotDto)
     def retrieve(self, request: Request, bot_id: int) -> BotDto:

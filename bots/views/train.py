@@ -143,7 +143,7 @@ class WebUrlViewSet(TenantViewSet):
     @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """The bot's addresses, newest first, with what became of their pages."""
-        rows = web_urls.of_bot(bots.get(self.client, bot_id))
+        rows = web_urls.list_of(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.of)
 
     @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)

@@ -93,7 +93,7 @@ def test_500_tells_nothing_of_the_inside(ann, settings, monkeypatch, caplog, deb
         raise RuntimeError("secret of the inside")
 
     settings.DEBUG = debug
-    monkeypatch.setattr("bots.services.bots.list_", broken)
+    monkeypatch.setattr("bots.services.bots.list_of", broken)
     reply = ann.get("/ai/bot")
     assert is_error(reply, 500, "internal_error")
     assert b"inside" not in reply.content
@@ -130,3 +130,10 @@ def test_hostile_request_id_is_replaced(nobody, given):
 
 def test_request_ids_differ(nobody):
     assert nobody.get("/health/live")["X-Request-ID"] != nobody.get("/health/live")["X-Request-ID"]
+
+
+@pytest.mark.parametrize("charset", ["utf-7", "utf-16", "latin-1"])
+def test_400_of_a_form_in_another_encoding(nobody, charset):
+    kind = f"application/x-www-form-urlencoded; charset={charset}"
+    reply = nobody.browser.generic("POST", "/identity/token2", b"username=a", content_type=kind)
+    assert is_error(reply, 400, "bad_request")

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from chatplatform import embedded, run
+from chatplatform.health import PROCESSES
+from chatplatform.jobs import Queue
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,6 +52,14 @@ def test_second_run_on_one_folder_is_refused(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     lock.release()
     embedded.Lock(tmp_path).release()
+
+
+def test_every_queue_has_one_worker_and_every_part_is_looked_for(tmp_path: Path) -> None:
+    parts = run.parts(run.Config("127.0.0.1", 8000, tmp_path))
+    commands = [part.command for part in parts if "-Q" in part.command]
+    taken = [name for one in commands for name in one[one.index("-Q") + 1].split(",")]
+    assert sorted(taken) == sorted(Queue)
+    assert {part.name for part in parts} == {"web", *PROCESSES}
 
 
 @pytest.mark.parametrize("port", ["none", "0", "70000"])

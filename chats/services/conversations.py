@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from bots.models import Bot
+from bots.services import bots
 from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
@@ -97,6 +98,7 @@ def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Conver
     """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
     reason = why_off(bot)
     with transaction.atomic():
+        bots.hold(bot)
         made: Conversation = Conversation.objects.create(
             client_id=bot.client_id,
             bot=bot,

@@ -3,7 +3,7 @@
 import pytest
 
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key
+from chatplatform.testing import make_bot, make_key, run_before
 from chats.models import Conversation, Customer, Message
 from webhooks.models import Event
 
@@ -158,3 +158,14 @@ def test_a_wrong_body(server, body):
     assert reply.json()["detail"][0]["loc"][0] == "body"
     assert stored() == (0, 0, 0)
     assert Event.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_bot_that_is_deleted_at_this_moment_is_not_there(server, ann, bot):
+    def delete():
+        assert ann.delete(f"/ai/bot/{bot.pk}").status_code == 204
+
+    with run_before("bots.services.bots.hold", delete):
+        reply = server.post("/ai/client/chat", {})
+    assert reply.status_code == 404
+    assert not Conversation.objects.exists()

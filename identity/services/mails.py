@@ -93,7 +93,8 @@ def update_notification(
             setattr(row, name, value)
         row.save(update_fields=list(changes))
         # Who is told of customers' chats: their words may leave the platform by it.
-        audit.record(client.pk, "email_notification.changed", by=by, changes=changes)
+        audit.record(client.pk, "email_notification.updated", by=by,
+                     subject=f"client:{client.pk}", changes=changes)  # fmt: skip
     return row
 
 

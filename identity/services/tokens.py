@@ -100,9 +100,11 @@ def rotate(refresh_token: str) -> TokenResponse:
         )
         if won:
             return issue(user, family=row.family)
-        log.warning("refresh token %s was used twice: its family is revoked", row.pk)
-        revoke_family(row.family)
-        audit.record(row.client_id, "refresh_token.reused", by=None, subject=f"user:{row.user_id}")
+        # Of many that reuse it at once, the first ends the family and is written down.
+        if revoke_family(row.family):
+            log.warning("refresh token %s was used twice: its family is revoked", row.pk)
+            subject = f"user:{row.user_id}"
+            audit.record(row.client_id, "refresh_token.reused", by=None, subject=subject)
     raise InvalidGrant("The refresh token was used before; sign in again.")
 
 
@@ -123,9 +125,10 @@ def revoke(access_token: str, *, by: User) -> None:
         audit.record(by.client_id, "user.signed_out", by=by, subject=f"user:{by.pk}")
 
 
-def revoke_family(family: uuid.UUID) -> None:
-    """End one sign-in: its refresh tokens, and its access tokens with them."""
-    RefreshToken.objects.filter(family=family, revoked_at=None).update(revoked_at=timezone.now())
+def revoke_family(family: uuid.UUID) -> int:
+    """End one sign-in: its refresh tokens, and its access tokens with them; how many those are."""
+    live = RefreshToken.objects.filter(family=family, revoked_at=None)
+    return live.update(revoked_at=timezone.now())
 
 
 def revoke_all(user: User) -> None:

@@ -63,7 +63,7 @@ def test_a_new_plan_keeps_what_moves_meanwhile(staff, client_a, monkeypatch):
     assert staff.post(path, given).status_code == 302
     account.refresh_from_db()
     assert (account.plan, account.credits_left) == ("standard", 995)
-    event = AuditEvent.objects.get(action="subscription.changed")
+    event = AuditEvent.objects.get(action="subscription.updated")
     assert event.user == User.objects.get(is_superuser=True)
     assert "plan" in event.changes["fields"]
 

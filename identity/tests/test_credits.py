@@ -376,7 +376,7 @@ def test_after_a_top_up_the_end_is_told_again(client_a):
 def test_a_ledger_of_older_rows_begins_with_what_there_is(client_a, client_b):
     CreditEntry.objects.filter(client=client_a).delete()
     Subscription.objects.filter(client=client_a).update(credits_left=640)
-    import_module("identity.migrations.0004_opening_grants").open_ledgers(apps, None)
+    import_module("identity.migrations.0002_complete").open_ledgers(apps, None)
     entry = CreditEntry.objects.get(client=client_a)
     assert (entry.kind, entry.amount, entry.reference) == (EntryKind.GRANT, 640, "opening")
     assert account(client_a).credits_used == 360

@@ -79,7 +79,7 @@ def update(config: WebhookConfig, given: s.WebhookConfigRequest, *, by: User) ->
             del columns["disabled_reason"], columns["disabled_at"]
         WebhookConfig.objects.filter(pk=config.pk).update(**columns)
         if before.is_active and not given.is_active:
-            deliveries.give_up(config)
+            deliveries.begin_giving_up(config)
         changed = sorted(name for name in columns if getattr(before, name) != columns[name])
         audit.record(
             config.client_id, "webhook.updated", by=by, subject=_subject(config),
@@ -95,7 +95,7 @@ def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
         WebhookConfig.objects.filter(pk=config.pk).update(
             is_active=False, deleted_at=timezone.now()
         )
-        deliveries.give_up(config)
+        deliveries.begin_giving_up(config)
         audit.record(config.client_id, "webhook.deleted", by=by, subject=_subject(config))
 
 

@@ -2,7 +2,8 @@
 
 One thread talks to the database, in batches: what ended is written in one transaction, what is due
 is taken in another. The senders know no database, and no transaction is open while they wait. Any
-number of couriers may run; a delivery is taken under a lease, and finished only by who holds it.
+number of couriers may run, one in each worker of the queue `webhook`; a delivery is taken under a
+lease, and finished only by who holds it.
 
 Nobody waits for a bad receiver: an endpoint has at most two requests on their way, one while it
 fails, none while its breaker is open; and failing endpoints together get half of the threads.
@@ -22,7 +23,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import Error, connection, transaction
 from django.utils import timezone
 
 from chatplatform import http
@@ -31,7 +32,7 @@ from webhooks import delivery
 from webhooks.delivery import Outcome, Parcel
 from webhooks.models import WebhookConfig
 from webhooks.serializers import event_id
-from webhooks.services import health
+from webhooks.services import events, health
 
 log = logging.getLogger(__name__)
 PER_ENDPOINT = 2
@@ -39,6 +40,9 @@ _TEST_THREADS = 16
 # Renewed while an attempt lasts: so long is a delivery in nobody's hands after its courier died.
 LEASE_SECONDS = 10.0
 _KEPT_CONNECTIONS = 256
+# Between looks: while there is work, and after a second without any.
+_BUSY_SECONDS, _IDLE_SECONDS = 0.003, 0.02
+_DRAIN_SECONDS = 3.0
 
 # Endpoints with something due. The table of deliveries may hold a long backlog of a dead receiver:
 # this leaps from endpoint to endpoint in the index instead of reading through it.
@@ -126,6 +130,14 @@ ON CONFLICT (delivery_id, number) DO NOTHING
 """
 
 
+# That was the last attempt on the ladder: it is not made once more.
+_SPENT = """
+UPDATE webhooks_delivery
+SET state = 'gave_up', due_at = NULL, lease_token = NULL, attempts = attempts - 1
+WHERE id = ANY (%s)
+"""
+
+
 @dataclass
 class _Kept:
     """The connections to one endpoint."""
@@ -133,6 +145,36 @@ class _Kept:
     url: str
     client: http.Kept
     used_at: float = field(default_factory=time.monotonic)
+
+
+def run(stop: threading.Event) -> None:
+    """Deliver until `stop` is set; then what is on its way is ended, or handed back."""
+    courier = Courier()
+    try:
+        _deliver(courier, stop)
+    finally:
+        try:
+            courier.drain(_DRAIN_SECONDS)
+        finally:
+            connection.close()
+
+
+def _deliver(courier: "Courier", stop: threading.Event) -> None:
+    busy_at, has_started = 0.0, False
+    while not stop.is_set():
+        try:
+            if not has_started:
+                events.follow_restored_database()
+                has_started = True
+            if courier.turn():
+                busy_at = time.monotonic()
+        except Error as exc:
+            # What was in hand is due again when its lease ends.
+            log.warning("database away, trying again: %s", exc)
+            connection.close()
+            stop.wait(1)
+        is_idle = time.monotonic() - busy_at > 1
+        courier.something_ended.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
 
 
 class Courier:
@@ -218,10 +260,7 @@ class Courier:
         # A statement of its own: it must see what other couriers took before the lock was ours.
         with connection.cursor() as cursor:
             cursor.execute(_TAKE, given)
-            rows = cursor.fetchall()
-            lost = [row[0] for row in rows if row[8]]
-            if lost:
-                cursor.execute(_LOST, [lost])
+            rows = _without_spent(cursor.fetchall())
         configs = {config.pk: config for config in ready}
         missing = {row[1] for row in rows} - set(configs)
         return rows, configs | (WebhookConfig.objects.in_bulk(missing) if missing else {})
@@ -304,6 +343,18 @@ def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(_ANYTHING, [list(full)])
         return cursor.fetchone() is not None
+
+
+def _without_spent(rows: list[Any]) -> list[Any]:
+    """Note attempts whose courier died; drop what has no attempt left after that."""
+    lost = [row for row in rows if row[8]]
+    if not lost:
+        return rows
+    spent = [row[0] for row in lost if row[3] - row[4] > len(delivery.LADDER)]
+    with connection.cursor() as cursor:
+        cursor.execute(_LOST, [[row[0] for row in lost]])
+        cursor.execute(_SPENT, [spent])
+    return [row for row in rows if row[0] not in spent]
 
 
 def _parcels(rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> Iterator[Parcel]:

@@ -191,7 +191,10 @@ _GIVE_UP = """
 WITH ended AS (
     UPDATE webhooks_delivery
     SET state = 'gave_up', due_at = NULL, lease_token = NULL, attempts = attempts + 1
-    WHERE config_id = %(config)s AND due_at IS NOT NULL AND NOT is_test
+    WHERE id IN (
+        SELECT id FROM webhooks_delivery
+        WHERE config_id = %(config)s AND due_at IS NOT NULL AND NOT is_test
+        ORDER BY due_at, id LIMIT %(batch)s FOR UPDATE)
     RETURNING id, client_id, attempts
 )
 INSERT INTO webhooks_deliveryattempt
@@ -200,10 +203,31 @@ SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
 """
 
 
-def give_up(config: WebhookConfig) -> None:
-    """End what waits for an endpoint that was switched off; all of it can be replayed."""
-    with connection.cursor() as cursor:
-        cursor.execute(_GIVE_UP, {"config": config.pk, "error": Fault.ENDPOINT_DISABLED})
+def begin_giving_up(config: WebhookConfig) -> None:
+    """In the transaction that switches an endpoint off: a job ends what waits, however much."""
+    enqueue(
+        "webhooks.give_up",
+        client_id=config.client_id,
+        key=str(config.pk),
+        config_id=str(config.pk),
+    )
+
+
+def give_up(config_id: str) -> None:
+    """End what waits for an endpoint, as long as it is off; all of it can be replayed."""
+    given: dict[str, Any] = {
+        "config": config_id, "error": Fault.ENDPOINT_DISABLED, "batch": _BATCH,
+    }  # fmt: skip
+    off = WebhookConfig.objects.select_for_update(no_key=True).filter(pk=config_id, is_active=False)
+    has_more = True
+    while has_more:
+        with transaction.atomic(), connection.cursor() as cursor:
+            hold_lease()
+            # Locked before its deliveries, as everywhere; switched on again it gets the rest.
+            if not off.exists():
+                break
+            cursor.execute(_GIVE_UP, given)
+            has_more = cursor.rowcount == _BATCH
 
 
 def forget_old() -> None:

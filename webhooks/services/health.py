@@ -106,7 +106,7 @@ def _disable(config_id: uuid.UUID, reason: DisabledReason) -> None:
     if not active.update(is_active=False, disabled_reason=reason, disabled_at=Now()):
         return
     config = WebhookConfig.objects.get(pk=config_id)
-    deliveries.give_up(config)
+    deliveries.begin_giving_up(config)
     audit.record(
         config.client_id, "webhook.disabled", by=None, subject=f"webhook:{config_id}",
         changes={"reason": str(reason)},

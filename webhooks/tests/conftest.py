@@ -99,6 +99,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_hang(self, rest):
         self.server.release.wait(10)
 
+    def do_late(self, rest):
+        self.server.release.wait(10)
+        self.answer(200)
+
     def do_drip(self, rest):
         self.send_response(200)
         self.end_headers()

@@ -10,11 +10,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from chatplatform.testing import run_before
+from chatplatform.testing import run_before, run_jobs
 from webhooks import delivery
 from webhooks.delivery import LADDER, Fault, Outcome
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
-from webhooks.services import announce, configs
+from webhooks.services import announce, configs, deliveries
 from webhooks.services.courier import Courier
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -192,6 +192,7 @@ def test_410_switches_the_endpoint_off(
     for number in range(5):
         announce(client_a.pk, "message.created", {"n": number})
     deliver()
+    assert run_jobs() == 2  # give up, and tell the owners
     listening.refresh_from_db()
     assert (listening.is_active, listening.disabled_reason) == (False, "gone")
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.GAVE_UP}
@@ -280,7 +281,7 @@ def test_two_couriers_at_once_deliver_once(client_a, make_endpoint, make_receive
 
 
 def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, courier, settings):
-    settings.WEBHOOK_TIMEOUT_SECONDS = 3
+    settings.WEBHOOK_TIMEOUT_SECONDS = 30
     good = make_receiver()
     for script in ("hang", "drip", "hang", "drip", "hang"):
         make_endpoint(client_a, url=make_receiver(script).url)
@@ -289,7 +290,7 @@ def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, co
     for number in range(40):
         announce(client_a.pk, "message.created", {"n": number})
     while len(good.got) < 40:
-        assert time.monotonic() - begun < 2.5, f"only {len(good.got)} came"
+        assert time.monotonic() - begun < 9, f"only {len(good.got)} came"
         courier.turn()
         courier.something_ended.wait(0.01)
 
@@ -314,6 +315,27 @@ def test_a_courier_that_died_while_sending(client_a, listening, receiver, delive
     assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
     assert len(attempts()) == 2
     dead.drain(0)
+
+
+def test_an_eleventh_attempt_is_not_made(client_a, listening, receiver, deliver):
+    announce(client_a.pk, "message.created", {})
+    Delivery.objects.update(attempts=9)
+    dead = Courier(threads=2)
+    with patch.object(dead, "_start"):
+        dead.turn()
+    assert Delivery.objects.get().attempts == 10
+    Delivery.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+    deliver()
+    row = Delivery.objects.get()
+    assert (row.state, row.attempts, row.due_at) == (DeliveryState.GAVE_UP, 10, None)
+    assert row.lease_token is None
+    assert [(one.number, one.error) for one in attempts()] == [(10, "interrupted")]
+    assert receiver.got == []
+    dead.drain(0)
+    assert deliveries.retry(row)
+    deliver()
+    assert len(receiver.got) == 1, "by hand it begins anew"
+    assert Delivery.objects.get().attempts == 11
 
 
 def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, courier, monkeypatch):
@@ -346,9 +368,12 @@ def test_a_stopping_courier_hands_back_what_it_could_not_end(client_a, listening
 
 def test_what_changes_while_it_is_sent_is_not_undone(client_a, ann, listening, receiver, courier):
     announce(client_a.pk, "message.created", {})
-    with run_before(
-        "webhooks.services.health.verdict", lambda: configs.delete(listening, by=ann.user)
-    ):
+
+    def delete():
+        configs.delete(listening, by=ann.user)
+        assert run_jobs() == 1
+
+    with run_before("webhooks.services.health.verdict", delete):
         courier.turn()
         courier.something_ended.wait(5)
         courier.turn()

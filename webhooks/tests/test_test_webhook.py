@@ -86,11 +86,10 @@ def test_twenty_at_once_to_a_slow_receiver(site, ann, listening, receiver, runni
     assert [status for status, _, _ in answers] == [429] * 19
     assert {headers["Retry-After"] for _, headers, _ in answers} == {"15"}
     assert answers[0][2]["code"] == "too_many_requests"
-    begun = time.monotonic()
     with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=5)) as caller:
         caller.request("GET", "/health/live")
-        assert caller.getresponse().status == 200
-    assert time.monotonic() - begun < 1, "the web threads are free"
+        # Within the socket's five seconds, while the receiver still hangs.
+        assert caller.getresponse().status == 200, "the web threads are free"
     receiver.release.set()
     for thread in threads:
         thread.join(20)

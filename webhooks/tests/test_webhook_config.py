@@ -9,11 +9,11 @@ import pytest
 from django.db import connection
 
 from chatplatform.crypto import DecryptionFailed
-from chatplatform.testing import make_person
+from chatplatform.testing import make_person, run_jobs
 from chatplatform.tests.test_http import BLOCKED_URLS
 from identity.models import AuditEvent
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
-from webhooks.services import announce
+from webhooks.services import announce, deliveries
 
 PATH = "/webhook/config"
 PUBLIC = "https://93.184.215.14/hook"
@@ -176,6 +176,7 @@ def test_off_and_on_again(ann, client_a, endpoint):
     off = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
     assert (off["is_active"], off["disabled_reason"]) == (False, "by_hand")
     assert off["disabled_at"]
+    run_jobs()
     row = Delivery.objects.get()
     assert (row.state, row.due_at) == (DeliveryState.GAVE_UP, None)
     announce(client_a.pk, "message.created", {})
@@ -188,11 +189,32 @@ def test_off_and_on_again(ann, client_a, endpoint):
     assert WebhookConfig.objects.get().failures_in_row == 0
 
 
+def test_a_long_backlog_is_given_up_by_a_job(ann, client_a, endpoint, monkeypatch):
+    monkeypatch.setattr(deliveries, "_BATCH", 2)
+    for number in range(5):
+        announce(client_a.pk, "message.created", {"n": number})
+    assert ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).status_code == 200
+    assert not DeliveryAttempt.objects.exists(), "the request leaves it to the job"
+    assert run_jobs() == 1
+    assert Delivery.objects.filter(state=DeliveryState.GAVE_UP, due_at=None).count() == 5
+    assert set(DeliveryAttempt.objects.values_list("error", flat=True)) == {"endpoint_disabled"}
+
+
+def test_on_again_before_the_job_came_nothing_is_given_up(ann, client_a, endpoint):
+    announce(client_a.pk, "message.created", {})
+    for is_active in (False, True):
+        ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": is_active})
+    assert run_jobs() == 1
+    row = Delivery.objects.get()
+    assert (row.state, row.due_at is None) == (DeliveryState.PENDING, False)
+
+
 def test_deleted(ann, client_a, endpoint):
     announce(client_a.pk, "message.created", {})
     assert ann.delete(f"{PATH}/{endpoint.pk}").status_code == 204
     assert ann.delete(f"{PATH}/{endpoint.pk}").status_code == 404
     assert ann.get(PATH).status_code == 404
+    run_jobs()
     assert Delivery.objects.get().state == DeliveryState.GAVE_UP
     announce(client_a.pk, "message.created", {})
     assert Delivery.objects.count() == 1

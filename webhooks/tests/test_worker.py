@@ -1,0 +1,84 @@
+"""The worker that delivers: a real process, without a broker, and with faults."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from django.conf import settings as django_settings
+
+from chatplatform import beside
+from chatplatform.tests.web_process import database_url, free_port
+from webhooks.models import Delivery, DeliveryState
+from webhooks.services import announce
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def worker(receiver, **environment):
+    """A worker of the queue `webhook` on this test's database; its broker does not answer."""
+    command = [
+        sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform", "worker",
+        "-n", "worker-webhook@%h", "--pool", "threads", "--concurrency", "2", "-Q", "webhook",
+    ]  # fmt: skip
+    env = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "chatplatform.settings",
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
+        "SECRET_KEY": django_settings.SECRET_KEY,
+        "EGRESS_ALLOW": receiver.host_port,
+        **environment,
+    }
+    process = subprocess.Popen(command, env=env)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(5)
+
+
+def wait_until(holds, seconds=30):
+    ends_at = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends_at, "it did not come to that"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("shutdown", ["warm", "soft"])
+def test_it_delivers_without_a_broker_and_ends_what_it_began(
+    client_a, listening, receiver, shutdown
+):
+    announce(client_a.pk, "message.created", {"n": 1})
+    remap = {"REMAP_SIGTERM": "SIGQUIT"} if shutdown == "soft" else {}
+    with worker(receiver, **remap) as process:
+        wait_until(lambda: Delivery.objects.filter(state=DeliveryState.SUCCEEDED).exists())
+        assert process.poll() is None, "no broker is no reason to end"
+        receiver.script = "late"
+        announce(client_a.pk, "message.created", {"n": 2})
+        wait_until(lambda: len(receiver.got) == 2)
+        process.send_signal(signal.SIGTERM)
+        receiver.release.set()
+        process.wait(20)
+    assert Delivery.objects.filter(state=DeliveryState.SUCCEEDED).count() == 2
+
+
+def test_a_loop_that_falls_begins_again(monkeypatch, caplog):
+    stop, called = threading.Event(), []
+
+    def fall(given):
+        called.append(given)
+        if len(called) == 3:
+            stop.set()
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setattr(beside, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("webhooks.services.courier.run", fall)
+    beside.run("webhooks.services.courier.run", stop)
+    assert called == [stop] * 3
+    assert len(caplog.records) == 3
