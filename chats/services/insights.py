@@ -4,12 +4,12 @@ Whatever is made is paid for; what is current already is not made again.
 """
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from bots.engine import digest, sentiment, tagging
 from bots.engine.sentiment import Feeling
@@ -18,22 +18,13 @@ from bots.engine.writer import MAX_NEW_TAGS, MAX_TAGS, TagDrafts
 from bots.services import engines
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Summary, Tagging
-from chats.serializers.insight import MAX_TAG_CHARS, ChatSummary, distinct
+from chats.serializers.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
 from chats.services import conversations, tags, transcripts
 from identity.services.credits import InsufficientCredits
 
 # A model's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A sentiment, and which engine found it when."""
-
-    feeling: Feeling
-    engine: str
-    at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 def newest_summary(chat: Conversation) -> Summary | None:
@@ -97,21 +88,20 @@ def auto_tag(chat: Conversation) -> list[Tagging]:
         return tags.add_suggested(chat, suggested=sure)
 
 
-def judge(chat: Conversation) -> Judged:
+def judge(chat: Conversation) -> ChatSentiment:
     """How the customer feels; stored on the chat."""
     transcript = transcripts.of(chat)
     if not transcript.of_customer:
-        return _store_sentiment(chat, Judged(Feeling("neutral", 0.0), "embedded"))
+        return _store_sentiment(chat, Feeling("neutral", 0.0), "embedded")
     with engines.session(
         chat.client_id, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
     ) as engine:
         if engine.writer is None:
-            return _store_sentiment(chat, Judged(_feeling(transcript), engine.name))
+            return _store_sentiment(chat, _feeling(transcript), engine.name)
         lines = transcript.hidden_by(transcripts.mask_of(chat.client))
         draft = engine.pay(engine.writer.judge(lines))
-        return _store_sentiment(
-            chat, Judged(Feeling(draft.sentiment, round(draft.score, 3)), engine.name)
-        )
+        feeling = Feeling(draft.sentiment, round(draft.score, 3))
+        return _store_sentiment(chat, feeling, engine.name)
 
 
 def conclude(conversation_id: str) -> None:
@@ -224,8 +214,14 @@ def _feeling(transcript: transcripts.Transcript) -> Feeling:
     return sentiment.read(transcript.of_customer[-5:])
 
 
-def _store_sentiment(chat: Conversation, judged: Judged) -> Judged:
-    feeling = judged.feeling
+def _store_sentiment(chat: Conversation, feeling: Feeling, engine: str) -> ChatSentiment:
+    judged = ChatSentiment(
+        chat_id=chat.pk,
+        sentiment=feeling.sentiment,
+        score=feeling.score,
+        engine=engine,
+        created_at=timezone.now(),
+    )
     with transaction.atomic():
         hold_lease()
         locked = conversations.lock(chat)

@@ -393,7 +393,7 @@ def history(chat: Conversation) -> QuerySet[Message]:
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
     reply = reply_to(message)
-    status, reason = _status(message, reply, asked)
+    status, reason = _status(message, reply, asked=asked)
     return {
         "message": m.Message.of(message),
         "reply": m.Message.of(reply) if reply else None,
@@ -414,7 +414,7 @@ def reply_to(message: Message) -> Message | None:
     return replies.order_by("seq").first()
 
 
-def _status(message: Message, reply: Message | None, asked: bool) -> tuple[Turn, str | None]:  # noqa: FBT001
+def _status(message: Message, reply: Message | None, *, asked: bool) -> tuple[Turn, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
         return Turn.ANSWERED, None
     if reply:

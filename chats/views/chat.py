@@ -256,14 +256,7 @@ class InsightViewSet(TenantViewSet):
     )  # fmt: skip
     def judge(self, request: Request, chat_id: uuid.UUID) -> i.ChatSentiment:
         """Judge how the customer feels, and store it on the chat."""
-        judged = insights.judge(self._chat(chat_id))
-        return i.ChatSentiment(
-            chat_id=chat_id,
-            sentiment=judged.feeling.sentiment,
-            score=judged.feeling.score,
-            engine=judged.engine,
-            created_at=judged.at,
-        )
+        return insights.judge(self._chat(chat_id))
 
     @operation(
         "AI / chat", "Create Chat Feed Back", access=BEARER_OR_API_KEY, body=i.ChatFeedBackDto,
