@@ -10,8 +10,11 @@ from chatplatform.pagination import Page
 from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text
 from chats import models
 from chats.serializers.insight import TagNames
-from chats.serializers.message import Message
+from chats.serializers.message import Message, Sentiment
 from chats.serializers.people import CustomerInfo, Identity, Location
+
+ConversationStatus = Literal["open", "snoozed", "ended"]
+ChannelName = Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"]
 
 
 class Conversation(Shape):
@@ -20,10 +23,8 @@ class Conversation(Shape):
     id: uuid.UUID = Field(description="UUIDv7.")
     chat_code: str = Field(description="Short and unguessable; for links and for the phone.")
     bot_id: int = Field(description="The bot that serves it.")
-    channel: Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"] = Field(
-        description="The door it was opened through."
-    )
-    status: Literal["open", "snoozed", "ended"] = Field(description="Whether work is expected.")
+    channel: ChannelName = Field(description="The door it was opened through.")
+    status: ConversationStatus = Field(description="Whether work is expected.")
     assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
     assignee: Identity | None = Field(None, description="The agent, where one has it.")
     version: int = Field(description="Grows with each change of owner or status.")
@@ -145,16 +146,12 @@ class ConversationsResponse(Shape):
 class ChatsQuery(Page):
     """Which chats; all filters given must match."""
 
-    status: Literal["open", "snoozed", "ended"] | None = Field(None, description="Its status.")
+    status: ConversationStatus | None = Field(None, description="Its status.")
     bot_id: int | None = Field(None, ge=1, le=2**63 - 1, description="Served by this bot.")
-    channel: Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"] | None = Field(
-        None, description="Opened through this door."
-    )
+    channel: ChannelName | None = Field(None, description="Opened through this door.")
     assignee_id: int | None = Field(None, ge=1, le=2**63 - 1, description="This agent has it.")
     tag: Text | None = Field(None, description="Carries this tag.", max_length=60)
-    sentiment: Literal["positive", "neutral", "negative"] | None = Field(
-        None, description="The customer's sentiment."
-    )
+    sentiment: Sentiment | None = Field(None, description="The customer's sentiment.")
     q: Text | None = Field(
         None,
         description="Words that were said in it, or the beginning of its code or of the customer's"

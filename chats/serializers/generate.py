@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from chatplatform.shapes import Language, Shape
 from chats.models import Turn
 from chats.serializers.insight import ChatGptMessage
-from chats.serializers.message import Citation, Message
+from chats.serializers.message import Citation, Message, TurnStatus
 
 MAX_MESSAGES = 50
 
@@ -61,9 +61,7 @@ class GeneratedChat(Shape):
     message: Message | None = Field(
         description="The reply, or what the customer is told at a handover; null while pending."
     )
-    status: Literal["answered", "pending", "handed_off", "not_expected"] = Field(
-        description="What became of it, as with a customer's message."
-    )
+    status: TurnStatus = Field(description="What became of it, as with a customer's message.")
     handoff_reason: str | None = Field(
         description="Why the bot handed over, if it did. The preview waits for an agent then."
     )

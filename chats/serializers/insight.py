@@ -10,7 +10,7 @@ from bots.engine.tagging import Suggested
 from chatplatform.pagination import Page
 from chatplatform.shapes import Language, Moment, Shape, Text, read_only
 from chats import models
-from chats.serializers.message import Citation
+from chats.serializers.message import Citation, Sentiment
 
 MAX_TAGS = 20
 MAX_TAG_CHARS = 60
@@ -170,9 +170,7 @@ class ChatSentiment(Shape):
     """How the customer of a chat feels."""
 
     chat_id: uuid.UUID = Field(description="The chat.")
-    sentiment: Literal["positive", "neutral", "negative"] = Field(
-        description="Neutral where unsure."
-    )
+    sentiment: Sentiment = Field(description="Neutral where unsure.")
     score: float = Field(description="From -1 (very bad) to 1 (very good).")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was judged.")

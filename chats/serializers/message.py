@@ -10,6 +10,9 @@ from chatplatform.shapes import Language, Moment, Shape, Text, iso
 from chats import models
 from chats.serializers.people import Location
 
+Sentiment = Literal["positive", "neutral", "negative"]
+TurnStatus = Literal["answered", "pending", "handed_off", "not_expected"]
+
 
 class Sender(Shape):
     """The side, and who of it, that a message comes from."""
@@ -120,7 +123,7 @@ class Message(Shape):
     translations: dict[str, str] = Field(
         description="Language to text, where a translation was made."
     )
-    sentiment: Literal["positive", "neutral", "negative"] | None = Field(
+    sentiment: Sentiment | None = Field(
         None, description="How the customer sounds; null where nobody has looked."
     )
     citations: list[Citation] = Field(description="What a bot's answer rests on.")
@@ -245,7 +248,7 @@ class ChatTurn(Shape):
     reply: Message | None = Field(
         None, description="The bot's answer, or what the customer was told at the handover."
     )
-    status: Literal["answered", "pending", "handed_off", "not_expected"] = Field(
+    status: TurnStatus = Field(
         description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
     )
     handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")

@@ -1,13 +1,14 @@
 """The shapes of the messaging interface: the same rows, seen as another system sees them."""
 
 import uuid
-from typing import Literal, cast
+from typing import cast
 
 from django.utils import timezone
 from pydantic import Field, model_validator
 
 from chatplatform.shapes import FreeObject, Moment, Shape, Text
 from chats import models
+from chats.serializers.conversation import ConversationStatus
 from chats.serializers.insight import TagNames
 from chats.serializers.message import MessageContent, Recipient, Sender
 from chats.serializers.people import Identity, Location
@@ -48,7 +49,7 @@ class ConversationResponse(Shape):
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="Tags.")
     group_id: str | None = Field(description="Your own grouping.")
-    status: Literal["open", "snoozed", "ended"] = Field(description="Whether work is expected.")
+    status: ConversationStatus = Field(description="Whether work is expected.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -67,7 +68,7 @@ class ConversationResponse(Shape):
             location=Location.model_construct(**row.location) if row.location else None,
             tags=row.tags,
             group_id=row.group_id or None,
-            status=cast("Literal['open', 'snoozed', 'ended']", row.status),
+            status=cast("ConversationStatus", row.status),
             created_at=row.created_at,
         )
 
