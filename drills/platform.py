@@ -31,13 +31,17 @@ def until(holds: Callable[[], Any], *, what: str, seconds: float = 120) -> None:
             if holds():
                 return
         except (httpx2.HTTPError, OSError) as exc:
-            print(f"not yet: {type(exc).__name__}")
-        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what}"
+            error = type(exc).__name__
+        else:
+            error = "not so"
+        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what} ({error})"
         time.sleep(0.5)
 
 
 class Platform:
     """The processes of a running platform, looked at from outside only."""
+
+    START_SECONDS = 300  # on a machine that has other things to do
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.port, self.data = free_port(), folder / "data"
@@ -54,7 +58,11 @@ class Platform:
             base_url=f"http://127.0.0.1:{self.port}", timeout=90, limits=limits
         )
         try:
-            until(lambda: self.client.get("/health").status_code == 200, what="health")
+            until(
+                lambda: self.client.get("/health").status_code == 200,
+                what="health",
+                seconds=self.START_SECONDS,
+            )
         except AssertionError:
             self.stop()
             raise
