@@ -38,6 +38,10 @@ class Error(Shape):
     request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
 
 
+class File(Shape):
+    """The file, as a download."""
+
+
 REASONS = {
     304: "Nothing changed since the ETag that If-None-Match names; no body.",
     401: "No credential, or one that is not valid (any more).",
@@ -173,6 +177,9 @@ class OperationSchema(AutoSchema):
     def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
         if shape is None:
             return {"description": "Done; no body."}
+        if shape is File:
+            bytes_ = {"schema": {"type": "string", "format": "binary"}}
+            return {"description": File.__doc__, "content": {"application/octet-stream": bytes_}}
         content = {"application/json": {"schema": self._ref(shape, "serialization")}}
         if self.declared.streams:
             content["text/event-stream"] = {
@@ -231,6 +238,7 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "chat_id": _UUID,
     "conversation_id": _UUID,
     "notification_id": _UUID,
+    "attachment_id": _UUID,
     "job_id": _UUID,
     "call_id": _UUID,
     "config_id": _UUID,

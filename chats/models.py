@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVector
+from django.core.signing import TimestampSigner
 from django.db import models
 from django.db.models.functions import Coalesce, Now, Upper
 
@@ -22,6 +23,8 @@ class Customer(models.Model):
     email = models.CharField(max_length=254, default="", blank=True)
     phone = models.CharField(max_length=40, default="", blank=True)
     avatar_url = models.CharField(max_length=500, default="", blank=True)
+    # Names the customer in the system that he was imported from, who has no external id.
+    imported_as = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -29,7 +32,8 @@ class Customer(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client", "external_id"], name="customer_external_id")
+            models.UniqueConstraint(fields=["client", "external_id"], name="customer_external_id"),
+            models.UniqueConstraint(fields=["client", "imported_as"], name="customer_imported_as"),
         ]
         indexes = [
             # The search of the chats by the beginning of a name.
@@ -127,6 +131,8 @@ class Conversation(models.Model):
     responsible = models.JSONField(null=True)
     # The id in the system that it was imported from, such as "chatwoot:12".
     external_id = models.CharField(max_length=200, null=True)
+    # When it was moved in; what is counted in minutes of silence begins no earlier.
+    imported_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     objects = OfClient.as_manager()
@@ -148,6 +154,8 @@ class Conversation(models.Model):
                 models.F("id").desc(),
                 name="conversation_activity",
             ),
+            # The export, in the order of beginning.
+            models.Index(fields=["client", "id"], name="conversation_export"),
             # All chats of one bot, of one customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
@@ -211,6 +219,8 @@ class Message(models.Model):
     sender_type = models.CharField(max_length=10, choices=SenderType)
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
+    # {"type", "id", "name"} of whom it was for when it was said; null: whoever reads the queue.
+    recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)
     status = models.CharField(max_length=10, choices=MessageStatus, default=MessageStatus.SENT)
@@ -256,12 +266,17 @@ class Message(models.Model):
             ),
         ]
         indexes = [
+            # The export, in the order of the ids.
+            models.Index(fields=["client", "id"], name="message_export"),
             # The full-text search over a client's chats.
             GinIndex(SearchVector("text", config="simple"), name="message_text"),
         ]
 
     def __str__(self) -> str:
         return f"message {self.seq} of {self.conversation_id}"
+
+
+ATTACHMENT_SALT = "chats.attachment"
 
 
 class Attachment(models.Model):
@@ -286,6 +301,12 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return self.file_name
+
+    @staticmethod
+    def link_to(attachment_id: str) -> str:
+        """A signed path under which the file can be had for a day, by whoever has the link."""
+        _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
+        return f"/ai/attachment/{attachment_id}?signature={signature}"
 
 
 class TagSource(models.TextChoices):

@@ -2,14 +2,25 @@
 
 from django.urls import path
 
-from chats.views.chat import ChatViewSet, InsightViewSet, NotificationViewSet
-from chats.views.client import ClientChatViewSet, ClientDocumentsViewSet, ClientLanguageViewSet
+from chats.views.chat import ChatViewSet, InsightViewSet, NotificationViewSet, PreviewViewSet
+from chats.views.client import (
+    AttachmentViewSet,
+    ClientChatViewSet,
+    ClientDocumentsViewSet,
+    ClientLanguageViewSet,
+    MigrationViewSet,
+)
 from chats.views.feed import FeedViewSet
+from chats.views.messaging import MessagingViewSet
 
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
+conversations = MessagingViewSet.as_view({"post": "create", "get": "list"})
+conversation_messages = MessagingViewSet.as_view({"post": "send", "get": "messages"})
 
 urlpatterns = [
     # AI / chat
+    path("ai/<int:bot_id>/generate-chat", PreviewViewSet.as_view({"post": "begin"})),
+    path("ai/chat/<uuid:chat_id>/generate", PreviewViewSet.as_view({"post": "go_on"})),
     path("ai/chat/<uuid:chat_id>/assign", ChatViewSet.as_view({"post": "assign"})),
     path("ai/chat/<uuid:chat_id>/unassign", ChatViewSet.as_view({"post": "unassign"})),
     path("ai/chat/<uuid:chat_id>/manual", ChatViewSet.as_view({"post": "manual"})),
@@ -43,7 +54,29 @@ urlpatterns = [
     # AI / client
     path("ai/client/chat", ClientChatViewSet.as_view({"post": "create"})),
     path("ai/client/chat/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send"})),
+    path(
+        "ai/client/chat/customer/<uuid:chat_id>",
+        ClientChatViewSet.as_view({"post": "update_customer"}),
+    ),
+    path("ai/client/chat/files/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send_files"})),
+    path(
+        "ai/client/chat/assistant/<uuid:chat_id>",
+        ClientChatViewSet.as_view({"post": "send_as_assistant"}),
+    ),
+    path(
+        "ai/client/chat/auto-response/<uuid:chat_id>",
+        ClientChatViewSet.as_view({"post": "auto_respond"}),
+    ),
+    path("ai/client/chats", ClientChatViewSet.as_view({"get": "list"})),
     path("ai/client/chat/history/<uuid:chat_id>", ClientChatViewSet.as_view({"get": "history"})),
+    path(
+        "ai/client/chat/history-with-customer/<uuid:chat_id>",
+        ClientChatViewSet.as_view({"get": "history_with_customer"}),
+    ),
+    path("ai/client/chat/messages/<slug:chat_code>", ClientChatViewSet.as_view({"get": "by_code"})),
+    path("ai/attachment/<uuid:attachment_id>", AttachmentViewSet.as_view({"get": "download"})),
+    path("ai/client/migrate/messages", MigrationViewSet.as_view({"get": "messages"})),
+    path("ai/client/migrate/conversations", MigrationViewSet.as_view({"get": "conversations"})),
     path("ai/client/documents", ClientDocumentsViewSet.as_view({"delete": "destroy"})),
     # AI / client: language
     path(
@@ -53,4 +86,19 @@ urlpatterns = [
     path("client/translate", ClientLanguageViewSet.as_view({"post": "translate"})),
     path("ai/translate", ClientLanguageViewSet.as_view({"post": "translate_old"})),
     path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
+    # messaging (the specification spells its paths so)
+    path("mesaging/conversations", conversations),
+    path("mesaging/conversations/<uuid:conversation_id>/messages", conversation_messages),
+    path(
+        "mesaging/conversations/<uuid:conversation_id>/end",
+        MessagingViewSet.as_view({"put": "end"}),
+    ),
+    path(
+        "mesaging/conversations/<uuid:conversation_id>/summary",
+        MessagingViewSet.as_view({"get": "summary"}),
+    ),
+    path(
+        "mesaging/conversations/<uuid:conversation_id>/ai-tags",
+        MessagingViewSet.as_view({"get": "ai_tags"}),
+    ),
 ]

@@ -91,14 +91,14 @@ def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
     try:
-        return extract.sniff(file.read(extract.SNIFF_BYTES), _clean_name(file))
+        return extract.sniff(file.read(extract.SNIFF_BYTES), clean_name(file))
     except ExtractError as exc:
         raise Invalid.field("body", "files", position, msg=exc.message, type=exc.code) from exc
     finally:
         file.seek(0)
 
 
-def _clean_name(file: File) -> str:
+def clean_name(file: File) -> str:
     """The name alone: no folders, control characters or marks that turn the text around."""
     name = Path((file.name or "").replace("\\", "/")).name
     visible = "".join(char for char in name if unicodedata.category(char)[0] != "C")
@@ -112,7 +112,7 @@ def _store(file: File, mime_type: str) -> Stored:
     file.seek(0)
     # Nothing of the given name reaches the file system.
     name = default_storage.save(f"documents/{secrets.token_hex(16)}", file)
-    return Stored(name, _clean_name(file), mime_type, file.size or 0, digest.hexdigest())
+    return Stored(name, clean_name(file), mime_type, file.size or 0, digest.hexdigest())
 
 
 def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:

@@ -57,6 +57,25 @@ AI / chat    | Auto Generate Tag With Ai Temp                 | POST   | /ai/cha
 AI / chat    | Generate Sentiment Manual                      | POST   | /ai/chat/{chat_id}/sentiment
 AI / chat    | Create Chat Feed Back                          | POST   | /ai/chat/{chat_id}/feedback
 AI / chat    | Get Chat Feedbacks                             | GET    | /ai/chat/feedbacks
+AI / chat    | Generate Chat                                  | POST   | /ai/{bot_id}/generate-chat
+AI / chat    | Generate Chat                                  | POST   | /ai/chat/{chat_id}/generate
+AI / client  | Update customer information in chat conversation | POST | /ai/client/chat/customer/{chat_id}
+AI / client  | Send message with files in chat conversation   | POST   | /ai/client/chat/files/{chat_id}
+AI / client  | Send assistant reply message in chat conversation | POST | /ai/client/chat/assistant/{chat_id}
+AI / client  | Generate automatic AI response                 | POST   | /ai/client/chat/auto-response/{chat_id}
+AI / client  | Get chat conversation list                     | GET    | /ai/client/chats
+AI / client  | Migration tool - Migrate chat messages         | GET    | /ai/client/migrate/messages
+AI / client  | Migration tool - Migrate chat conversations    | GET    | /ai/client/migrate/conversations
+AI / client  | Get chat conversation history with customer information | GET | /ai/client/chat/history-with-customer/{chat_id}
+AI / client  | Get messages by chat conversation code         | GET    | /ai/client/chat/messages/{chat_code}
+AI / client  | Download Attachment                            | GET    | /ai/attachment/{attachment_id}
+messaging    | Create Message                                 | POST   | /mesaging/conversations/{conversation_id}/messages
+messaging    | List Messages                                  | GET    | /mesaging/conversations/{conversation_id}/messages
+messaging    | Create Conversation                            | POST   | /mesaging/conversations
+messaging    | List Conversations                             | GET    | /mesaging/conversations
+messaging    | End Conversation                               | PUT    | /mesaging/conversations/{conversation_id}/end
+messaging    | Get Conversation Summary                       | GET    | /mesaging/conversations/{conversation_id}/summary
+messaging    | Get Conversation Ai Tags                       | GET    | /mesaging/conversations/{conversation_id}/ai-tags
 AI / train   | Create Prompt                                  | POST   | /ai/{bot_id}/train/prompt
 AI / train   | Get Current Prompt                             | GET    | /ai/{bot_id}/train/prompt
 AI / train   | Upload Files                                   | POST   | /ai/{bot_id}/train/document
@@ -130,6 +149,7 @@ Check Health | Live                                           | GET    | /health
 PUBLIC_BECAUSE = {
     ("POST", "/identity/register-trial"): "a company that registers has no credential yet",
     ("POST", "/identity/token2"): "signing in is how a credential is had; failures are counted",
+    ("GET", "/ai/attachment/{attachment_id}"): "the link's signature is the credential",
     ("POST", "/identity/forgot-password"): "whoever forgot his password has no other credential",
     ("POST", "/identity/verify-reset-token"): "the mailed token is the credential; tries count",
     ("POST", "/identity/reset-password"): "the mailed token is the credential; tries count",
@@ -188,6 +208,15 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
     ("PUT", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
     ("POST", "/ai/chat/{chat_id}/feedback"): {"rating": 5},
+    ("POST", "/ai/{bot_id}/generate-chat"): {"messages": [{"role": "user", "content": "Hello"}]},
+    ("POST", "/ai/chat/{chat_id}/generate"): {"stream": False},
+    ("POST", "/ai/client/chat/customer/{chat_id}"): {"name": "Zoe"},
+    ("POST", "/ai/client/chat/files/{chat_id}"): {"files": ("a.txt", b"Hello"), "reply": "none"},
+    ("POST", "/ai/client/chat/assistant/{chat_id}"): {"text": "Hello"},
+    ("POST", "/mesaging/conversations/{conversation_id}/messages"): {
+        "sender": {"type": "customer"}, "text": "Hello",
+    },
+    ("POST", "/mesaging/conversations"): {"requester": {"external_id": "c-1"}},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
@@ -335,6 +364,18 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     notification = import_string("chats.models.Notification").objects.create(
         client=client, user=owner.user, conversation=chat, kind="assigned"
     )
+    said = import_string("chats.models.Message").objects.create(
+        client=client, conversation=chat, seq=1, sender_type="customer", content=[]
+    )
+    import_string("chats.models.Conversation").objects.filter(pk=chat.pk).update(last_seq=1)
+    attachment = import_string("chats.models.Attachment").objects.create(
+        client=client, conversation=chat, message=said, file=ContentFile(b"x", name="x.txt"),
+        file_name="x.txt", mime_type="text/plain", size_bytes=1,
+    )  # fmt: skip
+    import_string("chats.models.Summary").objects.create(
+        client=client, conversation=chat, summary="Hello", language="en", message_count=1,
+        engine="embedded",
+    )  # fmt: skip
     summary_job = import_string("chats.models.SummaryJob").objects.create(client=client)
     config = import_string("webhooks.models.WebhookConfig").objects.create(
         client=client, url="https://93.184.215.14/hook",
@@ -352,6 +393,9 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "document_id": document.pk,
         "web_url_id": web_url.pk,
         "chat_id": chat.pk,
+        "conversation_id": chat.pk,
+        "chat_code": chat.chat_code,
+        "attachment_id": attachment.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
         "client_id": client.pk,
         "user_id": make_person(client, Role.AGENT, "Abe").user.pk,  # type: ignore[union-attr]
@@ -363,6 +407,9 @@ MISSING: dict[str, Any] = {
     "web_url_id": 999_999_999,
     "client_id": 999_999_999, "user_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "attachment_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "chat_code": "NO-SUCH-CODE",
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "customer_id": 999_999_999, "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
     "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
+from bots.serializers.train import Upload
 from chatplatform.pagination import Page
 from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, iso
 from chats import models
@@ -28,7 +29,9 @@ def distinct(names: Iterable[str]) -> list[str]:
 class Identity(Shape):
     """A person, by the id that its own system uses."""
 
-    external_id: Text = Field(description="The id in the system it comes from.", max_length=200)
+    external_id: Text = Field(
+        description="The id in the system it comes from.", min_length=1, max_length=200
+    )
     name: Text = Field("", description="What to call the person.", max_length=200)
 
     @classmethod
@@ -43,6 +46,8 @@ class Location(Shape):
     country: Text | None = Field(None, description="ISO 3166-1 alpha-2.", pattern="^[A-Z]{2}$")
     region: Text | None = Field(None, description="Region or state.", max_length=100)
     city: Text | None = Field(None, description="City.", max_length=100)
+    latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")
+    longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
 
 
 class CustomerInfo(Shape):
@@ -83,25 +88,86 @@ class Sender(Shape):
     """The side, and who of it, that a message comes from."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
-    id: str | None = Field(None, description="The sender's id; null for the system.")
-    name: str = Field("", description="Name as shown.")
+    id: Text | None = Field(
+        None, max_length=60, description="The sender's id; null for the system."
+    )
+    name: Text = Field("", max_length=200, description="Name as shown.")
+
+
+class Recipient(Sender):
+    """Whom a message is for."""
 
 
 class Citation(Shape):
     """The passage that an answer rests on."""
 
     document_id: int = Field(description="The document it comes from.")
-    title: str = Field(description="The document's title.")
-    url: str | None = Field(None, description="Where it stands on the web, if it does.")
+    title: Text = Field(description="The document's title.")
+    url: Text | None = Field(None, description="Where it stands on the web, if it does.")
     page: int | None = Field(None, description="Page of the document, from 1, where it has pages.")
-    quote: str = Field(description="The words that the answer rests on.")
+    quote: Text = Field(description="The words that the answer rests on.")
+
+
+class Option(Shape):
+    """One of the answers that a message offers."""
+
+    label: Text = Field(description="What the customer sees.", max_length=200)
+    value: Text = Field(description="What choosing it says.", max_length=500)
+
+
+ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
+FILES = {"image", "file", "audio", "video"}
 
 
 class MessageContent(Shape):
     """One piece of a message."""
 
-    type: Literal["text"] = Field(description="What kind of piece.")
-    text: str | None = Field(None, description="The text, plain.")
+    type: ContentType = Field(description="What kind of piece.", examples=["text"])
+    text: Text | None = Field(None, description="The text, plain.", max_length=8000)
+    url: Text | None = Field(
+        None,
+        max_length=2000,
+        pattern=r"^(https?://|/)[^\s]+$",
+        description="Where the file lies. One that we keep has a signed link on this host, good"
+        " for a day; ask for the message again to get a fresh one. One that a sender linked is"
+        " given as it came: we never fetch it.",
+    )
+    file_name: Text | None = Field(None, description="Name as given.", max_length=255)
+    mime_type: Text | None = Field(
+        None, description="Recognised from the bytes, where we keep the file.", max_length=120
+    )
+    size_bytes: int | None = Field(None, description="Size in bytes.", ge=0)
+    location: Location | None = Field(None, description="A place, for `location`.")
+    options: list[Option] | None = Field(
+        None, description="Answers to choose from, at most 20.", max_length=20
+    )
+    citations: list[Citation] | None = Field(None, description="What this piece rests on.")
+
+    @model_validator(mode="after")
+    def _holds_what_its_type_says(self) -> "MessageContent":
+        if self.type == "text" and self.text is None:
+            raise ValueError("a text needs its text")
+        if self.type in FILES and self.url is None:
+            raise ValueError("a file needs its url")
+        if self.type == "location" and self.location is None:
+            raise ValueError("a location needs its location")
+        return self
+
+
+def _piece(stored: dict[str, Any]) -> dict[str, Any]:
+    """A stored piece as `MessageContent`: every key there, a kept file with a fresh link."""
+    attachment_id = stored.get("attachment_id")
+    return {
+        "type": stored["type"],
+        "text": stored.get("text"),
+        "url": models.Attachment.link_to(attachment_id) if attachment_id else stored.get("url"),
+        "file_name": stored.get("file_name"),
+        "mime_type": stored.get("mime_type"),
+        "size_bytes": stored.get("size_bytes"),
+        "location": stored.get("location"),
+        "options": stored.get("options"),
+        "citations": stored.get("citations"),
+    }
 
 
 class Message(Shape):
@@ -111,6 +177,9 @@ class Message(Shape):
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
     seq: int = Field(description="Place in the conversation: 1, 2, 3 … without gaps.")
     sender: Sender = Field(description="Who said it.")
+    recipient: Recipient | None = Field(
+        None, description="Whom it was for; null for a note, and while nobody had the chat."
+    )
     content: list[MessageContent] = Field(description="What was said.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="How far it came on its way to the reader."
@@ -144,7 +213,8 @@ class Message(Shape):
                 "id": row.sender_id,
                 "name": row.sender_name,
             },
-            "content": row.content,
+            "recipient": row.recipient,
+            "content": [_piece(piece) for piece in row.content],
             "status": row.status,
             "error": row.error,
             "in_reply_to": str(row.in_reply_to_id) if row.in_reply_to_id else None,
@@ -305,6 +375,11 @@ class ConvMessage(Shape):
     language: Language | None = Field(
         None, description="Language of the text; recognised where left out."
     )
+    attachments: list[MessageContent] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Files by link, places, at most 10. A link is passed on and never fetched.",
+    )
     reply: Literal["wait", "async", "stream", "none"] = Field(
         "wait",
         description="`wait`: the answer comes with this reply, or 202 `pending` after a minute."
@@ -318,6 +393,45 @@ class ConvMessage(Shape):
         return self
 
 
+class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
+    Shape
+):
+    """A customer's message with files."""
+
+    message: Text = Field(
+        "", max_length=8000, description="What the customer says; may be empty beside files."
+    )
+    files: list[Upload] = Field(
+        min_length=1,
+        max_length=10,
+        description="1 to 10 files of at most 25,000,000 bytes: pictures (PNG, JPEG, GIF, WebP),"
+        " sounds, videos, PDF, office documents, plain text. Recognised by their bytes.",
+    )
+    client_message_id: Text | None = Field(
+        None, min_length=1, max_length=200, description="As with a message without files."
+    )
+    reply: Literal["wait", "async", "stream", "none"] = Field(
+        "wait", description="As with a message without files."
+    )
+
+    @property
+    def words(self) -> "ConvMessage":
+        """The message without its files."""
+        return ConvMessage.model_construct(
+            text=self.message.strip(),
+            client_message_id=self.client_message_id,
+            language=None,
+            attachments=[],
+            reply=self.reply,
+        )
+
+
+class AttachmentQuery(Shape):
+    """What opens a file's link."""
+
+    signature: Text = Field(description="As the message's content has it.", max_length=200)
+
+
 class ChatTurn(Shape):
     """A customer's message and what became of it."""
 
@@ -329,6 +443,15 @@ class ChatTurn(Shape):
         description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
     )
     handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")
+
+
+class ConversationHistory(Shape):
+    """A conversation with who wrote it, and a page of what was said."""
+
+    conversation: Conversation = Field(description="The conversation.")
+    customer: CustomerInfo = Field(description="What is known of the customer.")
+    items: list[Message] = Field(description="The messages, oldest first.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
 class ConversationsResponse(Shape):
@@ -360,105 +483,3 @@ class ChatsQuery(Page):
     )
     created_from: Moment | None = Field(None, description="Opened at this time or later.")
     created_to: Moment | None = Field(None, description="Opened before this time.")
-
-
-class ChatAssignDto(Shape):
-    """Who is to have a chat."""
-
-    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
-    user_id: int | None = Field(
-        None,
-        ge=1,
-        le=2**63 - 1,
-        description="The agent, for `agent`; the caller where left out. Who names nobody claims a"
-        " chat that nobody has, and takes none from another agent.",
-    )
-    note: Text | None = Field(
-        None,
-        description="An internal note for whoever has it next.",
-        min_length=1,
-        max_length=8000,
-    )
-    return_after_seconds: int | None = Field(
-        None,
-        ge=10,
-        le=7 * 86_400,
-        description="Back to the queue where the agent has not replied after so many seconds.",
-    )
-    expected_version: int | None = Field(
-        None, ge=1, description="The `version` that was seen: 409 `stale_version` for an older one."
-    )
-
-    @model_validator(mode="after")
-    def _only_for_an_agent(self) -> "ChatAssignDto":
-        if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
-            raise ValueError("user_id and return_after_seconds go with assign_type agent")
-        return self
-
-
-class ManualChatMessageDto(Shape):
-    """A person's own words in a chat."""
-
-    text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
-    client_message_id: Text | None = Field(
-        None,
-        description="Your own id of this message: sent twice, it is stored and delivered once.",
-        min_length=1,
-        max_length=200,
-    )
-    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
-
-    @model_validator(mode="after")
-    def _not_blank(self) -> "ManualChatMessageDto":
-        if not self.text.strip():
-            raise ValueError("text must not be blank")
-        return self
-
-
-class ChatSnoozeDto(Shape):
-    """How long nothing is expected in a chat."""
-
-    until: Moment = Field(
-        description="When it opens again, in the future and at most 366 days ahead; a message of"
-        " the customer opens it sooner."
-    )
-
-
-class AssignNotification(Shape):
-    """Something that one of the client's people should look at."""
-
-    id: uuid.UUID = Field(description="UUIDv7.")
-    chat_id: uuid.UUID = Field(description="The chat it is about.")
-    kind: Literal["assigned", "unassigned", "handoff", "unanswered"] = Field(
-        description="You got it; you do not have it any more; it waits for an agent; its customer"
-        " waits too long."
-    )
-    assigned_by: Identity | None = Field(
-        None, description="Whose doing it was; null: the platform's own."
-    )
-    is_read: bool = Field(description="Whether it was read; what you did yourself is.")
-    created_at: Moment = Field(description="When it happened.")
-
-    @classmethod
-    def of(cls, row: models.Notification) -> "AssignNotification":
-        return cls.model_construct(
-            id=row.pk,
-            chat_id=row.conversation_id,
-            kind=cast("Any", row.kind),
-            assigned_by=Identity.of(row.assigned_by) if row.assigned_by else None,
-            is_read=row.is_read,
-            created_at=row.created_at,
-        )
-
-
-class NotificationsResponse(Shape):
-    """A page of notifications, newest first."""
-
-    items: list[AssignNotification] = Field(description="The notifications.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
-
-
-class NotificationsQuery(Page):
-    """Which notifications."""
-
-    unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")

@@ -10,7 +10,15 @@ from django.utils import timezone
 
 from chatplatform.errors import ApiError, Invalid
 from chats import serializers as s
-from chats.models import AssignType, Conversation, Notification, NotificationKind, Status
+from chats.models import (
+    AssignType,
+    Conversation,
+    Notification,
+    NotificationKind,
+    Status,
+    text_content,
+)
+from chats.serializers import desk as d
 from chats.services import conversations, handoffs, lifecycle, messages, notifications, presence
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
@@ -36,7 +44,7 @@ class StaleVersion(ApiError):
     detail = "The chat has changed meanwhile: look at it again."
 
 
-def assign(chat: Conversation, given: s.ChatAssignDto, *, by: User) -> Conversation:
+def assign(chat: Conversation, given: d.ChatAssignDto, *, by: User) -> Conversation:
     """Give a chat to an agent, the queue or the bot, as its reader asks.
 
     What is with another agent is moved only by that agent or an admin, and only where the request
@@ -58,7 +66,7 @@ def assign(chat: Conversation, given: s.ChatAssignDto, *, by: User) -> Conversat
             chat.return_at = timezone.now() + timedelta(seconds=given.return_after_seconds)
             chat.save(update_fields=["return_at"])
         if given.note:
-            messages.append_of_agent(chat, by=by, text=given.note, is_note=True)
+            messages.append_of_agent(chat, by=by, content=text_content(given.note), is_note=True)
     return chat
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
@@ -12,7 +12,7 @@ from chatplatform.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
 from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
-from chats.services import notifications
+from chats.services import customers, notifications
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
 
@@ -37,6 +37,11 @@ def get(key: ApiKey, chat_id: Any) -> Conversation:
     return _one(visible_to(key), chat_id)
 
 
+def by_code(key: ApiKey, chat_code: str) -> Conversation:
+    """The conversation with this code, if the key may see it; 404 for any other."""
+    return _one(visible_to(key), chat_code, by="chat_code")
+
+
 def of_client(client: Client, chat_id: Any) -> Conversation:
     """One conversation of the client, for its people; 404 for any other."""
     return _one(Conversation.objects.of(client), chat_id)
@@ -47,8 +52,8 @@ def of_caller(caller: Principal, chat_id: Any) -> Conversation:
     return get(caller.key, chat_id) if caller.key else of_client(caller.client, chat_id)
 
 
-def _one(rows: QuerySet[Conversation], chat_id: Any) -> Conversation:
-    chat = rows.select_related("customer", "assignee", "last_message").filter(pk=chat_id).first()
+def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Conversation:
+    chat = rows.select_related("customer", "assignee", "last_message").filter(**{by: value}).first()
     if chat is None:
         raise NotFound
     return chat
@@ -56,20 +61,16 @@ def _one(rows: QuerySet[Conversation], chat_id: Any) -> Conversation:
 
 def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
     """Open a conversation; goes to the queue where the bot may not answer."""
-    bot = _bot_of(key, given.bot_id)
-    if key.scope == KeyScope.PUBLIC and given.customer.external_id:
-        raise Invalid.field(
-            "body", "customer", "external_id",
-            msg="A public key cannot say who the customer is; use a secret key.",
-        )  # fmt: skip
+    customers.refuse_claim(key, given.customer, "customer")
+    bot = bot_of(key, given.bot_id)
     with transaction.atomic():
         return begin(
             bot,
-            customer=_customer_of(key, given.customer),
+            customer=customers.of(key.client, given.customer),
             opened_by_key=key,
             channel=given.channel,
             language=given.language or bot.default_language,
-            tags=list(dict.fromkeys(given.tags)),
+            tags=given.tags,
             location=given.location.model_dump() if given.location else None,
             metadata=given.metadata,
         )
@@ -93,6 +94,19 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
         if reason:
             notifications.waiting(chat)
             enqueue_assignment(chat)
+    return chat
+
+
+def update_customer(chat: Conversation, given: s.CustomerInfo, *, by: ApiKey) -> Conversation:
+    """Add what is now known of a chat's customer; fields left out keep their value.
+
+    An external id that is another customer's makes the chat that customer's.
+    """
+    customers.refuse_claim(by, given)
+    with transaction.atomic():
+        chat = lock(chat)
+        chat.customer = customers.identify(chat.customer_id, given)
+        chat.save(update_fields=["customer"])
     return chat
 
 
@@ -139,7 +153,7 @@ def next_event(chat: Conversation) -> int:
     return chat.last_event_seq
 
 
-def _bot_of(key: ApiKey, asked: int | None) -> Bot:
+def bot_of(key: ApiKey, asked: int | None) -> Bot:
     rows: QuerySet[Bot] = Bot.objects.of(key.client)
     if key.bot_id:
         if asked not in {None, key.bot_id}:
@@ -162,39 +176,3 @@ def why_off(bot: Bot) -> str | None:
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None
-
-
-def _customer_of(key: ApiKey, given: s.CustomerInfo) -> Customer:
-    """A new customer, or the known one of that external id with what is now known added."""
-    known = {
-        name: getattr(given, name)
-        for name in ("name", "email", "phone", "avatar_url")
-        if getattr(given, name)
-    }
-    if not given.external_id:
-        return Customer.objects.create(client=key.client, attributes=given.attributes, **known)
-    try:
-        with transaction.atomic():
-            customer: Customer = Customer.objects.create(
-                client=key.client,
-                external_id=given.external_id,
-                attributes=given.attributes,
-                **known,
-            )
-            return customer
-    except IntegrityError:
-        # Known already: two first chats at once end in one customer, too.
-        return _add_to_known(key, given, known)
-
-
-def _add_to_known(key: ApiKey, given: s.CustomerInfo, known: dict[str, str]) -> Customer:
-    customer: Customer = (
-        Customer.objects.of(key.client)
-        .select_for_update(no_key=True)
-        .get(external_id=given.external_id)
-    )
-    for name, value in known.items():
-        setattr(customer, name, value)
-    customer.attributes = {**customer.attributes, **given.attributes}
-    customer.save(update_fields=[*known, "attributes"])
-    return customer

@@ -6,15 +6,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatplatform.errors import Invalid
-from chats import serializers as s
 from chats.models import AssignType, Conversation, Message, Status
+from chats.serializers import desk as d
 from chats.services import assignment, conversations, lifecycle, messages, presence
 from identity.models import User
 
 LONGEST_SNOOZE = timedelta(days=366)
 
 
-def send(chat: Conversation, given: s.ManualChatMessageDto, *, by: User) -> Message:
+def send(chat: Conversation, given: d.ManualChatMessageDto, *, by: User) -> Message:
     """Store a person's message to the customer, or an internal note.
 
     Who answers in a chat of nobody has it from then on, and a snoozed one opens. 409 where another
@@ -32,7 +32,7 @@ def send(chat: Conversation, given: s.ManualChatMessageDto, *, by: User) -> Mess
         message = messages.append_of_agent(
             chat,
             by=by,
-            text=given.text,
+            content=messages.content_of(chat, given),
             is_note=given.is_note,
             client_message_id=given.client_message_id,
         )

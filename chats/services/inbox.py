@@ -10,7 +10,7 @@ from bots.models import Bot
 from chatplatform.errors import NotFound
 from chats import serializers as s
 from chats.models import Conversation, Customer, Message
-from identity.models import Client
+from identity.models import ApiKey, Client
 
 # Words of a search that count; more make it slower and no better.
 MAX_TERMS = 10
@@ -31,6 +31,12 @@ def chats(client: Client, asked: s.ChatsQuery) -> QuerySet[Conversation]:
         named["created_at__lt"] = asked.created_to
     rows = _listed(client).filter(**named)
     return rows.filter(pk__in=_found(client, asked.q)) if asked.q else rows
+
+
+def chats_of_key(key: ApiKey, asked: s.ChatsQuery) -> QuerySet[Conversation]:
+    """What a key may see of them."""
+    rows = chats(key.client, asked)
+    return rows.filter(bot_id=key.bot_id) if key.bot_id else rows
 
 
 def of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:

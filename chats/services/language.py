@@ -52,7 +52,7 @@ def translate(client: Client, given: TranslationRequest) -> TranslationResponse:
 
 def enqueue_translation(message: Message) -> None:
     """Have a customer's new message translated, where the client and a model are for it."""
-    if not settings.LLM_BASE_URL:
+    if not settings.LLM_BASE_URL or not message.text:
         return
     client = message.client
     if client.config.auto_translate and _base(message.language) != _base(client.default_language):

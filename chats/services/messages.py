@@ -1,5 +1,6 @@
 """Messages: every one is stored here, numbered without gaps, and announced."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -24,7 +25,8 @@ from chats.models import (
     Turn,
     text_content,
 )
-from chats.services import conversations, language, lifecycle, tags
+from chats.serializers import desk as d
+from chats.services import attachments, conversations, language, lifecycle, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
 
@@ -37,6 +39,16 @@ LONGEST_BURST = 5
 class IdTaken(ApiError):
     code, status = "client_message_id_taken", 409
     detail = "Another sender of this chat has used this client_message_id."
+
+
+class AgentHasChat(ApiError):
+    code, status = "agent_has_chat", 409
+    detail = "An agent has this chat: nothing answers in the bot's name."
+
+
+class NothingToAnswer(ApiError):
+    code, status = "nothing_to_answer", 409
+    detail = "The customer has not said anything yet."
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,9 @@ def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
     return chat
 
 
-def receive(chat: Conversation, given: s.ConvMessage) -> Message:
+def receive(
+    chat: Conversation, given: s.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+) -> Message:
     """Store a customer's message and, where the bot is to answer, the job that will.
 
     The same `client_message_id` again gives the message of the first time. A snoozed chat opens,
@@ -66,33 +80,56 @@ def receive(chat: Conversation, given: s.ConvMessage) -> Message:
     chat, which the message names.
     """
     with transaction.atomic():
-        return _receive(conversations.lock(chat), given)
+        return _receive(conversations.lock(chat), given, files)
 
 
-def _receive(chat: Conversation, given: s.ConvMessage) -> Message:
+def _receive(
+    chat: Conversation, given: s.ConvMessage, files: Sequence[attachments.Kept] = ()
+) -> Message:
     client_message_id = _id_of(given)
-    known = _known(chat, client_message_id, SenderType.CUSTOMER)
-    while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
-        chat = _next_chat(chat)
-        known = _known(chat, client_message_id, SenderType.CUSTOMER)
+    chat, known = place(chat, client_message_id)
     if known:
         return known
-    if chat.status == Status.ENDED:
-        lifecycle.reopen(chat)
-    elif chat.status == Status.SNOOZED:
-        lifecycle.wake(chat)
     spoken = given.language or languages.detect(given.text, default=chat.language)
     message = append(
         chat,
         author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
-        content=text_content(given.text),
+        content=content_of(chat, given, files),
         language=spoken,
         client_message_id=client_message_id,
     )
+    attachments.attach(message, files)
     language.enqueue_translation(message)
-    if given.reply != "none" and chat.assign_type == AssignType.BOT:
-        _ask_bot(chat, message)
+    if given.reply != "none":
+        ask_bot(chat, message)
     return message
+
+
+def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversation, Message | None]:
+    """The chat, locked and open, that a customer's message belongs to; the message, if known."""
+    known = find_known(chat, client_message_id, SenderType.CUSTOMER)
+    while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
+        chat = _next_chat(chat)
+        known = find_known(chat, client_message_id, SenderType.CUSTOMER)
+    if known is None and chat.status == Status.ENDED:
+        lifecycle.reopen(chat)
+    elif known is None and chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
+    return chat, known
+
+
+def content_of(
+    chat: Conversation,
+    given: s.ConvMessage | d.ManualChatMessageDto,
+    files: Sequence[attachments.Kept] = (),
+) -> list[dict[str, Any]]:
+    """What is stored of a text, of pieces given by link, and of files that were sent along."""
+    linked = [piece.model_dump(mode="json", exclude_none=True) for piece in given.attachments]
+    return [
+        *(text_content(given.text) if given.text else []),
+        *attachments.linked(chat, linked),
+        *(file.content for file in files),
+    ]
 
 
 def _ended_lately(chat: Conversation) -> bool:
@@ -116,8 +153,13 @@ def _next_chat(chat: Conversation) -> Conversation:
     )
 
 
-def _ask_bot(chat: Conversation, message: Message) -> None:
-    """Let the bot reply; one reply for messages that come close together, where that is set."""
+def ask_bot(chat: Conversation, message: Message) -> None:
+    """Let the bot reply, where it has the chat that is locked.
+
+    One reply for messages that come close together, where that is set.
+    """
+    if chat.assign_type != AssignType.BOT:
+        return
     # One lane a conversation: replies come in the order of the messages.
     lane = f"chat:{chat.pk}"
     wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
@@ -147,7 +189,7 @@ def _id_of(given: s.ConvMessage) -> str | None:
     return given.client_message_id or idempotency.current_id()
 
 
-def _known(
+def find_known(
     chat: Conversation, client_message_id: str | None, sender_type: SenderType
 ) -> Message | None:
     """The message that the sender gave this id; 409 where it is another sender's."""
@@ -162,20 +204,64 @@ def _known(
     return found
 
 
+def append_of_assistant(chat: Conversation, given: s.ConvMessage) -> Message:
+    """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
+    client_message_id = _id_of(given)
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        known = find_known(chat, client_message_id, SenderType.BOT)
+        if known:
+            return known
+        lifecycle.refuse_ended(chat)
+        if chat.assign_type == AssignType.AGENT:
+            raise AgentHasChat
+        return append(
+            chat,
+            author=Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
+            content=content_of(chat, given),
+            language=given.language or languages.detect(given.text, default=chat.language),
+            client_message_id=client_message_id,
+            receipt={"engine": "external"},
+        )
+
+
+def ask_again(chat: Conversation) -> Message:
+    """The last message of the customer, with a reply asked for where the bot is to give one.
+
+    409 `nothing_to_answer` where the customer has said nothing.
+    """
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        lifecycle.refuse_ended(chat)
+        asked = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+        message: Message | None = asked.order_by("-seq").first()
+        if message is None:
+            raise NothingToAnswer
+        waits = chat.status == Status.OPEN and reply_to(message) is None
+        if waits and chat.assign_type == AssignType.BOT:
+            enqueue(
+                "chats.generate_reply",
+                client_id=chat.client_id,
+                lane=f"chat:{chat.pk}",
+                message_id=str(message.pk),
+            )
+    return message
+
+
 def append_of_agent(
     chat: Conversation,
     *,
     by: User,
-    text: str,
+    content: list[dict[str, Any]],
     is_note: bool = False,
     client_message_id: str | None = None,
 ) -> Message:
     """Store an agent's words, or note, in a conversation that is locked; the same id: once."""
-    return _known(chat, client_message_id, SenderType.AGENT) or append(
+    return find_known(chat, client_message_id, SenderType.AGENT) or append(
         chat,
         author=Author(SenderType.AGENT, str(by.pk), by.full_name),
-        content=text_content(text),
-        language=languages.detect(text, default=chat.language),
+        content=content,
+        language=languages.detect(text_of(content), default=chat.language),
         client_message_id=client_message_id,
         is_note=is_note,
     )
@@ -192,14 +278,14 @@ def append(
     citations: list[dict[str, Any]] | None = None,
     receipt: dict[str, Any] | None = None,
     is_note: bool = False,
+    recipient: dict[str, Any] | None = None,
+    **more: Any,
 ) -> Message:
     """Store a message at the end of a conversation that is locked, and announce it.
 
-    What the customer is to read in a messaging channel is handed to that channel.
+    What the customer is to read in a messaging channel is handed to that channel. `more` are
+    further columns of the row; from one with `sent_at`, which is history, nothing follows.
     """
-    goes_out = (
-        not is_note and author.type != SenderType.CUSTOMER and chat.channel in MESSAGING_CHANNELS
-    )
     message = Message(
         client_id=chat.client_id,
         conversation=chat,
@@ -207,19 +293,37 @@ def append(
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
+        recipient=recipient or (None if is_note else _recipient(chat, author)),
         content=content,
-        text="\n".join(piece["text"] for piece in content if piece.get("text")),
+        text=text_of(content),
         citations=citations or [],
-        status=MessageStatus.PENDING if goes_out else MessageStatus.SENT,
         in_reply_to=in_reply_to,
         is_note=is_note,
         client_message_id=client_message_id,
         language=language,
         receipt=receipt,
         created_at=timezone.now(),
+        **more,
     )
-    _count(chat, message)
+    is_past = message.sent_at is not None
+    _count(chat, message, is_past=is_past)
+    if not is_past:
+        _send_on(chat, message)
     message.save(force_insert=True)
+    return message
+
+
+def _send_on(chat: Conversation, message: Message) -> None:
+    """Tell the world of a new message, and hand its channel what the customer is to read there."""
+    to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
+    if to_customer and chat.channel in MESSAGING_CHANNELS:
+        message.status = MessageStatus.PENDING
+        enqueue(
+            "channels_app.deliver_message",
+            client_id=chat.client_id,
+            lane=f"deliver:{chat.pk}",
+            message_id=str(message.pk),
+        )
     announce(
         chat.client_id,
         "message.created",
@@ -227,23 +331,34 @@ def append(
         conversation_id=chat.pk,
         sequence=chat.last_event_seq,
     )
-    if goes_out:
-        enqueue(
-            "channels_app.deliver_message",
-            client_id=chat.client_id,
-            lane=f"deliver:{chat.pk}",
-            message_id=str(message.pk),
-        )
-    return message
 
 
-def _count(chat: Conversation, message: Message) -> None:
-    """Write what a new message changes in its conversation's row; a note takes numbers only."""
+def text_of(content: Sequence[dict[str, Any]]) -> str:
+    """All words of a message's pieces, for the bot and the search."""
+    return "\n".join(piece["text"] for piece in content if piece.get("text"))
+
+
+def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
+    """Whom a message is for: the customer, or whoever has the chat."""
+    if author.type != SenderType.CUSTOMER:
+        return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+    if chat.assign_type == AssignType.BOT:
+        return {"type": "bot", "id": str(chat.bot_id), "name": chat.bot.bot_name}
+    agent = chat.assignee
+    return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
+
+
+def _count(chat: Conversation, message: Message, *, is_past: bool) -> None:
+    """Write what a new message changes in its conversation's row; a note takes numbers only.
+
+    Of history nobody is waiting for an answer, or late with one: it moves no times.
+    """
     chat.last_seq = message.seq
-    chat.last_event_seq += 1
+    chat.last_event_seq += not is_past
     if not message.is_note:
         chat.message_count += 1
         chat.last_message = message
+    if not (message.is_note or is_past):
         chat.last_message_at = message.created_at
         if message.sender_type in {SenderType.BOT, SenderType.AGENT}:
             chat.first_response_at = chat.first_response_at or message.created_at
@@ -269,17 +384,7 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
-    reply = (
-        Message.objects.filter(
-            # The reply to a burst names its last message, and in its receipt the others.
-            Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
-            conversation_id=message.conversation_id,
-            seq__gt=message.seq,
-            sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
-        )
-        .order_by("seq")
-        .first()
-    )
+    reply = reply_to(message)
     status, reason = _status(message, reply, asked)
     return {
         "message": s.Message.of(message),
@@ -287,6 +392,18 @@ def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
         "status": status,
         "handoff_reason": reason,
     }
+
+
+def reply_to(message: Message) -> Message | None:
+    """The machine's one reply to a customer's message, where there is one yet."""
+    replies: QuerySet[Message] = Message.objects.filter(
+        # The reply to a burst names its last message, and in its receipt the others.
+        Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
+        conversation_id=message.conversation_id,
+        seq__gt=message.seq,
+        sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
+    )
+    return replies.order_by("seq").first()
 
 
 def _status(message: Message, reply: Message | None, asked: bool) -> tuple[Turn, str | None]:  # noqa: FBT001

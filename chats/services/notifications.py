@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatplatform.errors import NotFound
-from chats import serializers as s
 from chats.models import Conversation, Notification, NotificationKind
+from chats.serializers import desk as d
 from chats.services import presence
 from identity.models import Role, User
 from identity.services import mails
@@ -104,7 +104,7 @@ def _notify(
                 "notifications": [
                     {
                         "user_id": one.user_id,
-                        "notification": s.AssignNotification.of(one).model_dump(mode="json"),
+                        "notification": d.AssignNotification.of(one).model_dump(mode="json"),
                     }
                     for one in made
                 ]

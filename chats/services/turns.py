@@ -1,6 +1,7 @@
 """A turn on an open request: the stored message at once, the reply when it comes."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -13,17 +14,27 @@ from chatplatform.live import Listener
 from chats.models import Message, Turn
 from chats.services import messages
 
+Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
-def respond(message: Message, *, reply: str) -> HttpResponseBase:
-    """The answer to a stored message: `none`, `async`, `wait` or `stream`."""
+
+def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> HttpResponseBase:
+    """The answer to a stored message: `none`, `async`, `wait` or `stream`.
+
+    `shape` makes what is answered of the turn, where that is not the turn itself.
+    """
+    shape = shape or _as_it_is
     turn = messages.turn_of(message, asked=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
         return Held(
-            lambda listener, in_thread: _follow(message, turn, listener, in_thread),
+            lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),
             as_stream=reply == "stream",
             status_of=_http_status,
         )
-    return json_response(turn, _http_status(turn))
+    return json_response(shape(turn), _http_status(turn))
+
+
+def _as_it_is(turn: dict[str, Any]) -> dict[str, Any]:
+    return turn
 
 
 def _http_status(turn: dict[str, Any]) -> int:
@@ -31,7 +42,11 @@ def _http_status(turn: dict[str, Any]) -> int:
 
 
 async def _follow(
-    message: Message, turn: dict[str, Any], listener: Listener, in_thread: InThread
+    message: Message,
+    turn: dict[str, Any],
+    shape: Shaper,
+    listener: Listener,
+    in_thread: InThread,
 ) -> Events:
     """The turn's events; ends with `done`, at the latest after the longest wait."""
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
@@ -51,7 +66,7 @@ async def _follow(
             turn = await in_thread(_turn_now, message, turn)
             if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
                 break
-    yield ServerSent("done", turn)
+    yield ServerSent("done", await in_thread(shape, turn))
 
 
 def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:

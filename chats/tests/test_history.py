@@ -32,7 +32,7 @@ def test_it_works(server, chat):
     assert reply.json()["next_cursor"] is None
     first, second = reply.json()["items"]
     assert (first["seq"], second["seq"]) == (1, 2)
-    assert first["content"] == [{"type": "text", "text": "Line 0"}]
+    assert [(piece["type"], piece["text"]) for piece in first["content"]] == [("text", "Line 0")]
     assert first["sender"]["type"] == "customer"
     assert first["created_at"].endswith("Z")
 

@@ -4,7 +4,7 @@ import pytest
 
 from chatplatform.models import Job
 from chatplatform.testing import make_chat, make_person
-from chats.models import Conversation, Message
+from chats.models import Attachment, Conversation, Message
 from identity.models import Role
 from webhooks.models import Event
 
@@ -107,11 +107,47 @@ def test_a_snoozed_chat_opens(ben, chat):
         {}, [], {"text": ""}, {"text": "  "}, {"text": 5}, {"text": "x" * 8001}, {"text": "\x00"},
         {"text": "a", "is_note": "perhaps"}, {"text": "a", "client_message_id": ""},
         {"text": "a", "unknown": 1},
+        {"text": "a", "attachments": [{"type": "image"}]},
+        {"text": "a", "attachments": [{"type": "image", "url": "javascript:alert(1)"}]},
+        {"text": "a", "attachments": [{"type": "image", "url": "https://a.example/"}] * 11},
     ],
 )  # fmt: skip
 def test_a_wrong_body(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
     assert Message.objects.count() == 0
+
+
+def test_files_by_link_and_of_the_chat_itself(ben, chat, bot):
+    ours, theirs = (
+        Attachment.objects.create(
+            client=bot.client, conversation=one, file="x", file_name="bill.pdf",
+            mime_type="application/pdf", size_bytes=5,
+        )
+        for one in (chat, make_chat(bot))
+    )  # fmt: skip
+    link = {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"}
+    again = {"type": "file", "url": Attachment.link_to(str(ours.pk)), "text": "Once more"}
+    sent = ben.post(path_of(chat), {"text": "Look", "attachments": [link, again]}).json()
+    text, image, file = sent["content"]
+    assert (text["text"], image["url"]) == ("Look", link["url"])
+    assert (file["file_name"], file["mime_type"], file["size_bytes"]) == (
+        "bill.pdf", "application/pdf", 5,
+    )  # fmt: skip
+    assert file["url"].startswith(f"/ai/attachment/{ours.pk}?signature=")
+    assert (Message.objects.get().text, Job.objects.count()) == ("Look\nOnce more", 0)
+    foreign = {"type": "file", "url": Attachment.link_to(str(theirs.pk))}
+    reply = ben.post(path_of(chat), {"text": "Look", "attachments": [link, foreign]})
+    assert reply.status_code == 422
+    assert Message.objects.count() == 1
+
+
+def test_a_note_with_a_file(ben, chat):
+    link = {"type": "file", "url": "https://files.example/a.pdf"}
+    body = {"text": "The bill", "is_note": True, "attachments": [link]}
+    text, file = ben.post(path_of(chat), body).json()["content"]
+    assert (text["type"], file["url"]) == ("text", link["url"])
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.message_count) == ("queue", 0)
 
 
 def test_who_may_not(cara, nobody, client_a, chat):

@@ -1,7 +1,9 @@
 """Send message in existing chat conversation, and the reply that a worker makes."""
 
+import socket
 import threading
 import uuid
+from contextlib import closing
 
 import pytest
 from django.db import connection
@@ -9,9 +11,9 @@ from django.db.models import F
 
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_bot, make_key, run_before, run_jobs, trained
+from chatplatform.testing import make_bot, make_chat, make_key, run_before, run_jobs, trained
 from chatplatform.tests import stub_model
-from chats.models import Conversation, Message
+from chats.models import Attachment, Conversation, Message
 from chats.services import replies
 from webhooks.models import Event
 
@@ -67,7 +69,11 @@ def test_async_is_stored_and_left_to_a_worker(server, chat):
     assert reply.status_code == 202
     turn = reply.json()
     assert (turn["status"], turn["reply"], turn["handoff_reason"]) == ("pending", None, None)
-    assert turn["message"]["content"] == [{"type": "text", "text": KNOWN}]
+    (piece,) = turn["message"]["content"]
+    assert {name: value for name, value in piece.items() if value} == {
+        "type": "text",
+        "text": KNOWN,
+    }
     assert (turn["message"]["seq"], turn["message"]["client_message_id"]) == (1, "m-1")
     assert turn["message"]["language"] == "en"
     job = Job.objects.get()
@@ -206,6 +212,29 @@ def test_what_was_said_before_the_end_may_be_repeated(server, chat):
     Conversation.objects.update(status="ended", ended_by="agent")
     again = ask(server, chat, client_message_id="m-1", reply="none")
     assert (again.status_code, again.json()["message"]) == (200, first["message"])
+
+
+def test_a_file_by_link_is_passed_on(server, chat, bot):
+    """Kept as it came: it is never fetched, wherever it points."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as outside:
+        outside.settimeout(0)
+        link = {"type": "image", "url": f"http://127.0.0.1:{outside.getsockname()[1]}/a.png"}
+        place = {"type": "location", "location": {"city": "Hanoi"}}
+        sent = ask(server, chat, attachments=[link, place], reply="none").json()["message"]
+        run_jobs()
+        with pytest.raises(BlockingIOError):
+            outside.accept()
+    _, image, where = sent["content"]
+    assert (image["url"], where["location"]["city"]) == (link["url"], "Hanoi")
+    assert Attachment.objects.count() == 0
+    foreign = Attachment.objects.create(
+        client=bot.client, conversation=make_chat(bot), file="x", file_name="x",
+        mime_type="text/plain", size_bytes=1,
+    )  # fmt: skip
+    for url in (Attachment.link_to(str(foreign.pk)), "/ai/attachment/x", "//files.example/x"):
+        reply = ask(server, chat, attachments=[{"type": "file", "url": url}])
+        assert reply.status_code == 422
+    assert Message.objects.count() == 1
 
 
 def test_in_the_queue_a_person_answers(server, bot):

@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api import TenantViewSet, operation
@@ -10,6 +11,8 @@ from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
+from chats.serializers import desk as d
+from chats.serializers import generate as g
 from chats.serializers import insight as i
 from chats.services import (
     assignment,
@@ -19,18 +22,44 @@ from chats.services import (
     inbox,
     insights,
     notifications,
+    previews,
     summaries,
     tags,
+    turns,
 )
 from identity.auth import BEARER, BEARER_OR_API_KEY
 
 
+class PreviewViewSet(TenantViewSet):
+    @operation(
+        "AI / chat", "Generate Chat", access=BEARER, body=g.GenerateChatRequest,
+        returns=g.GeneratedChat, also={202: g.GeneratedChat, 409: Error}, streams=True,
+    )  # fmt: skip
+    def begin(self, request: Request, bot_id: int, body: g.GenerateChatRequest) -> HttpResponseBase:
+        """Try a bot: opens a preview chat with what was said and generates the reply."""
+        message = previews.begin(self.client, bot_id, body, by=self.user)
+        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+
+    @operation(
+        "AI / chat", "Generate Chat", access=BEARER, body=g.GenerateChatRequest,
+        body_is_optional=True, returns=g.GeneratedChat, also={202: g.GeneratedChat, 409: Error},
+        streams=True,
+    )  # fmt: skip
+    def go_on(
+        self, request: Request, chat_id: uuid.UUID, body: g.GenerateChatRequest
+    ) -> HttpResponseBase:
+        """The next reply. In a preview `messages` say more; without any, the last is answered."""
+        chat = conversations.of_client(self.client, chat_id)
+        message = previews.go_on(chat, body)
+        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+
+
 class ChatViewSet(TenantViewSet):
     @operation(
-        "AI / chat", "Assign Chat", access=BEARER, body=s.ChatAssignDto, returns=s.Conversation,
+        "AI / chat", "Assign Chat", access=BEARER, body=d.ChatAssignDto, returns=s.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def assign(self, request: Request, chat_id: uuid.UUID, body: s.ChatAssignDto) -> s.Conversation:
+    def assign(self, request: Request, chat_id: uuid.UUID, body: d.ChatAssignDto) -> s.Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
         Of two agents who claim at once one has it, the other gets 409 `already_assigned`. What an
@@ -48,11 +77,11 @@ class ChatViewSet(TenantViewSet):
         return s.Conversation.of(assignment.unassign(chat, by=self.user))
 
     @operation(
-        "AI / chat", "Manual Chat", access=BEARER, body=s.ManualChatMessageDto, returns=s.Message,
+        "AI / chat", "Manual Chat", access=BEARER, body=d.ManualChatMessageDto, returns=s.Message,
         status=201, also={409: Error},
     )  # fmt: skip
     def manual(
-        self, request: Request, chat_id: uuid.UUID, body: s.ManualChatMessageDto
+        self, request: Request, chat_id: uuid.UUID, body: d.ManualChatMessageDto
     ) -> dict[str, Any]:
         """Say something to the customer yourself, or leave an internal note.
 
@@ -112,10 +141,10 @@ class ChatViewSet(TenantViewSet):
         return s.Conversation.of(desk.end(chat, by=self.user))
 
     @operation(
-        "AI / chat", "Snooze Chat", access=BEARER, body=s.ChatSnoozeDto, returns=s.Conversation,
+        "AI / chat", "Snooze Chat", access=BEARER, body=d.ChatSnoozeDto, returns=s.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def snooze(self, request: Request, chat_id: uuid.UUID, body: s.ChatSnoozeDto) -> s.Conversation:
+    def snooze(self, request: Request, chat_id: uuid.UUID, body: d.ChatSnoozeDto) -> s.Conversation:
         """Put a chat off: the time, or the customer by writing, opens it again."""
         chat = conversations.of_client(self.client, chat_id)
         return s.Conversation.of(desk.snooze(chat, until=body.until, by=self.user))
@@ -129,21 +158,21 @@ class ChatViewSet(TenantViewSet):
 
 class NotificationViewSet(TenantViewSet):
     @operation(
-        "AI / chat", "Get Assign Notification", access=BEARER, query=s.NotificationsQuery,
-        returns=s.NotificationsResponse,
+        "AI / chat", "Get Assign Notification", access=BEARER, query=d.NotificationsQuery,
+        returns=d.NotificationsResponse,
     )  # fmt: skip
-    def list(self, request: Request, query: s.NotificationsQuery) -> dict[str, Any]:
+    def list(self, request: Request, query: d.NotificationsQuery) -> dict[str, Any]:
         """The caller's own notifications, newest first."""
         rows = notifications.of_user(self.user, unread=query.unread)
-        return page(rows, query, by="-id", shape=s.AssignNotification.of)
+        return page(rows, query, by="-id", shape=d.AssignNotification.of)
 
     @operation(
         "AI / chat", "Mark Notification As Read By Notification Id", access=BEARER,
-        returns=s.AssignNotification,
+        returns=d.AssignNotification,
     )  # fmt: skip
-    def read(self, request: Request, notification_id: uuid.UUID) -> s.AssignNotification:
+    def read(self, request: Request, notification_id: uuid.UUID) -> d.AssignNotification:
         """Note that the caller has read one of his own notifications."""
-        return s.AssignNotification.of(notifications.mark_read(self.user, notification_id))
+        return d.AssignNotification.of(notifications.mark_read(self.user, notification_id))
 
 
 class InsightViewSet(TenantViewSet):
@@ -243,3 +272,9 @@ class InsightViewSet(TenantViewSet):
 
     def _chat(self, chat_id: uuid.UUID) -> Conversation:
         return conversations.of_client(self.client, chat_id)
+
+
+def _asked(request: Request, body: g.GenerateChatRequest) -> str:
+    """A stream where the body or the Accept header asks for one."""
+    wants = body.stream or "text/event-stream" in request.headers.get("Accept", "")
+    return "stream" if wants else "wait"

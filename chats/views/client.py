@@ -10,14 +10,26 @@ from rest_framework.request import Request
 from bots.serializers.train import DeletedCount
 from bots.serializers.widget import OfKey
 from bots.services import bots, training
-from chatplatform.api import Deprecated, TenantViewSet, operation
-from chatplatform.openapi import Error
+from chatplatform.api import PUBLIC, Deprecated, Form, TenantViewSet, operation
+from chatplatform.openapi import Error, File
 from chatplatform.pagination import Page, page
 from chats import serializers as s
 from chats.models import Conversation
 from chats.serializers import insight as i
-from chats.services import conversations, language, messages, turns
+from chats.serializers import portable as p
+from chats.services import (
+    attachments,
+    conversations,
+    inbox,
+    language,
+    messages,
+    transfer,
+    turns,
+)
 from identity.auth import API_KEY, SECRET_KEY
+
+FilesBody = s.Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post
+FILES = Form(FilesBody, files=("files",))
 
 OLD_TRANSLATE = Deprecated(
     since=datetime(2026, 11, 1, tzinfo=UTC),
@@ -58,6 +70,123 @@ class ClientChatViewSet(TenantViewSet):
         chat: Conversation = conversations.get(self.key, chat_id)
         return page(messages.history(chat), query, by="seq", shape=s.Message.of)
 
+    @operation(
+        "AI / client", "Update customer information in chat conversation", access=API_KEY,
+        body=s.CustomerInfo, returns=s.Conversation,
+    )  # fmt: skip
+    def update_customer(
+        self, request: Request, chat_id: uuid.UUID, body: s.CustomerInfo
+    ) -> s.Conversation:
+        """Add what is now known of the customer; fields left out keep their value."""
+        chat = conversations.get(self.key, chat_id)
+        return s.Conversation.of(conversations.update_customer(chat, body, by=self.key))
+
+    @operation(
+        "AI / client", "Send message with files in chat conversation", access=API_KEY,
+        body=FILES, returns=s.ChatTurn, also={202: s.ChatTurn, 409: Error}, streams=True,
+        path_suffix="/",
+    )  # fmt: skip
+    def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
+        """Store a customer's message with its files; answered as one without.
+
+        Each file has a signed link in the message's content, good for a day, and is always
+        handed out as a download.
+        """
+        chat = conversations.get(self.key, chat_id)
+        with attachments.kept(body.files) as files:
+            message = messages.receive(chat, body.words, files=files)
+        return turns.respond(message, reply=_asked(request, body))
+
+    @operation(
+        "AI / client", "Send assistant reply message in chat conversation", access=SECRET_KEY,
+        body=s.ConvMessage, returns=s.Message, status=201, also={409: Error},
+    )  # fmt: skip
+    def send_as_assistant(
+        self, request: Request, chat_id: uuid.UUID, body: s.ConvMessage
+    ) -> dict[str, Any]:
+        """Answer from your own system in the bot's name; 409 while an agent has the chat."""
+        chat = conversations.get(self.key, chat_id)
+        return s.Message.of(messages.append_of_assistant(chat, body))
+
+    @operation(
+        "AI / client", "Generate automatic AI response", access=API_KEY, returns=s.ChatTurn,
+        also={202: s.ChatTurn, 409: Error}, streams=True,
+    )  # fmt: skip
+    def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
+        """Have the bot answer the customer's last message; answered already, it is told again."""
+        message = messages.ask_again(conversations.get(self.key, chat_id))
+        wants = "text/event-stream" in request.headers.get("Accept", "")
+        return turns.respond(message, reply="stream" if wants else "wait")
+
+    @operation(
+        "AI / client", "Get chat conversation list", access=SECRET_KEY, query=s.ChatsQuery,
+        returns=s.ConversationsResponse,
+    )  # fmt: skip
+    def list(self, request: Request, query: s.ChatsQuery) -> dict[str, Any]:
+        """The chats of the key's bot, or of all bots, those with the newest activity first."""
+        rows = inbox.chats_of_key(self.key, query)
+        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=s.Conversation.of)
+
+    @operation(
+        "AI / client", "Get chat conversation history with customer information",
+        access=SECRET_KEY, query=Page, returns=s.ConversationHistory,
+    )  # fmt: skip
+    def history_with_customer(
+        self, request: Request, chat_id: uuid.UUID, query: Page
+    ) -> dict[str, Any]:
+        """A conversation, who wrote it, and its messages, oldest first."""
+        chat = conversations.get(self.key, chat_id)
+        said = page(messages.history(chat), query, by="seq", shape=s.Message.of)
+        shown = s.Conversation.of(chat)
+        return {"conversation": shown, "customer": shown.customer, **said}
+
+    @operation(
+        "AI / client", "Get messages by chat conversation code", access=API_KEY, query=Page,
+        returns=s.MessagesResponse,
+    )  # fmt: skip
+    def by_code(self, request: Request, chat_code: str, query: Page) -> dict[str, Any]:
+        """The messages of the conversation with this code, oldest first."""
+        chat = conversations.by_code(self.key, chat_code)
+        return page(messages.history(chat), query, by="seq", shape=s.Message.of)
+
+
+class AttachmentViewSet(TenantViewSet):
+    @operation(
+        "AI / client", "Download Attachment", access=PUBLIC, query=s.AttachmentQuery, returns=File
+    )
+    def download(
+        self, request: Request, attachment_id: uuid.UUID, query: s.AttachmentQuery
+    ) -> HttpResponseBase:
+        """A file of a message, as a download; the link's signature is the credential."""
+        return attachments.download(attachment_id, signature=query.signature)
+
+
+class MigrationViewSet(TenantViewSet):
+    """The migration tool: everything in portable form, for `manage.py import_conversations`."""
+
+    @operation(
+        "AI / client", "Migration tool - Migrate chat messages", access=SECRET_KEY,
+        query=p.MigratePage, returns=p.MessageEntitiesResponse,
+    )  # fmt: skip
+    def messages(self, request: Request, query: p.MigratePage) -> dict[str, Any]:
+        """All messages of the key's chats in a stable order, internal notes too.
+
+        Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
+        that none is passed over.
+        """
+        return page(transfer.messages(self.key), query, shape=p.MessageEntity.of)
+
+    @operation(
+        "AI / client", "Migration tool - Migrate chat conversations", access=SECRET_KEY,
+        query=p.MigratePage, returns=p.ConversationEntitiesResponse,
+    )  # fmt: skip
+    def conversations(self, request: Request, query: p.MigratePage) -> dict[str, Any]:
+        """All chats of the key in a stable order; their messages have a list of their own.
+
+        Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
+        """
+        return page(transfer.conversations(self.key), query, shape=p.ConversationEntity.of)
+
 
 class ClientDocumentsViewSet(TenantViewSet):
     @operation(
@@ -73,7 +202,7 @@ class ClientDocumentsViewSet(TenantViewSet):
         return DeletedCount(deleted=training.delete_all(bot, by=self.key))
 
 
-def _asked(request: Request, body: s.ConvMessage) -> str:
+def _asked(request: Request, body: s.ConvMessage | FilesBody) -> str:
     """How the caller wants the reply; `Accept: text/event-stream` asks for a stream too."""
     if body.reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         return "stream"

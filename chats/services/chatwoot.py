@@ -1,0 +1,185 @@
+"""An export of Chatwoot's API (conversations and messages as JSON) in our portable form.
+
+Pure translation. Every id is made from the source's own number, so that it is the same each time.
+Channels other than the web widget become `api`: their providers know nothing of this platform.
+"""
+
+import hashlib
+import re
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+Json = dict[str, Any]
+_SENDERS = {"contact": "customer", "user": "agent", "agent_bot": "bot"}
+_INCOMING, _OUTGOING, _ACTIVITY = 0, 1, 2
+_KINDS = {"image": "image", "audio": "audio", "video": "video", "ig_reel": "video"}
+_EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
+
+
+def rows(document: Any) -> list[Json]:
+    """The rows of an answer of Chatwoot's API, or of a plain list of them."""
+    if isinstance(document, list):
+        return document
+    inner = document.get("data", document)
+    return list(inner.get("payload", inner if isinstance(inner, list) else []))
+
+
+def conversations(
+    exported: Iterable[Json], messages: Iterable[Json], *, bot_id: int, language: str
+) -> Iterator[Json]:
+    """Conversations as `ConversationEntity`, oldest first, with the number of their messages."""
+    counts = Counter(message["conversation_id"] for message in messages)
+    for source in sorted(exported, key=lambda one: (one["created_at"], one["id"])):
+        yield _conversation(source, counts[source["id"]], bot_id=bot_id, language=language)
+
+
+def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
+    """Messages as `MessageEntity`, numbered in each conversation in the order of their ids.
+
+    Those of conversations that are not among `conversations` are left out.
+    """
+    chats = {source["id"]: source for source in conversations}
+    seqs: Counter[int] = Counter()
+    for source in sorted(exported, key=lambda one: one["id"]):
+        chat = chats.get(source["conversation_id"])
+        if chat:
+            seqs[chat["id"]] += 1
+            yield _message(source, chat, seqs[chat["id"]])
+
+
+def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Json:
+    meta = source.get("meta") or {}
+    assignee = meta.get("assignee")
+    ended = source["status"] == "resolved"
+    snoozed_until = _time(source.get("snoozed_until"))
+    begun, latest = _time(source["created_at"]), _time(source.get("last_activity_at"))
+    owner = "agent" if assignee else "bot" if source["status"] == "pending" else "queue"
+    name = _name(source)
+    return {
+        "id": _id(name, source["created_at"]),
+        "chat_code": hashlib.sha256(f"{name}:{source.get('uuid')}".encode()).hexdigest()[:20],
+        "bot_id": bot_id,
+        "channel": "web" if meta.get("channel") == "Channel::WebWidget" else "api",
+        # Snoozed until the next message has no time: here it would never open by itself.
+        "status": "ended" if ended else "snoozed" if snoozed_until else "open",
+        "assign_type": owner,
+        "assignee_email": (assignee or {}).get("email"),
+        "version": 1,
+        "customer": _customer(meta.get("sender") or {}),
+        "customer_id": (meta.get("sender") or {}).get("id") or 0,
+        "waiting_since": _time(source.get("waiting_since"))
+        or (latest if owner == "queue" else None),
+        "language": language,
+        "tags": source.get("labels") or [],
+        "taggings": [
+            {"name": label[:60], "source": "agent", "created_at": begun}
+            for label in source.get("labels") or []
+        ],
+        "unread_count": source.get("unread_count") or 0,
+        "message_count": count,
+        "last_seq": count,
+        "last_message_at": latest or begun,
+        "first_response_at": _time(source.get("first_reply_created_at")),
+        "ended_at": latest if ended else None,
+        "ended_by": "agent" if ended else None,
+        "can_reply": not ended,
+        "snoozed_until": snoozed_until if not ended else None,
+        "provider": "chatwoot",
+        "external_id": name,
+        "metadata": {
+            "chatwoot": {
+                "channel": meta.get("channel"),
+                "inbox_id": source.get("inbox_id"),
+                "priority": source.get("priority"),
+                "custom_attributes": source.get("custom_attributes") or {},
+            }
+        },
+        "created_at": begun,
+    }
+
+
+def _customer(contact: Json) -> Json:
+    email = contact.get("email") or None
+    fits = bool(email and _EMAIL.match(email) and len(email) <= 254)
+    attributes = dict(contact.get("custom_attributes") or {})
+    if email and not fits:
+        attributes["email"] = email
+    avatar = contact.get("thumbnail") or ""
+    return {
+        "external_id": contact.get("identifier") or None,
+        "name": (contact.get("name") or "")[:200] or None,
+        "email": email if fits else None,
+        "phone": (contact.get("phone_number") or "")[:40] or None,
+        "avatar_url": avatar if avatar.startswith("http") and len(avatar) <= 500 else None,
+        "attributes": attributes,
+    }
+
+
+def _name(chat: Json) -> str:
+    """Accounts number their conversations each from 1."""
+    return f"chatwoot:{chat.get('account_id', 0)}:conversation:{chat['id']}"
+
+
+def _message(source: Json, chat: Json, seq: int) -> Json:
+    name = f"chatwoot:{chat.get('account_id', 0)}:message:{source['id']}"
+    activity = source["message_type"] == _ACTIVITY
+    return {
+        "id": _id(name, source["created_at"]),
+        "conversation_id": _id(_name(chat), chat["created_at"]),
+        "seq": seq,
+        "sender": _sender(source),
+        "content": _content(source),
+        "status": source.get("status") if source.get("status") in _STATUSES else "sent",
+        # What the other system noted for its agents stays among agents.
+        "is_note": bool(source.get("private")) or activity,
+        "citations": [],
+        "translations": {},
+        "external_id": name,
+        "provider_message_id": source.get("source_id"),
+        "created_at": _time(source["created_at"]),
+    }
+
+
+_STATUSES = {"sent", "delivered", "read", "failed"}
+
+
+def _sender(source: Json) -> Json:
+    sender = source.get("sender") or {}
+    kind = {_INCOMING: "customer", _OUTGOING: "agent"}.get(source["message_type"], "system")
+    kind = _SENDERS.get(str(sender.get("type")), kind)
+    identity = str(sender["id"]) if sender.get("id") else None
+    return {"type": kind, "id": identity, "name": (sender.get("name") or "")[:200]}
+
+
+def _content(source: Json) -> list[Json]:
+    pieces: list[Json] = []
+    if source.get("content"):
+        pieces.append({"type": "text", "text": source["content"]})
+    for attachment in source.get("attachments") or []:
+        url = attachment.get("data_url") or ""
+        if url.startswith("http"):
+            kind = _KINDS.get(str(attachment.get("file_type")), "file")
+            pieces.append({"type": kind, "url": url, "size_bytes": attachment.get("file_size")})
+    return pieces or [{"type": "text", "text": ""}]
+
+
+def _id(name: str, seconds: Any) -> str:
+    """A UUIDv7 with the row's own time, and the rest from its name."""
+    rest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:10])
+    moment = _time(seconds)
+    number = int(moment.timestamp() * 1000) << 80 if moment else 0
+    number |= (rest & ~(0xF << 76) & ~(0x3 << 62)) | (0x7 << 76) | (0x2 << 62)
+    return str(uuid.UUID(int=number))
+
+
+def _time(value: Any) -> datetime | None:
+    """Seconds since 1970 or ISO 8601; zero and nothing mean that it never happened."""
+    if not value:
+        return None
+    if isinstance(value, str) and not value.isdigit():
+        moment = datetime.fromisoformat(value)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return datetime.fromtimestamp(int(value), UTC)

@@ -1,0 +1,109 @@
+"""Send assistant reply message in chat conversation: the client's own system answers."""
+
+import pytest
+
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_key, run_before
+from chats.models import Conversation, Message
+from webhooks.models import Event
+
+
+def path_of(chat):
+    return f"/ai/client/chat/assistant/{chat.pk}"
+
+
+def test_it_answers_in_the_bots_name(server, talk, bot, say):
+    say(talk, "customer", "Hello")
+    reply = server.post(path_of(talk), {"text": "How can I help?", "client_message_id": "a-1"})
+    assert reply.status_code == 201
+    said = reply.json()
+    assert said["sender"] == {"type": "bot", "id": str(bot.pk), "name": "Helper"}
+    assert said["recipient"] == {"type": "customer", "id": str(talk.customer_id), "name": "Zoe"}
+    assert (said["seq"], said["status"], said["language"]) == (2, "sent", "en")
+    assert Message.objects.get(pk=said["id"]).receipt == {"engine": "external"}
+    talk.refresh_from_db()
+    assert (talk.assign_type, talk.version, talk.unread_count) == ("bot", 1, 1)
+    assert talk.first_response_at is not None
+    event = Event.objects.filter(type="message.created").latest("id")
+    assert event.data["message"]["id"] == said["id"]
+    # Nobody else answers because of it.
+    assert Job.objects.count() == 0
+
+
+def test_the_same_message_twice_is_one(server, talk):
+    body = {"text": "Hello", "client_message_id": "a-1"}
+    assert server.post(path_of(talk), body).json() == server.post(path_of(talk), body).json()
+    keyed = [server.post(path_of(talk), {"text": "Bye"}, **{"Idempotency-Key": "k"}).json()["id"]
+             for _ in range(2)]  # fmt: skip
+    assert keyed[0] == keyed[1]
+    assert Message.objects.count() == 2
+
+
+def test_the_customers_ids_are_not_its_own(server, talk, say):
+    say(talk, "customer", "Hello", client_message_id="m-1")
+    reply = server.post(path_of(talk), {"text": "Hello", "client_message_id": "m-1"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "client_message_id_taken")
+    assert Message.objects.count() == 1
+
+
+def test_not_once_an_agent_has_it(server, ben, talk):
+    Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    reply = server.post(path_of(talk), {"text": "Hello"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "agent_has_chat")
+    assert Message.objects.count() == 0
+    assert Event.objects.filter(type="message.created").count() == 0
+
+
+def test_an_agent_takes_it_meanwhile(server, ben, talk):
+    def take():
+        Conversation.objects.update(assign_type="agent", assignee=ben.user)
+
+    with run_before("chats.services.conversations.lock", take):
+        assert server.post(path_of(talk), {"text": "Hello"}).status_code == 409
+    assert Message.objects.count() == 0
+
+
+def test_what_was_said_before_may_be_repeated(server, ben, talk):
+    body = {"text": "Hello", "client_message_id": "a-1"}
+    first = server.post(path_of(talk), body).json()
+    Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    again = server.post(path_of(talk), body)
+    assert (again.status_code, again.json()) == (201, first)
+
+
+def test_in_the_queue_it_may_bridge_the_wait(server, talk):
+    Conversation.objects.update(assign_type="queue")
+    assert server.post(path_of(talk), {"text": "A moment, please."}).status_code == 201
+    talk.refresh_from_db()
+    assert talk.assign_type == "queue"
+
+
+def test_an_ended_chat(server, talk):
+    Conversation.objects.update(status="ended", ended_by="agent")
+    reply = server.post(path_of(talk), {"text": "Hello"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
+    assert Message.objects.count() == 0
+
+
+def test_to_a_messaging_channel_it_is_handed_on(server, talk):
+    Conversation.objects.update(channel="chatapp")
+    said = server.post(path_of(talk), {"text": "Hello"}).json()
+    job = Job.objects.get()
+    assert (said["status"], job.name) == ("pending", "channels_app.deliver_message")
+    assert job.args == {"message_id": said["id"]}
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"text": " "}, {"text": "x" * 8001}, {"text": "a", "sender": {"type": "agent"}}]
+)
+def test_a_wrong_body(server, talk, body):
+    assert server.post(path_of(talk), body).status_code == 422
+    assert Message.objects.count() == 0
+
+
+def test_who_may_not(page, nobody, client_a, client_b, talk):
+    assert page.post(path_of(talk), {"text": "Hello"}).status_code == 403
+    for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
+        assert stranger.post(path_of(talk), {"text": "Hello"}).status_code == 404
+    assert nobody.post(path_of(talk), {"text": "Hello"}).status_code == 401
+    assert Message.objects.count() == 0

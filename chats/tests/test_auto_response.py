@@ -1,0 +1,100 @@
+"""Generate automatic AI response: the bot answers the customer's last message."""
+
+import pytest
+
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_key, run_jobs, trained
+from chats.models import Conversation, Message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHOP = "RETURNS\n\nYou may return damaged goods within thirty days and get your money back.\n"
+KNOWN = "Within how many days may I return damaged goods?"
+
+
+def path_of(chat):
+    return f"/ai/client/chat/auto-response/{chat.pk}"
+
+
+def test_it_answers_the_last_message(server, bot, talk, say):
+    trained(bot, SHOP)
+    say(talk, "customer", "Hello")
+    body = {"text": KNOWN, "reply": "none"}
+    asked = server.post(f"/ai/client/chat/{talk.pk}", body).json()["message"]
+    held = server.post(path_of(talk), Accept="text/event-stream")
+    assert (held.status_code, held["Content-Type"]) == (200, "text/event-stream")
+    assert Job.objects.get().args == {"message_id": asked["id"]}
+    run_jobs()
+    turn = server.post(path_of(talk))
+    assert turn.status_code == 200
+    assert turn.json()["status"] == "answered"
+    assert turn.json()["message"] == asked
+    assert "thirty days" in turn.json()["reply"]["content"][0]["text"]
+
+
+def test_an_answer_is_told_again(server, bot, talk, say):
+    say(talk, "customer", "Hello!")
+    server.post(path_of(talk))
+    run_jobs()
+    first, again = (server.post(path_of(talk)).json() for _ in range(2))
+    assert first == again
+    assert (Message.objects.count(), Job.objects.count()) == (2, 1)
+
+
+def test_asked_twice_it_answers_once(server, talk, say):
+    say(talk, "customer", "Hello!")
+    for _ in range(2):
+        assert server.post(path_of(talk)).status_code == 200
+    run_jobs()
+    assert Message.objects.filter(sender_type="bot").count() == 1
+
+
+def test_what_it_does_not_know_goes_to_a_person(server, talk, say):
+    say(talk, "customer", KNOWN)
+    server.post(path_of(talk))
+    run_jobs()
+    turn = server.post(path_of(talk)).json()
+    assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
+
+
+def test_nothing_was_said(server, talk, say):
+    say(talk, "bot", "Hello, how can I help?")
+    reply = server.post(path_of(talk))
+    assert (reply.status_code, reply.json()["code"]) == (409, "nothing_to_answer")
+    assert Job.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [({"assign_type": "queue"}, "handed_off"), ({"status": "snoozed"}, "not_expected")],
+)
+def test_the_bot_is_not_to_answer(server, talk, say, changes, status):
+    say(talk, "customer", "Hello!")
+    Conversation.objects.update(**changes)
+    turn = server.post(path_of(talk))
+    assert (turn.status_code, turn.json()["status"], turn.json()["reply"]) == (200, status, None)
+    assert Job.objects.count() == 0
+
+
+def test_an_agent_has_it(server, ben, talk, say):
+    say(talk, "customer", "Hello!")
+    Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    assert server.post(path_of(talk)).json()["status"] == "not_expected"
+    assert Job.objects.count() == 0
+
+
+def test_an_ended_chat(server, talk, say):
+    say(talk, "customer", "Hello!")
+    Conversation.objects.update(status="ended", ended_by="agent")
+    reply = server.post(path_of(talk))
+    assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
+    assert Job.objects.count() == 0
+
+
+def test_only_for_those_who_see_it(page, nobody, client_a, client_b, talk, say):
+    say(talk, "customer", "Hello!")
+    strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
+    for stranger in strangers:
+        assert stranger.post(path_of(talk)).status_code == 404
+    assert nobody.post(path_of(talk)).status_code == 401
+    assert Job.objects.count() == 0

@@ -1,0 +1,169 @@
+"""What a key reads: its chats, a chat with its customer, messages by a chat's code."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chatplatform.testing import make_bot, make_chat, make_key
+from chats.models import Conversation, Message, text_content
+
+CHATS = "/ai/client/chats"
+
+
+def ids(reply):
+    assert reply.status_code == 200
+    return [item["id"] for item in reply.json()["items"]]
+
+
+def many(bot, count):
+    """`count` chats with a message each, newest last."""
+    for _ in range(count):
+        chat = make_chat(bot)
+        said = Message.objects.create(
+            client_id=bot.client_id, conversation=chat, seq=1, sender_type="customer",
+            content=text_content("Hello"),
+        )  # fmt: skip
+        Conversation.objects.filter(pk=chat.pk).update(last_message=said, last_seq=1)
+
+
+def of_chats(captured):
+    """Statements about chats; whether a key must be looked up again is a matter of time."""
+    return sum("chats_" in one["sql"] for one in captured)
+
+
+def many_messages(chat, count):
+    Message.objects.filter(conversation=chat).delete()
+    Message.objects.bulk_create(
+        Message(
+            client_id=chat.client_id,
+            conversation=chat,
+            seq=n + 1,
+            sender_type="customer",
+            content=text_content("Hello"),
+        )  # fmt: skip
+        for n in range(count)
+    )
+
+
+# --- Get chat conversation list -----------------------------------------------------------------
+
+
+def test_the_chats_of_the_keys_bot(server, client_a, bot):
+    mine, other = make_chat(bot), make_chat(make_bot(client_a))
+    assert ids(server.get(CHATS)) == [str(mine.pk)]
+    assert ids(make_key(client_a).get(CHATS)) == [str(other.pk), str(mine.pk)]
+    # Naming another bot does not open it.
+    assert ids(server.get(CHATS, {"bot_id": other.bot_id})) == []
+
+
+def test_newest_activity_first_and_filters(server, bot, say):
+    old, new = make_chat(bot), make_chat(bot, status="ended", tags=["vip"])
+    assert ids(server.get(CHATS)) == [str(new.pk), str(old.pk)]
+    say(old, "customer", "Damaged goods")
+    assert ids(server.get(CHATS)) == [str(old.pk), str(new.pk)]
+    assert ids(server.get(CHATS, {"status": "ended", "tag": "vip"})) == [str(new.pk)]
+    assert ids(server.get(CHATS, {"q": "damaged"})) == [str(old.pk)]
+
+
+def test_chats_come_in_pages(server, bot):
+    expected = [str(make_chat(bot).pk) for _ in range(5)][::-1]
+    seen: list[str] = []
+    cursor = None
+    for _ in range(3):
+        found = server.get(CHATS, {"limit": 2} | ({"cursor": cursor} if cursor else {}))
+        seen, cursor = seen + ids(found), found.json()["next_cursor"]
+    assert (seen, cursor) == (expected, None)
+
+
+@pytest.mark.parametrize("query", [{"limit": 0}, {"status": "gone"}, {"cursor": "x"}, {"no": "1"}])
+def test_a_wrong_query(server, query):
+    assert server.get(CHATS, query).status_code == 422
+
+
+def test_who_lists(page, nobody, ann, client_b, bot):
+    make_chat(bot)
+    assert page.get(CHATS).status_code == 403
+    assert ids(make_key(client_b).get(CHATS)) == []
+    assert (nobody.get(CHATS).status_code, ann.get(CHATS).status_code) == (401, 401)
+
+
+def test_many_chats_cost_no_more_queries(server, bot):
+    counts = []
+    for count in (3, 297):
+        many(bot, count)
+        with CaptureQueriesContext(connection) as captured:
+            found = server.get(CHATS, {"limit": 100})
+        counts.append(of_chats(captured))
+    assert len(ids(found)) == 100
+    assert counts == [1, 1]
+
+
+# --- Get chat conversation history with customer information ------------------------------------
+
+
+def with_customer(chat):
+    return f"/ai/client/chat/history-with-customer/{chat.pk}"
+
+
+def test_a_chat_with_its_customer(server, ben, talk, say):
+    server.post(f"/ai/client/chat/customer/{talk.pk}", {"external_id": "c-1", "email": "z@a.io"})
+    for text in ("Hello", "Are you there?", "?"):
+        say(talk, "customer", text)
+    ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
+    first = server.get(with_customer(talk), {"limit": 2}).json()
+    assert first["conversation"]["id"] == str(talk.pk)
+    assert first["customer"] == first["conversation"]["customer"]
+    assert (first["customer"]["external_id"], first["customer"]["email"]) == ("c-1", "z@a.io")
+    rest = server.get(with_customer(talk), {"limit": 2, "cursor": first["next_cursor"]}).json()
+    assert [one["seq"] for one in first["items"] + rest["items"]] == [1, 2, 3]
+    assert "Rude" not in str(rest)
+    assert rest["next_cursor"] is None
+
+
+def test_who_reads_it_with_the_customer(page, nobody, client_a, client_b, talk):
+    own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
+    assert page.get(with_customer(own)).status_code == 403
+    for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
+        assert stranger.get(with_customer(talk)).status_code == 404
+    assert nobody.get(with_customer(talk)).status_code == 401
+
+
+# --- Get messages by chat conversation code -----------------------------------------------------
+
+
+def by_code(chat):
+    return f"/ai/client/chat/messages/{chat.chat_code}"
+
+
+def test_messages_by_the_code(server, ben, talk, say):
+    said = [str(say(talk, "customer", text).pk) for text in ("Hello", "?")]
+    ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
+    assert ids(server.get(by_code(talk))) == said
+    found = server.get(by_code(talk), {"limit": 1})
+    assert found.json()["next_cursor"]
+
+
+def test_a_page_reads_its_own_by_the_code(page, nobody, client_b, bot, client_a, talk):
+    own = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
+    assert ids(page.get(by_code(own))) == []
+    for stranger in (page, make_key(client_b), make_key(client_a, "public", bot.pk)):
+        assert stranger.get(by_code(talk)).status_code == 404
+    assert nobody.get(by_code(talk)).status_code == 401
+
+
+@pytest.mark.parametrize("code", ["NO-SUCH", "%00", "x" * 500, "%F0%9F%98%80", "%ED%A0%80"])
+def test_no_such_code(server, talk, code):
+    reply = server.get(f"/ai/client/chat/messages/{code}")
+    assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path_of", [with_customer, by_code])
+def test_many_messages_cost_no_more_queries(server, talk, path_of):
+    counts = []
+    for count in (3, 300):
+        many_messages(talk, count)
+        with CaptureQueriesContext(connection) as captured:
+            found = server.get(path_of(talk), {"limit": 100})
+        counts.append(of_chats(captured))
+    assert len(ids(found)) == 100
+    assert counts == [2, 2]

@@ -1,0 +1,325 @@
+"""messaging / Create Message: another system brings what any side said."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_chat, make_key, make_person
+from chats.models import Attachment, Conversation, Message, Notification
+from identity.models import Client, Role, User
+from webhooks.models import Event
+
+CUSTOMER = {"type": "customer"}
+AN_HOUR_AGO = (timezone.now() - timedelta(hours=1)).isoformat()
+
+
+def path_of(chat):
+    return f"/mesaging/conversations/{chat.pk}/messages"
+
+
+def send(who, chat, side, text="Hello", **more):
+    sender = side if isinstance(side, dict) else {"type": side}
+    return who.post(path_of(chat), {"sender": sender, "text": text, **more})
+
+
+def state(chat):
+    chat.refresh_from_db()
+    return chat.status, chat.assign_type, chat.assignee, chat.version
+
+
+def types():
+    return list(Event.objects.order_by("id").values_list("type", flat=True))[1:]
+
+
+# --- the customer -------------------------------------------------------------------------------
+
+
+def test_what_a_customer_said(server, talk):
+    reply = send(server, talk, {"type": "customer", "id": "shop-7", "name": "Z."},
+                 metadata={"order": 7}, client_message_id="m-1")  # fmt: skip
+    assert reply.status_code == 201
+    said = reply.json()
+    assert said["sender"] == {"type": "customer", "id": "shop-7", "name": "Z."}
+    assert said["recipient"] == {"type": "bot", "id": str(talk.bot_id), "name": "Helper"}
+    assert (said["seq"], said["language"], said["metadata"]) == (1, "en", {"order": 7})
+    assert (said["client_message_id"], said["sent_at"], said["feedback"]) == ("m-1", None, None)
+    assert said["conversation_id"] == str(talk.pk)
+    talk.refresh_from_db()
+    assert (talk.unread_count, talk.message_count) == (1, 1)
+    assert types() == ["message.created"]
+    # Nobody was asked to answer.
+    assert Job.objects.count() == 0
+
+
+def test_an_unnamed_sender_is_who_we_know(server, talk):
+    said = [send(server, talk, side).json()["sender"] for side in ("customer", "bot", "system")]
+    assert said == [
+        {"type": "customer", "id": str(talk.customer_id), "name": "Zoe"},
+        {"type": "bot", "id": str(talk.bot_id), "name": "Helper"},
+        {"type": "system", "id": None, "name": ""},
+    ]
+
+
+def test_the_bot_is_asked(server, talk):
+    earlier = send(server, talk, "bot").json()["id"]
+    said = send(server, talk, "customer", generate_reply=True, in_reply_to=earlier,
+                metadata={"a": 1}).json()  # fmt: skip
+    assert Job.objects.get().args == {"message_id": said["id"]}
+    assert (said["in_reply_to"], said["metadata"]) == (earlier, {"a": 1})
+
+
+def test_the_bot_is_not_asked_where_an_agent_has_it(server, ben, talk):
+    Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    assert send(server, talk, "customer", generate_reply=True).status_code == 201
+    talk.refresh_from_db()
+    assert (Job.objects.count(), talk.waiting_since is None) == (0, False)
+
+
+@pytest.mark.parametrize("generate", [True, False])
+def test_the_same_message_twice_is_one(server, talk, generate):
+    more = {"client_message_id": "m-1", "generate_reply": generate}
+    first = send(server, talk, "customer", **more, metadata={"try": 1}).json()
+    again = send(server, talk, "customer", **more, metadata={"try": 2})
+    assert (again.status_code, again.json()) == (201, first)
+    assert (Message.objects.count(), Job.objects.count()) == (1, int(generate))
+    other = send(server, talk, "agent", client_message_id="m-1")
+    assert (other.status_code, other.json()["code"]) == (409, "client_message_id_taken")
+    assert state(talk)[1] == "bot"
+
+
+@pytest.mark.parametrize("generate", [True, False])
+def test_a_customer_opens_what_was_put_off_or_ended(server, ben, talk, generate):
+    now = timezone.now()
+    Conversation.objects.update(
+        status="ended", ended_by="agent", ended_at=now, assign_type="agent", assignee=ben.user
+    )
+    said = send(server, talk, "customer", generate_reply=generate).json()
+    assert said["conversation_id"] == str(talk.pk)
+    assert state(talk)[:2] == ("open", "bot")
+    Conversation.objects.update(status="snoozed")
+    send(server, talk, "customer", generate_reply=generate)
+    assert state(talk)[:2] == ("open", "bot")
+    assert types().count("conversation.reopened") == 2
+
+
+def test_long_after_the_end_a_new_conversation_begins(server, talk):
+    Conversation.objects.update(status="ended", ended_at=timezone.now() - timedelta(days=365))
+    said = send(server, talk, "customer", client_message_id="m-1").json()
+    following = Conversation.objects.get(pk=said["conversation_id"])
+    assert (following.previous_chat, following.status) == (talk, "open")
+    assert send(server, talk, "customer", client_message_id="m-1").json() == said
+    assert state(talk)[0] == "ended"
+
+
+@pytest.mark.parametrize(("more", "jobs"), [({}, 1), ({"sent_at": AN_HOUR_AGO}, 0)])
+def test_it_is_translated_as_any(server, talk, client_a, settings, more, jobs):
+    settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    client_a.config.auto_translate = True
+    client_a.config.save()
+    Client.objects.update(default_language="vi")
+    send(server, talk, "customer", "It came broken", **more)
+    assert Job.objects.filter(name="chats.translate_message").count() == jobs
+
+
+# --- an agent -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("known_by", ["id", "email", "EMAIL"])
+def test_one_of_ours_takes_it(server, ben, talk, known_by):
+    names = {"id": str(ben.user.pk), "email": ben.user.email, "EMAIL": ben.user.email.upper()}
+    said = send(server, talk, {"type": "agent", "id": names[known_by], "name": "B."}).json()
+    assert said["sender"] == {"type": "agent", "id": str(ben.user.pk), "name": "Ben"}
+    assert state(talk) == ("open", "agent", ben.user, 2)
+    assert types() == ["conversation.assigned", "notification.created", "message.created"]
+    notification = Notification.objects.get()
+    assert (notification.user, notification.assigned_by) == (ben.user, None)
+
+
+def test_a_stranger_is_kept_as_a_name(server, cara, talk, client_a):
+    make_person(client_a, Role.VIEWER, "Vic")
+    make_person(client_a, Role.AGENT, "Gus")
+    User.objects.filter(full_name="Gus").update(is_disabled=True)
+    strangers = User.objects.filter(full_name__in=["Vic", "Gus", "Cara"])
+    names = [None, "desk-5", "9" * 60, *strangers.values_list("email", flat=True)]
+    names += [str(pk) for pk in strangers.values_list("pk", flat=True)]
+    assert len(names) == 9
+    for name in names:
+        said = send(server, talk, {"type": "agent", "id": name, "name": "Sam"}).json()
+        assert said["sender"] == {"type": "agent", "id": name, "name": "Sam"}
+    assert state(talk) == ("open", "bot", None, 1)
+    assert set(types()) == {"message.created"}
+
+
+def test_what_an_agent_has_stays_his(server, ann, ben, talk):
+    Conversation.objects.update(assign_type="agent", assignee=ann.user)
+    assert send(server, talk, {"type": "agent", "id": ben.user.email}).status_code == 201
+    assert state(talk) == ("open", "agent", ann.user, 1)
+
+
+def test_an_agent_opens_what_was_put_off(server, ben, talk):
+    Conversation.objects.update(status="snoozed")
+    send(server, talk, {"type": "agent", "id": "desk-5"})
+    assert state(talk)[:2] == ("open", "bot")
+
+
+# --- the bot, the system ------------------------------------------------------------------------
+
+
+def test_no_bot_speaks_once_an_agent_has_it(server, ben, talk):
+    Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    reply = send(server, talk, "bot")
+    assert (reply.status_code, reply.json()["code"]) == (409, "agent_has_chat")
+    assert Message.objects.count() == 0
+    assert send(server, talk, "system", "The order was sent.").status_code == 201
+    assert state(talk) == ("open", "agent", ben.user, 1)
+
+
+def test_to_a_messaging_channel_it_is_handed_on(server, talk):
+    Conversation.objects.update(channel="chatapp")
+    said = send(server, talk, "system").json()
+    assert (said["status"], Job.objects.get().args) == ("pending", {"message_id": said["id"]})
+
+
+@pytest.mark.parametrize("side", ["bot", "agent", "system"])
+def test_nobody_but_the_customer_speaks_after_the_end(server, ben, talk, side):
+    Conversation.objects.update(status="ended", ended_by="agent")
+    reply = send(server, talk, {"type": side, "id": str(ben.user.pk)})
+    assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
+    assert Message.objects.count() == 0
+
+
+# --- history ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["customer", "bot", "agent", "system"])
+@pytest.mark.parametrize("status", ["open", "snoozed", "ended"])
+def test_nothing_follows_from_history(server, ben, talk, side, status):
+    Conversation.objects.update(
+        status=status, channel="chatapp", unread_count=2, last_message_at=None
+    )
+    said = send(server, talk, {"type": side, "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO).json()
+    assert said["sent_at"] < said["created_at"]
+    assert (said["seq"], said["status"]) == (1, "sent")
+    assert state(talk) == (status, "bot", None, 1)
+    assert (talk.message_count, talk.last_seq, talk.unread_count) == (1, 1, 2)
+    assert (talk.last_message_at, talk.waiting_since, talk.first_response_at) == (None, None, None)
+    assert str(talk.last_message_id) == said["id"]
+    assert (types(), Job.objects.count(), Notification.objects.count()) == ([], 0, 0)
+
+
+def test_history_keeps_agents_waiting_times(server, ben, talk):
+    long_ago = timezone.now() - timedelta(hours=2)
+    Conversation.objects.update(assign_type="agent", assignee=ben.user, waiting_since=long_ago)
+    send(server, talk, {"type": "agent", "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO)
+    send(server, talk, "bot", sent_at=AN_HOUR_AGO)
+    talk.refresh_from_db()
+    assert talk.waiting_since == long_ago
+    # The next event still has the next number.
+    send(server, talk, "customer")
+    numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)
+    assert list(numbers) == [1, 2]
+
+
+# --- what it holds ------------------------------------------------------------------------------
+
+
+def test_pieces(server, talk):
+    pieces: list[dict[str, Any]] = [
+        {"type": "text", "text": "Here it is"},
+        {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"},
+        {"type": "location", "location": {"city": "Hanoi", "latitude": 21.0, "longitude": 105.8}},
+        {"type": "template", "options": [{"label": "Yes", "value": "yes"}]},
+    ]
+    recipient = {"type": "agent", "id": "desk-5", "name": "Sam"}
+    body = {"sender": CUSTOMER, "recipient": recipient, "content": pieces}
+    said = server.post(path_of(talk), body).json()
+    assert said["recipient"] == recipient
+    assert [piece["type"] for piece in said["content"]] == [one["type"] for one in pieces]
+    assert said["content"][1]["url"] == "https://files.example/a.png"
+    assert said["content"][2]["location"]["city"] == "Hanoi"
+    assert Message.objects.get().text == "Here it is"
+    # A link is passed on: there is no file of it, and nobody fetches one.
+    assert (Attachment.objects.count(), Job.objects.count()) == (0, 0)
+
+
+def test_a_file_of_another_conversation(server, bot, talk):
+    theirs = Attachment.objects.create(
+        client=talk.client, conversation=make_chat(bot), file="x", file_name="x",
+        mime_type="text/plain", size_bytes=1,
+    )  # fmt: skip
+    for url in (Attachment.link_to(str(theirs.pk)), "/ai/attachment/x", "//files.example/a.png"):
+        content = [{"type": "file", "url": url}]
+        reply = server.post(path_of(talk), {"sender": CUSTOMER, "content": content})
+        assert reply.status_code == 422
+        assert reply.json()["detail"][0]["loc"] == ["body", "attachments"]
+    assert Message.objects.count() == 0
+
+
+def test_what_it_answers(server, bot, talk, say):
+    asked = str(say(talk, "customer", "Hello").pk)
+    elsewhere = str(say(make_chat(bot), "customer", "Hello").pk)
+    said = send(server, talk, "agent", in_reply_to=asked).json()
+    assert said["in_reply_to"] == asked
+    for wrong in (elsewhere, str(uuid.uuid4())):
+        for more in ({}, {"generate_reply": True}, {"sent_at": AN_HOUR_AGO}):
+            reply = send(server, talk, "customer", in_reply_to=wrong, **more)
+            assert reply.status_code == 422
+            assert reply.json()["detail"][0]["loc"] == ["body", "in_reply_to"]
+    assert Message.objects.filter(conversation=talk).count() == 2
+
+
+@pytest.mark.parametrize("side", ["bot", "system"])
+def test_the_machine_answers_once(server, talk, say, side):
+    asked = str(say(talk, "customer", "Hello").pk)
+    assert send(server, talk, "bot", in_reply_to=asked).status_code == 201
+    reply = send(server, talk, side, in_reply_to=asked)
+    assert (reply.status_code, reply.json()["code"]) == (409, "already_answered")
+    assert send(server, talk, side).status_code == 201
+    assert Message.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"text": "Hello"},
+        {"sender": CUSTOMER},
+        {"sender": CUSTOMER, "text": " \n"},
+        {"sender": CUSTOMER, "text": "x" * 8001},
+        {"sender": CUSTOMER, "text": "a", "content": [{"type": "text", "text": "a"}]},
+        {"sender": CUSTOMER, "content": [{"type": "text", "text": "a"}] * 21},
+        {"sender": CUSTOMER, "content": [{"type": "text", "text": " "}]},
+        {"sender": CUSTOMER, "content": [{"type": "image"}]},
+        {"sender": CUSTOMER, "content": [{"type": "image", "url": "javascript:alert(1)"}]},
+        {"sender": CUSTOMER, "content": [{"type": "image", "url": "data:text/html,x"}]},
+        {"sender": CUSTOMER, "content": [{"type": "text", "text": "a", "attachment_id": "1"}]},
+        {"sender": {"type": "owner"}, "text": "a"},
+        {"sender": {"type": "agent", "id": "a\x00"}, "text": "a"},
+        {"sender": {"type": "agent", "id": "x" * 61}, "text": "a"},
+        {"sender": {"type": "agent", "name": "x" * 201}, "text": "a"},
+        {"sender": CUSTOMER, "recipient": {"type": "agent", "name": "\ud800"}, "text": "a"},
+        {"sender": CUSTOMER, "text": "a", "in_reply_to": "1"},
+        {"sender": CUSTOMER, "text": "a", "sent_at": "2020-01-01T00:00:00"},
+        {"sender": CUSTOMER, "text": "a", "sent_at": "2999-01-01T00:00:00Z"},
+        {"sender": CUSTOMER, "text": "a", "sent_at": AN_HOUR_AGO, "generate_reply": True},
+        {"sender": {"type": "agent"}, "text": "a", "generate_reply": True},
+        {"sender": CUSTOMER, "text": "a", "metadata": {"a": "\x00"}},
+        {"sender": CUSTOMER, "text": "a", "is_note": True},
+    ],
+)
+def test_a_wrong_body(server, talk, body):
+    reply = server.post(path_of(talk), body)
+    assert reply.status_code == 422
+    assert Message.objects.count() == 0
+
+
+def test_who_may_not(page, nobody, ann, client_a, client_b, talk):
+    assert send(page, talk, "customer").status_code == 403
+    for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
+        assert send(stranger, talk, "customer").status_code == 404
+    assert (send(nobody, talk, "bot").status_code, send(ann, talk, "bot").status_code) == (401, 401)
+    assert (Message.objects.count(), types()) == (0, [])

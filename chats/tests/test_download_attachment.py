@@ -1,0 +1,120 @@
+"""Download Attachment: the link's signature is the credential."""
+
+import http.client
+import shutil
+import time
+import uuid
+from contextlib import closing
+from unittest import mock
+
+import pytest
+
+from chatplatform.testing import make_chat
+from chatplatform.tests.web_process import web
+from chats.models import Attachment
+from chats.tests.test_send_files import MARKUP, PNG, send
+
+
+@pytest.fixture(autouse=True)
+def _store(settings, tmp_path):
+    settings.MEDIA_ROOT = str(tmp_path)
+
+
+@pytest.fixture
+def fetch(nobody):
+    """`fetch(link)`: the answer, and the file where it is one."""
+
+    def got(link, query=None):
+        reply = nobody.get(link, query)
+        body = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        reply.close()
+        return reply, body
+
+    return got
+
+
+@pytest.fixture
+def link(server, talk):
+    """A link to a picture that is a web page too."""
+    sent = send(server, talk, (b'the "bill".html', PNG + MARKUP))
+    return sent.json()["message"]["content"][0]["url"]
+
+
+def test_as_a_download_that_no_browser_runs(fetch, link):
+    reply, body = fetch(link)
+    assert (reply.status_code, body) == (200, PNG + MARKUP)
+    assert reply["Content-Type"] == "image/png"
+    assert reply["Content-Disposition"] == 'attachment; filename="the \\"bill\\".html"'
+    assert reply["X-Content-Type-Options"] == "nosniff"
+    assert reply["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert reply["Content-Length"] == str(len(PNG + MARKUP))
+    assert "private" in reply["Cache-Control"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_from_the_real_server(server, talk, tmp_path):
+    """The file is sent piece by piece, with every header."""
+    data = PNG + bytes(3_000_000)
+    sent = send(server, talk, (b"a.png", data)).json()["message"]["content"][0]
+    folder = tmp_path / "data" / "media"
+    shutil.copytree(tmp_path / "attachments", folder / "attachments")
+    with (
+        web(DATA_DIR=str(folder.parent)) as port,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as line,
+    ):
+        line.request("GET", sent["url"])
+        reply = line.getresponse()
+        body = reply.read()
+    assert (reply.status, body == data) == (200, True)
+    assert reply.headers["Content-Disposition"] == 'attachment; filename="a.png"'
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+    assert reply.headers["Content-Security-Policy"].startswith("sandbox")
+
+
+def test_a_text_stays_text(fetch, server, talk):
+    sent = send(server, talk, ("Grüße.txt".encode(), b"<b>Hello</b>"))
+    reply, _ = fetch(sent.json()["message"]["content"][0]["url"])
+    assert reply["Content-Type"] == "text/plain"
+    assert reply["Content-Disposition"] == "attachment; filename*=utf-8''Gr%C3%BC%C3%9Fe.txt"
+
+
+def test_another_files_signature(nobody, server, bot, talk, link):
+    other = send(server, make_chat(bot), (b"secret.png", PNG)).json()["message"]["content"][0]
+    its_path = other["url"].partition("?")[0]
+    signature = link.partition("=")[2]
+    reply = nobody.get(its_path, {"signature": signature})
+    assert (reply.status_code, reply.json()["code"]) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(("hours", "status"), [(23, 200), (25, 403)])
+def test_a_link_is_good_for_a_day(fetch, link, hours, status):
+    made_at = time.time() - hours * 3600
+    with mock.patch("django.core.signing.time.time", return_value=made_at):
+        old = Attachment.link_to(str(Attachment.objects.get().pk))
+    assert fetch(old)[0].status_code == status
+
+
+@pytest.mark.parametrize(
+    "change", [lambda s: s[:-1], lambda s: "A" + s, str.swapcase, lambda s: ""]
+)
+def test_a_tampered_link(nobody, link, change):
+    path, _, signature = link.partition("?signature=")
+    assert nobody.get(path, {"signature": change(signature)}).status_code == 403
+
+
+@pytest.mark.parametrize("query", [{}, {"signature": ["a", "b"]}, {"signature": "x" * 201}])
+def test_a_wrong_query(nobody, link, query):
+    assert nobody.get(link.partition("?")[0], query).status_code == 422
+
+
+def test_a_missing_file(nobody, link):
+    missing = Attachment.link_to(str(uuid.uuid4()))
+    assert nobody.get(missing).status_code == 404
+    Attachment.objects.get().file.delete(save=False)
+    reply = nobody.get(link)
+    assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
+
+
+def test_each_reading_gives_a_link_that_works(fetch, server, talk, link):
+    (said,) = server.get(f"/ai/client/chat/history/{talk.pk}").json()["items"]
+    assert fetch(said["content"][0]["url"])[0].status_code == 200

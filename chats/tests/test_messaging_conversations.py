@@ -1,0 +1,233 @@
+"""messaging: Create, List and End Conversation, List Messages, Summary and Ai Tags."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_chat, make_key, make_person
+from chats.models import Conversation, Customer, Feedback, Notification, Summary, Tagging
+from chats.tests.test_client_chats import many, many_messages, of_chats
+from identity.models import Role, User
+from webhooks.models import Event
+
+PATH = "/mesaging/conversations"
+REQUESTER = {"external_id": "shop-7", "name": "Zoe"}
+
+
+def open_(who, **more):
+    return who.post(PATH, {"requester": REQUESTER, **more})
+
+
+def ids(reply):
+    assert reply.status_code == 200
+    return [item["id"] for item in reply.json()["items"]]
+
+
+# --- Create Conversation ------------------------------------------------------------------------
+
+
+def test_it_opens_one(server, bot):
+    reply = open_(
+        server, provider="shop", group_id="team-2", tags=["vip", "VIP ", "new"],
+        location={"country": "VN", "city": "Hanoi"},
+    )  # fmt: skip
+    assert reply.status_code == 201
+    made = reply.json()
+    assert set(made) == {
+        "id", "requester", "responsible", "provider", "location", "tags", "group_id", "status",
+        "created_at",
+    }  # fmt: skip
+    assert (made["requester"], made["responsible"]) == (REQUESTER, None)
+    assert (made["provider"], made["group_id"], made["status"]) == ("shop", "team-2", "open")
+    assert (made["tags"], made["location"]["city"]) == (["vip", "new"], "Hanoi")
+    chat = Conversation.objects.get()
+    assert (str(chat.pk), chat.bot, chat.channel, chat.assign_type) == (
+        made["id"], bot, "api", "bot"
+    )  # fmt: skip
+    assert (chat.customer.external_id, chat.customer.name) == ("shop-7", "Zoe")
+    assert set(Tagging.objects.values_list("name", "source")) == {
+        ("vip", "agent"),
+        ("new", "agent"),
+    }
+    assert list(Event.objects.values_list("type", flat=True)) == ["conversation.created"]
+
+
+def test_a_returning_requester_is_the_same_customer(server, client_b):
+    Customer.objects.create(client=client_b, external_id="shop-7", name="Cleo")
+    for _ in range(2):
+        assert open_(server).json()["requester"]["name"] == "Zoe"
+    assert Customer.objects.filter(name="Zoe").count() == 1
+    assert Conversation.objects.count() == 2
+
+
+def test_every_door_shows_it(server, ben):
+    made = open_(server, provider="shop").json()["id"]
+    assert ids(ben.get("/ai/chats")) == [made]
+    assert ids(server.get("/ai/client/chats")) == [made]
+
+
+@pytest.mark.parametrize("by", ["pk", "email"])
+def test_one_of_ours_is_responsible(server, ben, by):
+    named = {"external_id": str(getattr(ben.user, by)), "name": "somebody"}
+    made = open_(server, responsible=named).json()
+    assert made["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    chat = Conversation.objects.get()
+    assert (chat.assign_type, chat.assignee) == ("agent", ben.user)
+    assert Notification.objects.get().user == ben.user
+
+
+def test_anyone_else_is_kept_as_a_name(server, cara, client_a):
+    make_person(client_a, Role.VIEWER, "Vic")
+    vic = User.objects.get(full_name="Vic")
+    for name in ("desk-5", cara.user.email, str(cara.user.pk), str(vic.pk), "9" * 30):
+        named = {"external_id": name, "name": "Sam"}
+        assert open_(server, responsible=named).json()["responsible"] == named
+    assert not Conversation.objects.exclude(assign_type="bot").exists()
+    assert Notification.objects.count() == 0
+
+
+def test_a_bot_that_is_off(server, bot):
+    bot.is_disabled = True
+    bot.save()
+    open_(server)
+    assert Conversation.objects.get().assign_type == "queue"
+
+
+def test_a_key_of_several_bots(client_a, bot):
+    make_bot(client_a)
+    reply = open_(make_key(client_a))
+    assert reply.status_code == 422
+    assert Conversation.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"requester": "shop-7"}, {"requester": {"name": "Zoe"}},
+        {"requester": {"external_id": ""}}, {"requester": {"external_id": "x" * 201}},
+        {"requester": {"external_id": "a\x00"}},
+        {"requester": REQUESTER, "responsible": {"external_id": ""}},
+        {"requester": REQUESTER, "provider": "x" * 61},
+        {"requester": REQUESTER, "group_id": "x" * 201},
+        {"requester": REQUESTER, "location": {"country": "Vietnam"}},
+        {"requester": REQUESTER, "tags": ["x"] * 21}, {"requester": REQUESTER, "tags": [" "]},
+        {"requester": REQUESTER, "tags": ["x" * 61]},
+        {"requester": REQUESTER, "client_id": 1}, {"requester": REQUESTER, "status": "ended"},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(server, body):
+    assert server.post(PATH, body).status_code == 422
+    assert (Conversation.objects.count(), Customer.objects.count()) == (0, 0)
+
+
+# --- List Conversations -------------------------------------------------------------------------
+
+
+def test_newest_first_whichever_door(server, client_a, bot, ben):
+    web = make_chat(bot, channel="web", assign_type="agent", assignee=ben.user)
+    make_chat(make_bot(client_a))
+    brought = open_(server).json()["id"]
+    found = server.get(PATH)
+    assert ids(found) == [brought, str(web.pk)]
+    shown = found.json()["items"][1]
+    assert shown["requester"] == {"external_id": str(web.customer_id), "name": "Zoe"}
+    assert shown["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    assert (shown["provider"], shown["group_id"], shown["location"]) == ("web", None, None)
+    first = server.get(PATH, {"limit": 1}).json()
+    assert ids(server.get(PATH, {"cursor": first["next_cursor"]})) == [str(web.pk)]
+
+
+# --- List Messages ------------------------------------------------------------------------------
+
+
+def test_messages_with_notes_and_ratings(server, ben, talk, say):
+    said = say(talk, "customer", "Hello", metadata={"a": 1})
+    rated = say(talk, "bot", "Hello!", receipt={"gate": 0.9})
+    Feedback.objects.create(client=talk.client, conversation=talk, message=rated, rating=2)
+    ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
+    found = server.get(f"{PATH}/{talk.pk}/messages").json()["items"]
+    assert [(one["seq"], one["is_note"]) for one in found] == [(1, False), (2, False), (3, True)]
+    assert (found[0]["id"], found[0]["metadata"]) == (str(said.pk), {"a": 1})
+    assert (found[1]["feedback"]["rating"], found[1]["receipt"]) == (2, {"gate": 0.9})
+
+
+@pytest.mark.parametrize("what", ["conversations", "messages"])
+def test_many_rows_cost_no_more_queries(server, bot, talk, what):
+    path = PATH if what == "conversations" else f"{PATH}/{talk.pk}/messages"
+    counts = []
+    for count in (3, 300):
+        many(bot, count) if what == "conversations" else many_messages(talk, count)
+        with CaptureQueriesContext(connection) as captured:
+            found = server.get(path, {"limit": 100})
+        counts.append(of_chats(captured))
+    assert len(ids(found)) == 100
+    assert counts == ([1, 1] if what == "conversations" else [3, 3])
+
+
+# --- End Conversation ---------------------------------------------------------------------------
+
+
+def test_it_ends_once(server, talk):
+    reply = server.put(f"{PATH}/{talk.pk}/end")
+    assert (reply.status_code, reply.json()["status"]) == (200, "ended")
+    talk.refresh_from_db()
+    assert (talk.status, talk.ended_by, talk.version) == ("ended", "api", 2)
+    event = Event.objects.latest("id")
+    assert event.type == "conversation.ended"
+    assert event.data["conversation"]["ended_by"] == "api"
+    again = server.put(f"{PATH}/{talk.pk}/end")
+    assert (again.status_code, again.json()["code"]) == (409, "chat_ended")
+    assert Event.objects.filter(type="conversation.ended").count() == 1
+
+
+# --- Summary and tags ---------------------------------------------------------------------------
+
+
+def test_the_newest_summary(server, talk):
+    path = f"{PATH}/{talk.pk}/summary"
+    before = server.get(path)
+    assert (before.status_code, before.json()["code"]) == (404, "not_found")
+    for text in ("Old", "New"):
+        Summary.objects.create(
+            client=talk.client, conversation=talk, summary=text, language="en",
+            message_count=1, engine="embedded", key_points=["Refund"],
+        )  # fmt: skip
+    shown = server.get(path).json()
+    assert (shown["summary"], shown["key_points"]) == ("New", ["Refund"])
+    assert shown["chat_id"] == str(talk.pk)
+    # Looking at it makes none.
+    assert (Summary.objects.count(), Job.objects.count()) == (2, 0)
+
+
+def test_the_tags_of_an_engine_only(server, talk):
+    assert server.get(f"{PATH}/{talk.pk}/ai-tags").json() == {"tags": []}
+    for source, confidence in (("agent", None), ("ai", 0.8), ("customer", None)):
+        Tagging.objects.create(
+            client=talk.client, conversation=talk, name=f"by {source}", source=source,
+            confidence=confidence,
+        )  # fmt: skip
+    (tag,) = server.get(f"{PATH}/{talk.pk}/ai-tags").json()["tags"]
+    assert (tag["name"], tag["source"], tag["confidence"]) == ("by ai", "ai", 0.8)
+
+
+# --- who may ------------------------------------------------------------------------------------
+
+
+def test_who_may_not(page, nobody, ann, client_a, client_b, talk):
+    calls = [
+        ("post", PATH, {"requester": REQUESTER}), ("get", PATH, None),
+        ("get", f"{PATH}/{talk.pk}/messages", None), ("put", f"{PATH}/{talk.pk}/end", None),
+        ("get", f"{PATH}/{talk.pk}/summary", None), ("get", f"{PATH}/{talk.pk}/ai-tags", None),
+    ]  # fmt: skip
+    others = [make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
+    for method, path, body in calls:
+        given = [body] if body else []
+        assert getattr(page, method)(path, *given).status_code == 403
+        for who in (nobody, ann):
+            assert getattr(who, method)(path, *given).status_code == 401
+        for who in others:
+            if path != PATH:
+                assert getattr(who, method)(path, *given).status_code == 404
+    assert ids(others[0].get(PATH)) == ids(others[1].get(PATH)) == []
+    assert Conversation.objects.get().status == "open"

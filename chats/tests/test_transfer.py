@@ -1,0 +1,364 @@
+"""The migration tool: an export, and its way back in."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import make_bot, make_client, make_key, make_person, run_before
+from chats.models import Conversation, Customer, Feedback, Message, Tagging
+from webhooks.models import Event
+
+PATHS = {
+    "conversations": "/ai/client/migrate/conversations",
+    "messages": "/ai/client/migrate/messages",
+}
+pytestmark = pytest.mark.django_db
+
+
+def write(server, chats=3):
+    """Chats with messages, ratings, tags, an answer and an end, begun a while ago."""
+    for number in range(chats):
+        customer = {"external_id": f"c{number}", "name": "Zoe", "attributes": {"vip": True}}
+        body = {"customer": customer, "message": f"Hello {number}", "metadata": {"n": number}}
+        chat = server.post("/ai/client/chat", body).json()["id"]
+        server.post(f"/ai/client/chat/{chat}", {"text": "More", "reply": "none"})
+        row = Conversation.objects.get(pk=chat)
+        first, second = Message.objects.filter(conversation=row).order_by("seq")
+        Message.objects.filter(pk=second.pk).update(
+            sender_type="bot", in_reply_to=first, receipt={"gate": 0.9}, metadata={"k": 1}
+        )
+        shared = {"client": row.client, "conversation": row}
+        Tagging.objects.create(**shared, name="refund", source="ai", confidence=0.5)
+        Feedback.objects.create(**shared, rating=4, comment="fine")
+        Feedback.objects.create(**shared, message=second, rating=2)
+        Conversation.objects.filter(pk=chat).update(
+            tags=["refund"], requester={"external_id": "7", "name": "Zed"}, provider="mail",
+            group_id="g", status="ended", ended_by="agent", ended_at=row.created_at,
+            sentiment="positive", sentiment_score=0.5, summary="Asked, answered.",
+        )  # fmt: skip
+    age = timezone.now() - timedelta(minutes=1)
+    Conversation.objects.update(created_at=age)
+    Message.objects.update(created_at=age)
+
+
+def export(server, limit=2):
+    """Everything, page by page."""
+    found: dict[str, list[Any]] = {}
+    for kind, path in PATHS.items():
+        found[kind], cursor = [], None
+        while True:
+            query = {"limit": limit} | ({"cursor": cursor} if cursor else {})
+            page = server.get(path, query).json()
+            found[kind] += page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+    return found
+
+
+def save(folder, exported):
+    for kind, items in exported.items():
+        (folder / f"{kind}.json").write_text(json.dumps({"items": items, "next_cursor": None}))
+
+
+def take_in(folder, bot, **options):
+    said, warned = StringIO(), StringIO()
+    call_command(
+        "import_conversations", str(folder), client=bot.client.code, bot=bot.pk,
+        stdout=said, stderr=warned, **options,
+    )  # fmt: skip
+    return said.getvalue() + warned.getvalue()
+
+
+def forget():
+    Conversation.objects.all().delete()
+
+
+def test_export_pages_hold_everything_once(server):
+    write(server)
+    found = export(server)
+    assert [chat["metadata"]["n"] for chat in found["conversations"]] == [0, 1, 2]
+    assert len({message["id"] for message in found["messages"]}) == 6
+    first = found["conversations"][0]
+    assert first["customer"]["external_id"] == "c0"
+    assert first["taggings"][0] | {"created_at": None} == {
+        "name": "refund", "source": "ai", "confidence": 0.5, "created_at": None,
+    }  # fmt: skip
+    assert first["feedback"]["rating"] == 4
+    assert [message["feedback"] and message["feedback"]["rating"] for message in
+            found["messages"][:2]] == [None, 2]  # fmt: skip
+
+
+def test_what_may_still_be_committed_is_not_listed(server):
+    server.post("/ai/client/chat", {"message": "Just now"})
+    assert export(server) == {"conversations": [], "messages": []}
+
+
+@pytest.mark.parametrize("kind", PATHS)
+def test_only_a_secret_key_and_only_its_own(server, page, ann, client_b, kind):
+    write(server, chats=1)
+    stranger = make_key(client_b, "secret", make_bot(client_b).pk)
+    assert page.get(PATHS[kind]).status_code == 403
+    assert ann.get(PATHS[kind]).status_code == 401
+    assert stranger.get(PATHS[kind]).json()["items"] == []
+
+
+def test_import_gives_back_what_was_exported(server, bot, tmp_path):
+    write(server)
+    before = export(server)
+    save(tmp_path, before)
+    forget()
+    events, jobs = Event.objects.count(), Job.objects.count()
+
+    said = take_in(tmp_path, bot)
+
+    assert export(server) == before
+    assert "conversations: 3 made" in said
+    assert "messages: 6 made" in said
+    # Nobody is told and nothing is begun.
+    assert (Event.objects.count(), Job.objects.count()) == (events, jobs)
+
+
+def test_a_second_run_changes_nothing(server, bot, tmp_path):
+    write(server)
+    before = export(server)
+    save(tmp_path, before)
+    assert "0 made, 3 were there already" in take_in(tmp_path, bot)
+    assert export(server) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_died_is_run_again(server, bot, tmp_path, monkeypatch):
+    monkeypatch.setattr("chats.management.commands.import_conversations.BATCH", 2)
+    write(server)
+    before = export(server)
+    save(tmp_path, before)
+    forget()
+
+    def die():
+        raise KeyboardInterrupt
+
+    pages = []
+
+    def die_at_the_second_page():
+        pages.append(1)
+        raise KeyboardInterrupt
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        run_before("chats.services.transfer.import_messages", die_at_the_second_page),
+    ):
+        take_in(tmp_path, bot)
+    assert Conversation.objects.count() == 3
+    assert not Message.objects.exists()
+
+    take_in(tmp_path, bot)
+    assert export(server) == before
+
+
+def test_a_dry_run_leaves_nothing(server, bot, tmp_path):
+    write(server)
+    save(tmp_path, export(server))
+    forget()
+    assert "3 would be made" in take_in(tmp_path, bot, dry_run=True)
+    assert not Conversation.objects.exists()
+
+
+def test_another_client_gets_rows_of_its_own(server, client_b, tmp_path):
+    write(server)
+    before = export(server)
+    save(tmp_path, before)
+    theirs = make_bot(client_b)
+    id_map = tmp_path / "map.csv"
+
+    take_in(tmp_path, theirs, id_map=id_map)
+    take_in(tmp_path, theirs)
+
+    assert export(server) == before
+    after = export(make_key(client_b, "secret", theirs.pk))
+    assert len(after["conversations"]) == 3
+    assert len(after["messages"]) == 6
+    ours = {chat["id"] for chat in before["conversations"]}
+    assert not ours & {chat["id"] for chat in after["conversations"]}
+    assert len(id_map.read_text().splitlines()) == 1 + 3 + 6
+
+
+def test_an_unknown_agent_leaves_the_chat_in_the_queue(server, client_a, bot, ben, tmp_path):
+    write(server, chats=1)
+    Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    save(tmp_path, export(server))
+    forget()
+    ben.user.email = "other@example.com"
+    ben.user.save()
+    assert "it waits in the queue" in take_in(tmp_path, bot)
+    assert Conversation.objects.get().assign_type == "queue"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ('[{"id": "x"}]', "ConversationEntity x"),
+    ],
+)
+def test_a_file_that_is_none_is_named(bot, tmp_path, content, said):
+    (tmp_path / "conversations.json").write_text(content)
+    (tmp_path / "messages.json").write_text("[]")
+    with pytest.raises(CommandError, match=said):
+        take_in(tmp_path, bot)
+
+
+def test_another_clients_bot_is_refused(bot, client_b, tmp_path):
+    with pytest.raises(CommandError, match="no bot"):
+        call_command(
+            "import_conversations", str(tmp_path), client=client_b.code, bot=bot.pk,
+            stdout=StringIO(),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PATHS)
+def test_as_many_queries_for_many_rows_as_for_few(server, kind):
+    counts = []
+    for chats in (1, 12):
+        write(server, chats=chats)
+        with CaptureQueriesContext(connection) as asked:
+            server.get(PATHS[kind], {"limit": 500})
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
+
+
+# --- Chatwoot -------------------------------------------------------------------------------------
+
+CHATWOOT_CHATS = {
+    "data": {
+        "meta": {"all_count": 2},
+        "payload": [
+            {
+                "id": 12,
+                "account_id": 3,
+                "uuid": "a",
+                "status": "resolved",
+                "created_at": 1_760_000_000,
+                "last_activity_at": 1_760_000_500,
+                "labels": ["billing"],
+                "inbox_id": 5,
+                "unread_count": 0,
+                "priority": None,
+                "custom_attributes": {"order": "9"},
+                "first_reply_created_at": 1_760_000_100,
+                "waiting_since": 0,
+                "snoozed_until": None,
+                "meta": {
+                    "sender": {
+                        "id": 77,
+                        "name": "Zoe",
+                        "email": "zoe@example.com",
+                        "phone_number": "+4912345",
+                        "identifier": "crm-1",
+                        "thumbnail": "",
+                        "custom_attributes": {},
+                    },
+                    "channel": "Channel::WebWidget",
+                    "assignee": {"id": 1, "email": "BEN", "name": "Ben"},
+                },
+            },
+            {
+                "id": 13,
+                "account_id": 3,
+                "uuid": "b",
+                "status": "open",
+                "created_at": 1_760_001_000,
+                "last_activity_at": 1_760_001_500,
+                "labels": [],
+                "unread_count": 1,
+                "waiting_since": 1_760_001_000,
+                "meta": {"sender": {"id": 78, "email": "nonsense"}, "channel": "Channel::Sms"},
+            },
+        ],
+    }
+}
+CHATWOOT_MESSAGES = {
+    "payload": [
+        {"id": 103, "conversation_id": 12, "message_type": 1, "content": "Paid back.",
+         "created_at": 1_760_000_100, "private": False, "status": "read",
+         "sender": {"id": 1, "type": "user", "name": "Ben"}},
+        {"id": 102, "conversation_id": 12, "message_type": 0, "content": "My money?",
+         "created_at": 1_760_000_000, "private": False, "status": "sent",
+         "sender": {"id": 77, "type": "contact", "name": "Zoe"}},
+        {"id": 104, "conversation_id": 12, "message_type": 1, "content": "check her file",
+         "created_at": 1_760_000_200, "private": True,
+         "sender": {"id": 1, "type": "user", "name": "Ben"}},
+        {"id": 105, "conversation_id": 12, "message_type": 2, "content": "Ben resolved it",
+         "created_at": 1_760_000_500, "private": False, "sender": None},
+        {"id": 106, "conversation_id": 13, "message_type": 0, "content": None,
+         "created_at": 1_760_001_000, "private": False, "sender": {"id": 78, "type": "contact"},
+         "attachments": [{"file_type": "image", "data_url": "https://x.example/a.png",
+                          "file_size": 9}]},
+        {"id": 107, "conversation_id": 99, "message_type": 0, "content": "of another export",
+         "created_at": 1_760_001_000, "private": False},
+    ]
+}  # fmt: skip
+
+
+@pytest.fixture
+def chatwoot_folder(tmp_path, client_a):
+    agent = make_person(client_a, "agent", "Ben").user
+    assert agent
+    text = json.dumps(CHATWOOT_CHATS).replace("BEN", agent.email.upper())
+    (tmp_path / "conversations_1.json").write_text(text)
+    (tmp_path / "messages_1.json").write_text(json.dumps(CHATWOOT_MESSAGES))
+    return tmp_path
+
+
+def test_chatwoot_conversations_come_in(bot, chatwoot_folder):
+    said = take_in(chatwoot_folder, bot, format="chatwoot")
+    assert "conversations: 2 made" in said
+    assert "messages: 5 made" in said
+
+    ended, open_ = Conversation.objects.order_by("created_at")
+    assert (ended.status, ended.ended_by, ended.assign_type) == ("ended", "agent", "agent")
+    assert (ended.channel, ended.tags) == ("web", ["billing"])
+    assert ended.customer.external_id == "crm-1"
+    assert ended.external_id == "chatwoot:3:conversation:12"
+    assert (open_.status, open_.assign_type, open_.channel) == ("open", "queue", "api")
+    assert open_.customer.attributes == {"email": "nonsense"}
+    told = list(
+        Message.objects.filter(conversation=ended)
+        .order_by("seq")
+        .values_list("seq", "sender_type", "is_note", "text")
+    )
+    assert told == [
+        (1, "customer", False, "My money?"),
+        (2, "agent", False, "Paid back."),
+        (3, "agent", True, "check her file"),
+        (4, "system", True, "Ben resolved it"),
+    ]
+    assert not Event.objects.exists()
+    assert not Job.objects.exists()
+
+
+def test_chatwoot_twice_is_once(bot, chatwoot_folder):
+    take_in(chatwoot_folder, bot, format="chatwoot")
+    take_in(chatwoot_folder, bot, format="chatwoot")
+    assert Conversation.objects.count() == 2
+    assert Message.objects.count() == 5
+    assert Customer.objects.count() == 2
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM chats_tagging")
+        assert cursor.fetchone()[0] == 1
+
+
+def test_two_clients_may_have_the_same_account(bot, client_b, chatwoot_folder):
+    theirs = make_bot(client_b)
+    take_in(chatwoot_folder, bot, format="chatwoot")
+    take_in(chatwoot_folder, theirs, format="chatwoot")
+    assert Conversation.objects.filter(client=client_b).count() == 2
+    assert make_client("Third").code

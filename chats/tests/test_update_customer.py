@@ -1,0 +1,136 @@
+"""Update customer information in chat conversation."""
+
+import pytest
+from django.db.models import F
+
+from chatplatform.testing import make_bot, make_chat, make_key
+from chats.models import Conversation, Customer
+from chats.services import customers
+from webhooks.models import Event
+
+
+def path_of(chat):
+    return f"/ai/client/chat/customer/{chat.pk}"
+
+
+@pytest.fixture
+def known(talk):
+    """The customer whom the client's system calls c-1, with a chat of his own."""
+    made = Customer.objects.create(
+        client=talk.client, external_id="c-1", name="Dan", email="dan@example.com",
+        attributes={"plan": "pro"},
+    )  # fmt: skip
+    chat = make_chat(talk.bot)
+    Conversation.objects.filter(pk=chat.pk).update(customer=made)
+    return made
+
+
+def test_it_adds_what_is_known(server, talk):
+    server.post(path_of(talk), {"email": "zoe@example.com", "attributes": {"a": 1, "b": 1}})
+    reply = server.post(path_of(talk), {"phone": "123", "attributes": {"b": [2]}})
+    assert reply.status_code == 200
+    assert reply.json()["id"] == str(talk.pk)
+    assert reply.json()["customer"] == {
+        "external_id": None, "name": "Zoe", "email": "zoe@example.com", "phone": "123",
+        "avatar_url": None, "attributes": {"a": 1, "b": [2]},
+    }  # fmt: skip
+    assert Customer.objects.count() == 1
+    # Nothing happened in the chat itself.
+    assert Event.objects.count() == 1
+    talk.refresh_from_db()
+    assert (talk.version, talk.message_count) == (1, 0)
+
+
+def test_an_external_id_makes_him_known(server, talk):
+    shown = server.post(path_of(talk), {"external_id": "c-9"}).json()["customer"]
+    assert (shown["external_id"], shown["name"]) == ("c-9", "Zoe")
+    assert Customer.objects.get().pk == talk.customer_id
+    again = server.post(path_of(talk), {"external_id": "c-9", "name": "Zora"}).json()["customer"]
+    assert (again["external_id"], again["name"]) == ("c-9", "Zora")
+    assert Customer.objects.count() == 1
+
+
+def test_anothers_external_id_makes_the_chat_his(server, talk, known):
+    body = {"external_id": "c-1", "phone": "123", "attributes": {"seen": True}}
+    shown = server.post(path_of(talk), body).json()["customer"]
+    assert (shown["name"], shown["email"], shown["phone"]) == ("Dan", "dan@example.com", "123")
+    assert shown["attributes"] == {"plan": "pro", "seen": True}
+    was = talk.customer_id
+    talk.refresh_from_db()
+    assert talk.customer_id == known.pk
+    assert Customer.objects.get(pk=was).name == "Zoe"
+
+
+def test_who_has_an_id_is_not_renamed(server, known):
+    """His other chats stay his, where one of them turns out to be somebody else's."""
+    chat, other = known.conversations.get(), make_chat(make_bot(known.client))
+    Conversation.objects.filter(pk=other.pk).update(customer=known)
+    shown = server.post(path_of(chat), {"external_id": "c-2", "name": "Eve"}).json()["customer"]
+    assert (shown["external_id"], shown["name"], shown["email"]) == ("c-2", "Eve", None)
+    known.refresh_from_db()
+    assert (known.external_id, known.name) == ("c-1", "Dan")
+    assert known.conversations.get() == other
+
+
+def test_another_client_may_use_the_same_id(server, talk, client_b):
+    Customer.objects.create(client=client_b, external_id="c-7", name="Cleo")
+    assert server.post(path_of(talk), {"external_id": "c-7"}).json()["customer"]["name"] == "Zoe"
+
+
+def test_an_id_taken_meanwhile(server, talk, client_a, monkeypatch):
+    real = customers._lock
+
+    def taken_first(customer_id):
+        Customer.objects.get_or_create(client=client_a, external_id="c-3", name="Dan")
+        return real(customer_id)
+
+    monkeypatch.setattr(customers, "_lock", taken_first)
+    shown = server.post(path_of(talk), {"external_id": "c-3"})
+    assert (shown.status_code, shown.json()["customer"]["name"]) == (200, "Dan")
+
+
+def test_a_typed_address_is_no_identity(page, known):
+    chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
+    shown = page.post(path_of(chat), {"name": "Dan", "email": "dan@example.com"}).json()
+    assert shown["customer"]["external_id"] is None
+    assert shown["customer"]["attributes"] == {}
+    chat.refresh_from_db()
+    assert chat.customer_id != known.pk
+
+
+def test_a_page_cannot_say_who_its_visitor_is(page, known):
+    chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
+    reply = page.post(path_of(chat), {"external_id": "c-1", "name": "Dan"})
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "external_id"]
+    chat.refresh_from_db()
+    assert (chat.customer.name, chat.customer_id == known.pk) == ("", False)
+
+
+def test_attributes_do_not_grow_for_ever(server, talk):
+    for first in (0, 150):
+        reply = server.post(path_of(talk), {"attributes": {str(first + n): n for n in range(150)}})
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "attributes"]
+    assert len(Customer.objects.get().attributes) == 150
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [], {"name": 5}, {"name": "x" * 201}, {"email": "zoe"}, {"phone": "x" * 41},
+        {"avatar_url": "javascript:alert(1)"}, {"external_id": ""}, {"external_id": "a\x00"},
+        {"attributes": []}, {"attributes": {"a": "\x00"}}, {"id": 5}, {"client_id": 1},
+    ],
+)  # fmt: skip
+def test_a_wrong_body(server, talk, body):
+    assert server.post(path_of(talk), body).status_code == 422
+    assert Customer.objects.get().name == "Zoe"
+
+
+def test_other_keys(page, nobody, client_a, client_b, talk):
+    strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
+    for stranger in strangers:
+        assert stranger.post(path_of(talk), {"name": "Mallory"}).status_code == 404
+    assert nobody.post(path_of(talk), {"name": "Mallory"}).status_code == 401
+    assert Customer.objects.filter(name="Zoe", client=F("client")).count() == 1
