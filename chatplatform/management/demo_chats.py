@@ -288,7 +288,9 @@ class Chat:
         self._is_answered_now()
 
     def _citations(self, quote: str) -> list[dict[str, Any]]:
-        document = self.month.documents[self.language]
+        document = self.month.documents.get(self.language)
+        if document is None:
+            return []
         title = document.title or document.file_name
         where = {"document_id": document.pk, "title": title, "url": None, "page": None}
         return [where | {"quote": quote}]
