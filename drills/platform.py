@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +93,11 @@ class Platform:
         """kill -9 of this platform's processes whose command line holds `word`."""
         killed = 0
         for pid in self.family():
-            line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            if word in line:
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
+            with suppress(FileNotFoundError, ProcessLookupError):  # it ended by itself meanwhile
+                line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if word in line:
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
         return killed
 
     def family(self) -> list[int]:
@@ -104,9 +105,10 @@ class Platform:
         found, todo = [], [self.supervisor.pid]
         while todo:
             pid = todo.pop()
-            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            todo += [int(child) for child in children]
-            found += [int(child) for child in children]
+            with suppress(FileNotFoundError, ProcessLookupError):
+                children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+                todo += [int(child) for child in children]
+                found += [int(child) for child in children]
         return found
 
     def stop(self) -> None:

@@ -31,6 +31,7 @@ from chats.models import (
     TagSource,
     text_content,
 )
+from chats.serializers import Location
 from identity.models import Role, User
 
 SEED, DAYS = 20, 30
@@ -165,7 +166,7 @@ class Chat:
             customer=customer,
             channel=self.chance.choices((Channel.WEB, Channel.API), (7, 3))[0],
             language=self.language,
-            location={"country": country, "region": None, "city": None},
+            location=Location(country=country).model_dump(),
             metadata={"page": "/help"} if self.chance.random() < 0.5 else {},
             created_at=begins_at,
         )

@@ -62,14 +62,20 @@ def rows():
     found = {}
     for model, ours in OURS.items():
         names = [f.attname for f in model._meta.concrete_fields if f.attname not in ours]
-        found[model.__name__] = sorted(
+        found[model.__name__] = {
             json.dumps(row, default=_plain, sort_keys=True) for row in model.objects.values(*names)
-        )
+        }
     return found
 
 
 def _plain(value):
     return iso(value) if isinstance(value, datetime) else str(value)
+
+
+def lost(stored):
+    """What is there no longer as it was, by table; empty where all is."""
+    now = rows()
+    return {kind: stored[kind] ^ now[kind] for kind in stored if stored[kind] != now[kind]}
 
 
 def take_in(folder, bot):
@@ -84,7 +90,7 @@ def test_a_month_goes_out_and_in_without_loss(server, bot, month, tmp_path):
 
     take_in(tmp_path, bot)
 
-    assert rows() == stored
+    assert not lost(stored)
     assert export(server, tmp_path) == before
     assert (Event.objects.count(), Job.objects.count()) == (0, 0)
 
@@ -110,7 +116,7 @@ def test_a_crash_in_the_middle_and_a_second_run(server, bot, month, tmp_path):
 
     take_in(tmp_path, bot)
 
-    assert rows() == stored
+    assert not lost(stored)
     assert export(server, tmp_path) == before
 
 
