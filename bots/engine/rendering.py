@@ -137,7 +137,7 @@ def _names(node: Any) -> Iterator[str]:
 
 def body(template: Body, values: Mapping[str, Any]) -> bytes:
     """The body to send."""
-    # In ASCII: a template's "\\ud800" is no character that UTF-8 could carry.
+    # In ASCII: a template's "\ud800" is no character that UTF-8 could carry.
     return json.dumps(_filled(template.tree, values)).encode()
 
 

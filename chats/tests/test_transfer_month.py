@@ -63,7 +63,7 @@ def rows():
     for model, ours in OURS.items():
         names = [f.attname for f in model._meta.concrete_fields if f.attname not in ours]
         found[model.__name__] = {
-            json.dumps(row, default=_plain, sort_keys=True) for row in model.objects.values(*names)
+            json.dumps(row, default=_plain, sort_keys=True) for row in model._default_manager.values(*names)
         }
     return found
 
