@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -43,7 +44,7 @@ def month(bot):
 
 def export(server, folder):
     """Every page of 500 as a file, as a client would save it; what they hold."""
-    found = {}
+    found: dict[str, Any] = {}
     for kind, path in PATHS.items():
         found[kind], query = [], {"limit": 500}
         while True:
@@ -63,7 +64,8 @@ def rows():
     for model, ours in OURS.items():
         names = [f.attname for f in model._meta.concrete_fields if f.attname not in ours]
         found[model.__name__] = {
-            json.dumps(row, default=_plain, sort_keys=True) for row in model._default_manager.values(*names)
+            json.dumps(row, default=_plain, sort_keys=True)
+            for row in model._default_manager.values(*names)
         }
     return found
 
