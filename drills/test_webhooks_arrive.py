@@ -11,8 +11,6 @@ import json
 import os
 import random
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -22,10 +20,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from drills.test_replies_survive import Platform as Whole
-from drills.test_replies_survive import free_port
+from drills.platform import Platform as Whole
 
-ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "correct-horse-battery"
 # Ten endpoints a client; two clients.
 VICTIMS = ("-n worker-webhook@", "-n worker@", "manage.py relay", "valkey-server")
@@ -101,29 +97,18 @@ class Platform(Whole):
     """The running platform, with two clients of ten endpoints each."""
 
     def __init__(self, folder: Path, receivers: Receivers) -> None:
-        self.port, self.data = free_port(), folder / "data"
         self.receivers = receivers
         manners = [manner for _ in range(2) for manner in (*GOOD, *BAD)]
         self.endpoints = {receivers.add(manner): manner for manner in manners}
         self.extra = {receivers.add("410"): "410", receivers.add("flap"): "flap"}
         allowed = [f"127.0.0.1:{port}" for port in (*self.endpoints, *self.extra)]
-        env = os.environ | {
-            "PORT": str(self.port),
-            "DATA_DIR": str(self.data),
-            "EGRESS_ALLOW": ",".join(allowed),
-            "WEBHOOK_RETRY_SCALE": "1000",
-            "WEBHOOK_TIMEOUT_SECONDS": "5",
-            "JOB_LEASE_SECONDS": "5",
-        }
-        env.pop("DATABASE_URL", None)
-        env.pop("REDIS_URL", None)
-        self.log = (folder / "run.log").open("w")
-        self.supervisor = subprocess.Popen(
-            [sys.executable, "-m", "chatplatform.run"],
-            cwd=ROOT, env=env, stdout=self.log, stderr=self.log,
-        )  # fmt: skip
-        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
-        self._until(lambda: self.client.get("/health").status_code == 200)
+        super().__init__(
+            folder,
+            EGRESS_ALLOW=",".join(allowed),
+            WEBHOOK_RETRY_SCALE="1000",
+            WEBHOOK_TIMEOUT_SECONDS="5",
+            JOB_LEASE_SECONDS="5",
+        )
         ports = list(self.endpoints)
         self.tenants = [self.tenant(number, ports[number * 10 :][:10]) for number in range(2)]
 
@@ -134,9 +119,7 @@ class Platform(Whole):
             "password": PASSWORD,
         }  # fmt: skip
         self.call("POST", "/identity/register-trial", {}, json=company)
-        form = {"grant_type": "password", "username": mail, "password": PASSWORD}
-        token = self.call("POST", "/identity/token2", {}, data=form)["access_token"]
-        owner = {"Authorization": f"Bearer {token}"}
+        owner = self.login(mail, PASSWORD)
         bot = self.call("POST", "/ai/bot", owner, json={"bot_name": "Helper"})["id"]
         asked = {"name": "drill", "scope": "secret", "bot_id": bot}
         key = {"API-KEY": self.call("POST", "/identity/api-keys", owner, json=asked)["key"]}
@@ -149,11 +132,6 @@ class Platform(Whole):
         }  # fmt: skip
         chats = [self.call("POST", "/ai/client/chat", key, json={})["id"] for _ in range(5)]
         return {"owner": owner, "key": key, "chats": chats, "configs": configs, "ports": ports}
-
-    def call(self, method: str, path: str, headers: dict[str, str], **more: Any) -> Any:
-        reply = self.client.request(method, path, headers=headers, **more)
-        assert reply.status_code < 300, (path, reply.status_code, reply.text)
-        return reply.json()
 
     def say(self, tenant: dict[str, Any], chat: str, number: str) -> str:
         """One message, sent until it is accepted; its id, the same however often it was sent."""
@@ -170,24 +148,6 @@ class Platform(Whole):
                 print(f"again: {type(exc).__name__}")
             assert time.monotonic() < ends_at
             time.sleep(0.2)
-
-    def log_of(self, tenant: dict[str, Any]) -> list[dict[str, Any]]:
-        """The whole feed, by its cursor."""
-        items: list[dict[str, Any]] = []
-        cursor: dict[str, str] = {}
-        while True:
-            asked = {"order": "asc", "limit": "100", **cursor}
-            page = self.call("GET", "/webhook/events", tenant["owner"], params=asked)
-            if not page["items"]:
-                return items
-            items += page["items"]
-            cursor = {"cursor": page["next_cursor"]}
-
-    def stop(self) -> None:
-        self.supervisor.terminate()
-        self.supervisor.wait(40)
-        self.client.close()
-        self.log.close()
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +195,7 @@ def check_ledger(platform: Platform, accepted: dict[int, set[str]]) -> None:
     """What was accepted is in the feed once; each delivery ended, or is visibly on its ladder."""
     for which, wanted in accepted.items():
         tenant = platform.tenants[which]
-        log = platform.log_of(tenant)
+        log = platform.feed(tenant["owner"])
         ids = [event["id"] for event in log]
         assert len(ids) == len(set(ids))
         told = [e["data"]["message"]["id"] for e in log if e["type"] == "message.created"]

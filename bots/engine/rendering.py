@@ -137,7 +137,8 @@ def _names(node: Any) -> Iterator[str]:
 
 def body(template: Body, values: Mapping[str, Any]) -> bytes:
     """The body to send."""
-    return json.dumps(_filled(template.tree, values), ensure_ascii=False).encode()
+    # In ASCII: a template's "\ud800" is no character that UTF-8 could carry.
+    return json.dumps(_filled(template.tree, values)).encode()
 
 
 def _filled(node: Any, values: Mapping[str, Any]) -> Any:

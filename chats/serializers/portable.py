@@ -39,6 +39,32 @@ class PortableFeedback(Shape):
         )
 
 
+class PortableSummary(Shape):
+    """A summary as it was made."""
+
+    summary: Text = Field(description="The text.")
+    language: str = Field(description="Its language, BCP 47.")
+    key_points: list[Text] = Field(default_factory=list, description="The main points.")
+    customer_intent: Text = Field("", description="What the customer wanted.")
+    resolution: Text = Field("", description="How it ended.")
+    message_count: int = Field(description="How many messages it covers.", ge=0)
+    engine: str = Field(description="What made it.", max_length=60)
+    created_at: Moment = Field(description="When it was made.")
+
+    @classmethod
+    def of(cls, row: models.Summary) -> "PortableSummary":
+        return cls.model_construct(
+            summary=row.summary,
+            language=row.language,
+            key_points=row.key_points,
+            customer_intent=row.customer_intent,
+            resolution=row.resolution,
+            message_count=row.message_count,
+            engine=row.engine,
+            created_at=row.created_at,
+        )
+
+
 class ConversationEntity(Conversation):
     """A conversation with everything that is stored of it, but its messages."""
 
@@ -59,6 +85,9 @@ class ConversationEntity(Conversation):
     sentiment_score: float | None = Field(None, description="-1..1.")
     taggings: list[PortableTag] = Field(default_factory=list, description="Its tags in full.")
     feedback: PortableFeedback | None = Field(None, description="The rating of the whole chat.")
+    summaries: list[PortableSummary] = Field(
+        default_factory=list, description="Its summaries, the newest last."
+    )
 
     @classmethod
     def of(cls, row: models.Conversation) -> "ConversationEntity":
@@ -83,6 +112,7 @@ class ConversationEntity(Conversation):
             sentiment_score=row.sentiment_score,
             taggings=[_tag(one) for one in fetched.taggings.all()],
             feedback=next(map(PortableFeedback.of, fetched.chat_feedback), None),
+            summaries=[PortableSummary.of(one) for one in fetched.summaries.all()],
         )
 
 

@@ -22,6 +22,7 @@ from chats.models import (
     Customer,
     Feedback,
     Message,
+    Summary,
     Tagging,
 )
 from chats.serializers.portable import ConversationEntity, MessageEntity, PortableFeedback
@@ -42,7 +43,11 @@ def conversations(key: ApiKey) -> QuerySet[Conversation]:
     return (
         rows.filter(created_at__lt=timezone.now() - SETTLED_AFTER)
         .select_related("customer", "assignee", "last_message")
-        .prefetch_related(Prefetch("taggings", Tagging.objects.order_by("id")), whole_chat)
+        .prefetch_related(
+            Prefetch("taggings", Tagging.objects.order_by("id")),
+            Prefetch("summaries", Summary.objects.order_by("id")),
+            whole_chat,
+        )
     )
 
 
@@ -169,6 +174,9 @@ def _make_conversation(
             client=client, conversation=chat, **tag.model_dump() | {"created_at": tag.created_at}
         )
         for tag in entity.taggings
+    )
+    Summary.objects.bulk_create(
+        Summary(client=client, conversation=chat, **dict(made)) for made in entity.summaries
     )
     if entity.feedback:
         _feedback(client, entity.feedback, chat_id, None).save()

@@ -1,4 +1,7 @@
-"""`manage.py seed`: a demo client with a trained bot, made once; its logins are printed."""
+"""`manage.py seed`: a demo client with a trained bot and a month of chats, made once.
+
+Its logins are printed.
+"""
 
 import secrets
 from pathlib import Path
@@ -13,6 +16,7 @@ from bots.models import Bot
 from bots.serializers.bot import BotDto
 from bots.serializers.train import PromptDto
 from bots.services import bots, prompts, training
+from chatplatform.management import demo_chats
 from identity.models import Client, KeyScope, User
 from identity.serializers import RegisterTrialDto
 from identity.services import api_keys, clients
@@ -32,14 +36,20 @@ class Command(BaseCommand):
         password = _kept("demo_password", secrets.token_urlsafe(12))
         if not User.objects.filter(email=OWNER).exists():
             with transaction.atomic():
-                bot, key = _make(password)
+                made_bot, key = _make(password)
             _kept("demo_api_key", key)
-            self.stdout.write(f"Made the demo client and bot {bot.pk}; it is being trained.")
+            self.stdout.write(f"Made the demo client and bot {made_bot.pk}; it is being trained.")
+        bot = Bot.objects.filter(client=User.objects.get(email=OWNER).client).order_by("id")[0]
+        made = demo_chats.make(bot, password=password)
+        if made:
+            self.stdout.write(f"Made {made} chats of the last month.")
         self._say(password)
 
     def _say(self, password: str) -> None:
         key = settings.DATA_DIR / "keys" / "demo_api_key"
         self.stdout.write(f"  API login     {OWNER}  {password}")
+        for email, _ in demo_chats.AGENTS:
+            self.stdout.write(f"  Agent login   {email}  {password}")
         self.stdout.write(f"  Admin login   {ADMIN}  {password}")
         if key.exists():
             self.stdout.write(f"  API-KEY       {key.read_text()}")
