@@ -2,7 +2,13 @@
 
 from django.urls import path
 
-from chats.views.chat import ChatViewSet, InsightViewSet, NotificationViewSet, PreviewViewSet
+from chats.views.chat import (
+    ChatViewSet,
+    FeedViewSet,
+    InsightViewSet,
+    NotificationViewSet,
+    PreviewViewSet,
+)
 from chats.views.client import (
     AttachmentViewSet,
     ClientChatViewSet,
@@ -10,7 +16,6 @@ from chats.views.client import (
     ClientLanguageViewSet,
     MigrationViewSet,
 )
-from chats.views.feed import FeedViewSet
 from chats.views.messaging import MessagingViewSet
 
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
@@ -48,6 +53,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "judge"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
+    # AI / chat: the live feed
     path("ai/chat/events", FeedViewSet.as_view({"get": "stream"})),
     path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
     path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),

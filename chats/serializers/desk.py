@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from chatplatform.pagination import Page
 from chatplatform.shapes import Moment, Shape, Text
 from chats import models
-from chats.serializers import Identity, MessageContent
+from chats.serializers.message import MessageContent
+from chats.serializers.people import Identity
 
 
 class ChatAssignDto(Shape):

@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from chatplatform.shapes import Language, Shape
 from chats.models import Turn
-from chats.serializers import Citation, Message
 from chats.serializers.insight import ChatGptMessage
+from chats.serializers.message import Citation, Message, TurnStatus
 
 MAX_MESSAGES = 50
 
@@ -40,6 +40,11 @@ class GenerateChatRequest(Shape):
             raise ValueError("the last message is the user's")
         return self
 
+    @property
+    def reply(self) -> Literal["wait", "stream"]:
+        """How the reply is wanted, as a customer's message says it."""
+        return "stream" if self.stream else "wait"
+
 
 class Usage(Shape):
     """What a reply took."""
@@ -56,9 +61,7 @@ class GeneratedChat(Shape):
     message: Message | None = Field(
         description="The reply, or what the customer is told at a handover; null while pending."
     )
-    status: Literal["answered", "pending", "handed_off", "not_expected"] = Field(
-        description="What became of it, as with a customer's message."
-    )
+    status: TurnStatus = Field(description="What became of it, as with a customer's message.")
     handoff_reason: str | None = Field(
         description="Why the bot handed over, if it did. The preview waits for an agent then."
     )

@@ -2,18 +2,40 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from bots.engine.tagging import Suggested
 from chatplatform.pagination import Page
 from chatplatform.shapes import Language, Moment, Shape, Text, read_only
 from chats import models
-from chats.serializers import MAX_TAG_CHARS, MAX_TAGS, Citation, distinct
+from chats.serializers.message import Citation, Sentiment
 
+MAX_TAGS = 20
+MAX_TAG_CHARS = 60
 MAX_TRANSLATED_CHARS = 10_000
 MAX_SUMMARISED_CHARS = 50_000
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Names without repetitions: capitals and outer spaces make no difference, the first counts."""
+    found: dict[str, str] = {}
+    for name in names:
+        tidy = " ".join(name.split())
+        found.setdefault(tidy.casefold(), tidy)
+    return list(found.values())
+
+
+def _tag_names(given: Iterable[str]) -> list[str]:
+    names = distinct(given)
+    if any(not 1 <= len(name) <= MAX_TAG_CHARS for name in names):
+        raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
+    return names
+
+
+# The tags that a conversation is opened with.
+TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag_names)]
 
 
 class Tag(Shape):
@@ -46,10 +68,8 @@ class Tags(Shape):
     @field_validator("tags")
     @classmethod
     def _have_words(cls, given: list[Tag | str]) -> list[Tag | str]:
-        names = [one if isinstance(one, str) else one.name for one in given]
-        if any(not name.strip() or len(name) > MAX_TAG_CHARS for name in names):
-            raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
-        if len(distinct(names)) > MAX_TAGS:
+        names = _tag_names(one if isinstance(one, str) else one.name for one in given)
+        if len(names) > MAX_TAGS:
             raise ValueError(f"a chat has at most {MAX_TAGS} tags")
         return given
 
@@ -150,9 +170,7 @@ class ChatSentiment(Shape):
     """How the customer of a chat feels."""
 
     chat_id: uuid.UUID = Field(description="The chat.")
-    sentiment: Literal["positive", "neutral", "negative"] = Field(
-        description="Neutral where unsure."
-    )
+    sentiment: Sentiment = Field(description="Neutral where unsure.")
     score: float = Field(description="From -1 (very bad) to 1 (very good).")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was judged.")

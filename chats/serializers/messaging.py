@@ -1,22 +1,17 @@
 """The shapes of the messaging interface: the same rows, seen as another system sees them."""
 
 import uuid
-from typing import Literal, cast
+from typing import cast
 
 from django.utils import timezone
 from pydantic import Field, model_validator
 
 from chatplatform.shapes import FreeObject, Moment, Shape, Text
 from chats import models
-from chats.serializers import (
-    MAX_TAG_CHARS,
-    MAX_TAGS,
-    Identity,
-    Location,
-    MessageContent,
-    Recipient,
-    Sender,
-)
+from chats.serializers.conversation import ConversationStatus
+from chats.serializers.insight import TagNames
+from chats.serializers.message import MessageContent, Recipient, Sender
+from chats.serializers.people import Identity, Location
 from chats.serializers.portable import MessageEntity
 
 
@@ -36,20 +31,12 @@ class ConversationRequest(Shape):
         "", max_length=60, description="The system that it comes from.", examples=["shop"]
     )
     location: Location | None = Field(None, description="Where the requester is.")
-    tags: list[Text] = Field(
-        default_factory=list,
-        max_length=MAX_TAGS,
-        description="Tags, at most 20 of 1..60 characters.",
+    tags: TagNames = Field(
+        default_factory=list, description="Tags, at most 20 of 1..60 characters."
     )
     group_id: Text | None = Field(
         None, max_length=200, description="Your own grouping of conversations."
     )
-
-    @model_validator(mode="after")
-    def _tags_are_short(self) -> "ConversationRequest":
-        if any(not 1 <= len(tag.strip()) <= MAX_TAG_CHARS for tag in self.tags):
-            raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
-        return self
 
 
 class ConversationResponse(Shape):
@@ -62,7 +49,7 @@ class ConversationResponse(Shape):
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="Tags.")
     group_id: str | None = Field(description="Your own grouping.")
-    status: Literal["open", "snoozed", "ended"] = Field(description="Whether work is expected.")
+    status: ConversationStatus = Field(description="Whether work is expected.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -81,7 +68,7 @@ class ConversationResponse(Shape):
             location=Location.model_construct(**row.location) if row.location else None,
             tags=row.tags,
             group_id=row.group_id or None,
-            status=cast("Literal['open', 'snoozed', 'ended']", row.status),
+            status=cast("ConversationStatus", row.status),
             created_at=row.created_at,
         )
 

@@ -7,7 +7,9 @@ from pydantic import Field
 from chatplatform.pagination import Page
 from chatplatform.shapes import FreeObject, Moment, Shape, Text, iso
 from chats import models
-from chats.serializers import Conversation, Identity, Message
+from chats.serializers.conversation import Conversation
+from chats.serializers.message import Message
+from chats.serializers.people import Identity
 
 
 class PortableTag(Shape):

@@ -9,7 +9,6 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from chatplatform.errors import ApiError, Invalid
-from chats import serializers as s
 from chats.models import (
     AssignType,
     Conversation,
@@ -19,6 +18,7 @@ from chats.models import (
     text_content,
 )
 from chats.serializers import desk as d
+from chats.serializers.people import Identity
 from chats.services import conversations, handoffs, lifecycle, messages, notifications, presence
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
@@ -34,7 +34,7 @@ class AlreadyAssigned(ApiError):
 
     def __init__(self, chat: Conversation) -> None:
         assert chat.assignee
-        super().__init__(assignee=s.Identity.of(chat.assignee).model_dump())
+        super().__init__(assignee=Identity.of(chat.assignee).model_dump())
 
 
 class StaleVersion(ApiError):

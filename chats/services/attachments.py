@@ -19,6 +19,7 @@ from bots.services.training import clean_name
 from chatplatform.errors import Forbidden, Invalid, NotFound, TooLarge
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
+from chats.serializers.message import MessageContent
 
 File: TypeAlias = "UploadedFile[Any]"
 MAX_FILES = 10
@@ -110,9 +111,9 @@ def attach(message: Message, files: Sequence[Kept]) -> None:
     )
 
 
-def linked(chat: Conversation, pieces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pieces that a sender gives by link; a link to a file of ours must be one of this chat."""
-    return [_linked(chat, piece) for piece in pieces]
+def linked(chat: Conversation, pieces: Sequence[MessageContent]) -> list[dict[str, Any]]:
+    """What is stored of pieces; a link to a file of ours must be one of this chat."""
+    return [_linked(chat, piece.model_dump(mode="json", exclude_none=True)) for piece in pieces]
 
 
 def _linked(chat: Conversation, piece: dict[str, Any]) -> dict[str, Any]:

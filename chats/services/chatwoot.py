@@ -57,7 +57,7 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
     snoozed_until = _time(source.get("snoozed_until"))
     begun, latest = _time(source["created_at"]), _time(source.get("last_activity_at"))
     owner = "agent" if assignee else "bot" if source["status"] == "pending" else "queue"
-    name = _name(source)
+    name, labels = _name(source), source.get("labels") or []
     return {
         "id": _id(name, source["created_at"]),
         "chat_code": hashlib.sha256(f"{name}:{source.get('uuid')}".encode()).hexdigest()[:20],
@@ -73,11 +73,8 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         "waiting_since": _time(source.get("waiting_since"))
         or (latest if owner == "queue" else None),
         "language": language,
-        "tags": source.get("labels") or [],
-        "taggings": [
-            {"name": label[:60], "source": "agent", "created_at": begun}
-            for label in source.get("labels") or []
-        ],
+        "tags": labels,
+        "taggings": [_tagging(label, begun) for label in labels],
         "unread_count": source.get("unread_count") or 0,
         "message_count": count,
         "last_seq": count,
@@ -89,15 +86,22 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         "snoozed_until": snoozed_until if not ended else None,
         "provider": "chatwoot",
         "external_id": name,
-        "metadata": {
-            "chatwoot": {
-                "channel": meta.get("channel"),
-                "inbox_id": source.get("inbox_id"),
-                "priority": source.get("priority"),
-                "custom_attributes": source.get("custom_attributes") or {},
-            }
-        },
+        "metadata": {"chatwoot": _kept_aside(source)},
         "created_at": begun,
+    }
+
+
+def _tagging(label: str, begun: datetime | None) -> Json:
+    return {"name": label[:60], "source": "agent", "created_at": begun}
+
+
+def _kept_aside(source: Json) -> Json:
+    """What has no place of its own here."""
+    return {
+        "channel": (source.get("meta") or {}).get("channel"),
+        "inbox_id": source.get("inbox_id"),
+        "priority": source.get("priority"),
+        "custom_attributes": source.get("custom_attributes") or {},
     }
 
 

@@ -1,6 +1,6 @@
 """Conversations: opened, found, and handed from one owner to the next."""
 
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,8 +11,9 @@ from bots.services import bots
 from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
-from chats import serializers as s
 from chats.models import AssignType, Conversation, Customer
+from chats.serializers import conversation as c
+from chats.serializers.people import CustomerInfo
 from chats.services import customers, notifications
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
@@ -21,6 +22,22 @@ from webhooks.services import announce
 class ChatEnded(ApiError):
     code, status = "chat_ended", 409
     detail = "This conversation has ended."
+
+
+class Details(TypedDict, total=False):
+    """What a new conversation may have beside its bot and its customer: columns of the row."""
+
+    opened_by_key_id: int | None
+    channel: str
+    language: Required[str]
+    tags: list[str]
+    location: dict[str, Any] | None
+    metadata: dict[str, Any]
+    previous_chat: Conversation
+    provider: str
+    group_id: str
+    requester: dict[str, Any]
+    responsible: dict[str, Any] | None
 
 
 def visible_to(key: ApiKey) -> QuerySet[Conversation]:
@@ -60,7 +77,7 @@ def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Convers
     return chat
 
 
-def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
+def open_(key: ApiKey, given: c.ChatCreation) -> Conversation:
     """Open a conversation; goes to the queue where the bot may not answer."""
     customers.refuse_claim(key, given.customer, "customer")
     bot = bot_of(key, given.bot_id)
@@ -68,7 +85,7 @@ def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
         return begin(
             bot,
             customer=customers.of(key.client, given.customer),
-            opened_by_key=key,
+            opened_by_key_id=key.pk,
             channel=given.channel,
             language=given.language or bot.default_language,
             tags=given.tags,
@@ -77,7 +94,7 @@ def open_(key: ApiKey, given: s.ChatCreation) -> Conversation:
         )
 
 
-def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
+def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Conversation:
     """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
     reason = why_off(bot)
     with transaction.atomic():
@@ -89,7 +106,7 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
             assign_type=AssignType.QUEUE if reason else AssignType.BOT,
             handoff_reason=reason,
             waiting_since=Now() if reason else None,
-            **fields,
+            **details,
         )
         chat = lock(made)
         announce_change(chat, "conversation.created")
@@ -99,7 +116,7 @@ def begin(bot: Bot, *, customer: Customer, **fields: Any) -> Conversation:
     return chat
 
 
-def update_customer(chat: Conversation, given: s.CustomerInfo, *, by: ApiKey) -> Conversation:
+def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> Conversation:
     """Add what is now known of a chat's customer; fields left out keep their value.
 
     An external id that is another customer's makes the chat that customer's.
@@ -131,7 +148,7 @@ def announce_change(chat: Conversation, type: str, **more: Any) -> None:
     announce(
         chat.client_id,
         type,
-        {"conversation": s.Conversation.of(chat).model_dump(mode="json"), **more},
+        {"conversation": c.Conversation.of(chat).model_dump(mode="json"), **more},
         conversation_id=chat.pk,
         sequence=next_event(chat),
     )

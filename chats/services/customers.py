@@ -5,15 +5,15 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from chatplatform.errors import Invalid
-from chats import serializers as s
 from chats.models import Customer
+from chats.serializers.people import CustomerInfo
 from identity.models import ApiKey, Client, KeyScope
 
 MAX_ATTRIBUTES = 200
 NAMED = ("name", "email", "phone", "avatar_url")
 
 
-def refuse_claim(key: ApiKey, given: s.CustomerInfo, *where: str) -> None:
+def refuse_claim(key: ApiKey, given: CustomerInfo, *where: str) -> None:
     """422 where a web page says who its visitor is: a typed name or number proves nothing."""
     if key.scope == KeyScope.PUBLIC and given.external_id:
         raise Invalid.field(
@@ -22,7 +22,7 @@ def refuse_claim(key: ApiKey, given: s.CustomerInfo, *where: str) -> None:
         )  # fmt: skip
 
 
-def of(client: Client, given: s.CustomerInfo) -> Customer:
+def of(client: Client, given: CustomerInfo) -> Customer:
     """A new customer, or the known one of that external id with what is now known added."""
     if not given.external_id:
         return Customer.objects.create(client=client, attributes=given.attributes, **_named(given))
@@ -41,7 +41,7 @@ def of(client: Client, given: s.CustomerInfo) -> Customer:
         return add(known.pk, given)
 
 
-def add(customer_id: int, given: s.CustomerInfo) -> Customer:
+def add(customer_id: int, given: CustomerInfo) -> Customer:
     """Write what is given over what is known; attributes are merged."""
     customer = _lock(customer_id)
     changes: dict[str, Any] = _named(given)
@@ -54,7 +54,7 @@ def add(customer_id: int, given: s.CustomerInfo) -> Customer:
     return customer
 
 
-def identify(customer_id: int, given: s.CustomerInfo) -> Customer:
+def identify(customer_id: int, given: CustomerInfo) -> Customer:
     """Who a customer is by what is now known: he himself, or whoever has the external id given.
 
     An id is given once: who has one already is never renamed, and a free one is then another's.
@@ -82,5 +82,5 @@ def _take_id(customer: Customer, external_id: str | None) -> bool:
     return True
 
 
-def _named(given: s.CustomerInfo) -> dict[str, str]:
+def _named(given: CustomerInfo) -> dict[str, str]:
     return {name: getattr(given, name) for name in NAMED if getattr(given, name)}

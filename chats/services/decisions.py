@@ -158,26 +158,20 @@ def ask_model(
 ) -> Decision:
     """The model's answer; the extractive one, or a person, where it fails.
 
-    `found` None: no document answers, and `turn`, what may be called, is all there is.
-    `since_seq`: what was said before it is the past; left out: before the message.
+    `found` None: no document answers, and `turn`, what may be called, is all there is. The past
+    is what was said before `since_seq`, or before the message.
     """
     prompt = Prompt.objects.filter(bot=chat.bot, is_current=True).first()
     past = _history(chat, before=since_seq or message.seq)
     question = _question(message, text, past, found, prompt)
-    engine = OpenAICompatible(
-        settings.LLM_BASE_URL,
-        settings.LLM_API_KEY,
-        (prompt and prompt.model) or settings.LLM_MODEL,
-        temperature=prompt.temperature if prompt else None,
-    )
     receipt = receipt | {
-        "engine": engine.name,
+        "engine": OpenAICompatible.name,
         "prompt_version": prompt.version if prompt else None,
         "calls": turn.call_ids if turn else [],
     }
     stream = stream_of(message)
     try:
-        made = engine.answer(
+        made = _engine(prompt).answer(
             question,
             on_delta=lambda piece: live.push(stream, "delta", {"text": piece}),
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
@@ -191,6 +185,15 @@ def ask_model(
         made.text,
         [_citation(question.snippets[n - 1]) for n in made.cited],
         receipt | {"decision": "answered", "model": made.model, "usage": _tokens(made.usage)},
+    )
+
+
+def _engine(prompt: Prompt | None) -> OpenAICompatible:
+    return OpenAICompatible(
+        settings.LLM_BASE_URL,
+        settings.LLM_API_KEY,
+        (prompt and prompt.model) or settings.LLM_MODEL,
+        temperature=prompt.temperature if prompt else None,
     )
 
 

@@ -8,8 +8,8 @@ from django.db.models.functions import Coalesce
 
 from bots.models import Bot
 from chatplatform.errors import NotFound
-from chats import serializers as s
 from chats.models import Conversation, Customer, Message
+from chats.serializers.conversation import ChatsQuery
 from identity.models import ApiKey, Client
 
 # Words of a search that count; more make it slower and no better.
@@ -17,7 +17,7 @@ MAX_TERMS = 10
 NEWEST_ACTIVITY = ("-activity", "-id")
 
 
-def chats(client: Client, asked: s.ChatsQuery) -> QuerySet[Conversation]:
+def chats(client: Client, asked: ChatsQuery) -> QuerySet[Conversation]:
     """A client's chats that match every filter given."""
     exact = ("status", "bot_id", "channel", "assignee_id", "sentiment")
     named: dict[str, Any] = {
@@ -33,7 +33,7 @@ def chats(client: Client, asked: s.ChatsQuery) -> QuerySet[Conversation]:
     return rows.filter(pk__in=_found(client, asked.q)) if asked.q else rows
 
 
-def chats_of_key(key: ApiKey, asked: s.ChatsQuery) -> QuerySet[Conversation]:
+def chats_of_key(key: ApiKey, asked: ChatsQuery) -> QuerySet[Conversation]:
     """What a key may see of them."""
     rows = chats(key.client, asked)
     return rows.filter(bot_id=key.bot_id) if key.bot_id else rows

@@ -4,11 +4,12 @@ Whatever is made is paid for; what is current already is not made again.
 """
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from bots.engine import digest, sentiment, tagging
 from bots.engine.sentiment import Feeling
@@ -17,8 +18,7 @@ from bots.engine.writer import MAX_NEW_TAGS, MAX_TAGS, TagDrafts
 from bots.services import engines
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Summary, Tagging
-from chats.serializers import MAX_TAG_CHARS, distinct
-from chats.serializers.insight import ChatSummary
+from chats.serializers.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
 from chats.services import conversations, tags, transcripts
 from identity.services.credits import InsufficientCredits
 
@@ -27,21 +27,10 @@ STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A sentiment, and which engine found it when."""
-
-    feeling: Feeling
-    engine: str
-    at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-def current_summary(chat: Conversation) -> Summary | None:
-    """The newest summary, where nothing has been said since."""
-    newest: Summary | None = (
-        Summary.objects.of(chat.client).filter(conversation=chat).order_by("-id").first()
-    )
-    return newest if newest and newest.message_count >= chat.message_count else None
+def newest_summary(chat: Conversation) -> Summary | None:
+    """The latest summary of a chat, whatever was said since."""
+    rows: QuerySet[Summary] = Summary.objects.of(chat.client)
+    return rows.filter(conversation=chat).order_by("-id").first()
 
 
 def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summary:
@@ -49,9 +38,10 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
 
     With `made_since` one that is older is not good enough, even where nothing has been said since.
     """
-    current = current_summary(chat)
-    if current and (made_since is None or current.created_at >= made_since):
-        return current
+    newest = newest_summary(chat)
+    is_current = newest is not None and newest.message_count >= chat.message_count
+    if newest and is_current and (made_since is None or newest.created_at >= made_since):
+        return newest
     transcript = transcripts.of(chat)
     if not transcript.lines:
         return _store_summary(chat, _embedded_summary(chat, transcript))
@@ -60,7 +50,7 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
     ) as engine:
         if engine.writer is None:
             return _store_summary(chat, _embedded_summary(chat, transcript))
-        mask = transcripts.mask_of(chat)
+        mask = transcripts.mask_of(chat.client)
         lines = transcript.hidden_by(mask)
         draft = engine.pay(engine.writer.summarise_chat(lines, language=chat.language))
         shown = mask.reveal if mask else str
@@ -98,21 +88,20 @@ def auto_tag(chat: Conversation) -> list[Tagging]:
         return tags.add_suggested(chat, suggested=sure)
 
 
-def judge(chat: Conversation) -> Judged:
+def judge(chat: Conversation) -> ChatSentiment:
     """How the customer feels; stored on the chat."""
     transcript = transcripts.of(chat)
     if not transcript.of_customer:
-        return _store_sentiment(chat, Judged(Feeling("neutral", 0.0), "embedded"))
+        return _store_sentiment(chat, Feeling("neutral", 0.0), "embedded")
     with engines.session(
         chat.client_id, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
     ) as engine:
         if engine.writer is None:
-            return _store_sentiment(chat, Judged(_feeling(transcript), engine.name))
-        lines = transcript.hidden_by(transcripts.mask_of(chat))
+            return _store_sentiment(chat, _feeling(transcript), engine.name)
+        lines = transcript.hidden_by(transcripts.mask_of(chat.client))
         draft = engine.pay(engine.writer.judge(lines))
-        return _store_sentiment(
-            chat, Judged(Feeling(draft.sentiment, round(draft.score, 3)), engine.name)
-        )
+        feeling = Feeling(draft.sentiment, round(draft.score, 3))
+        return _store_sentiment(chat, feeling, engine.name)
 
 
 def conclude(conversation_id: str) -> None:
@@ -168,7 +157,7 @@ def _store_summary(chat: Conversation, made: Summary) -> Summary:
         hold_lease()
         locked = conversations.lock(chat)
         made.client_id, made.conversation = chat.client_id, locked
-        newest: Summary | None = Summary.objects.filter(conversation=locked).order_by("-id").first()
+        newest = newest_summary(locked)
         if newest and newest.message_count > made.message_count:
             return newest
         made.save()
@@ -198,7 +187,7 @@ def _proposed(
             [one for one in known if one.name.casefold() not in had],
         )
     else:
-        lines = transcript.hidden_by(transcripts.mask_of(chat))
+        lines = transcript.hidden_by(transcripts.mask_of(chat.client))
         names = [one.name for one in known]
         found = _tidied(engine.pay(engine.writer.tag(lines, known=names)), known)
     return [one for one in found if one.name.casefold() not in had]
@@ -225,8 +214,14 @@ def _feeling(transcript: transcripts.Transcript) -> Feeling:
     return sentiment.read(transcript.of_customer[-5:])
 
 
-def _store_sentiment(chat: Conversation, judged: Judged) -> Judged:
-    feeling = judged.feeling
+def _store_sentiment(chat: Conversation, feeling: Feeling, engine: str) -> ChatSentiment:
+    judged = ChatSentiment(
+        chat_id=chat.pk,
+        sentiment=feeling.sentiment,
+        score=feeling.score,
+        engine=engine,
+        created_at=timezone.now(),
+    )
     with transaction.atomic():
         hold_lease()
         locked = conversations.lock(chat)

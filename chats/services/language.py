@@ -16,7 +16,6 @@ from bots.models import Prompt
 from bots.services import engines, retrieval
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Message, SenderType
-from chats.serializers import Citation
 from chats.serializers.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
@@ -27,6 +26,7 @@ from chats.serializers.insight import (
     TranslationRequest,
     TranslationResponse,
 )
+from chats.serializers.message import Citation
 from chats.services import transcripts
 from identity.models import Client
 from identity.services.credits import InsufficientCredits
@@ -90,7 +90,7 @@ def summarise(client: Client, given: SummarizeRequest) -> SummarizeResponse:
     language = given.language or languages.detect(text, default=client.default_language)
     with engines.session(client.pk, purpose="summarize", characters=len(text)) as engine:
         if engine.writer is not None:
-            mask = _mask(client)
+            mask = transcripts.mask_of(client)
             made = engine.pay(
                 engine.writer.summarise(
                     mask.hide(text) if mask else text, max_words=given.max_words, language=language
@@ -130,13 +130,9 @@ def _translated(client: Client, text: str, *, to: str, purpose: str) -> str:
         client.pk, purpose=purpose, characters=2 * len(text), needs_model=True
     ) as engine:
         assert engine.writer
-        mask = _mask(client)
+        mask = transcripts.mask_of(client)
         made = engine.pay(engine.writer.translate(mask.hide(text) if mask else text, to=to))
         return mask.reveal(made.text) if mask else made.text
-
-
-def _mask(client: Client) -> Mask | None:
-    return Mask() if client.config.mask_personal_data else None
 
 
 def _base(language: str) -> str:
@@ -201,7 +197,7 @@ def _written(
                 hit.chunk.text)
         for n, hit in enumerate(found.hits, 1)
     ]  # fmt: skip
-    mask = transcripts.mask_of(chat)
+    mask = transcripts.mask_of(chat.client)
     drafts = engine.pay(
         engine.writer.suggest(
             transcript.hidden_by(mask),

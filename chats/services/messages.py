@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -13,7 +13,6 @@ from bots.knowledge import language as languages
 from chatplatform import idempotency, live
 from chatplatform.errors import ApiError
 from chatplatform.jobs import enqueue, postpone
-from chats import serializers as s
 from chats.models import (
     AssignType,
     Channel,
@@ -26,6 +25,8 @@ from chats.models import (
     text_content,
 )
 from chats.serializers import desk as d
+from chats.serializers import message as m
+from chats.serializers.conversation import ChatCreation
 from chats.services import attachments, conversations, language, lifecycle, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
@@ -60,18 +61,32 @@ class Author:
     name: str = ""
 
 
-def open_with(key: ApiKey, given: s.ChatCreation) -> Conversation:
+class Details(TypedDict, total=False):
+    """What a message may have beside its author and its words: columns of the row."""
+
+    language: str
+    in_reply_to: Message | None
+    client_message_id: str | None
+    citations: list[dict[str, Any]]
+    receipt: dict[str, Any] | None
+    is_note: bool
+    recipient: dict[str, Any] | None
+    metadata: dict[str, Any]
+    sent_at: datetime | None
+
+
+def open_with(key: ApiKey, given: ChatCreation) -> Conversation:
     """Open a conversation together with its first message, where one is given."""
     with transaction.atomic():
         chat = conversations.open_(key, given)
         tags.begin(chat)
         if given.message:
-            _receive(chat, s.ConvMessage(text=given.message, language=given.language))
+            _receive(chat, m.ConvMessage(text=given.message, language=given.language))
     return chat
 
 
 def receive(
-    chat: Conversation, given: s.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+    chat: Conversation, given: m.ConvMessage, *, files: Sequence[attachments.Kept] = ()
 ) -> Message:
     """Store a customer's message and, where the bot is to answer, the job that will.
 
@@ -84,7 +99,7 @@ def receive(
 
 
 def _receive(
-    chat: Conversation, given: s.ConvMessage, files: Sequence[attachments.Kept] = ()
+    chat: Conversation, given: m.ConvMessage, files: Sequence[attachments.Kept] = ()
 ) -> Message:
     client_message_id = _id_of(given)
     chat, known = place(chat, client_message_id)
@@ -120,14 +135,13 @@ def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversati
 
 def content_of(
     chat: Conversation,
-    given: s.ConvMessage | d.ManualChatMessageDto,
+    given: m.ConvMessage | d.ManualChatMessageDto,
     files: Sequence[attachments.Kept] = (),
 ) -> list[dict[str, Any]]:
     """What is stored of a text, of pieces given by link, and of files that were sent along."""
-    linked = [piece.model_dump(mode="json", exclude_none=True) for piece in given.attachments]
     return [
         *(text_content(given.text) if given.text else []),
-        *attachments.linked(chat, linked),
+        *attachments.linked(chat, given.attachments),
         *(file.content for file in files),
     ]
 
@@ -160,8 +174,6 @@ def ask_bot(chat: Conversation, message: Message) -> None:
     """
     if chat.assign_type != AssignType.BOT:
         return
-    # One lane a conversation: replies come in the order of the messages.
-    lane = f"chat:{chat.pk}"
     wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
@@ -172,19 +184,32 @@ def ask_bot(chat: Conversation, message: Message) -> None:
         return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), before]}
 
     if wait and postpone(
-        "chats.generate_reply", lane=lane, wait=wait, at_most=wait * LONGEST_BURST, change=join
+        "chats.generate_reply",
+        lane=_lane(chat),
+        wait=wait,
+        at_most=wait * LONGEST_BURST,
+        change=join,
     ):
         return
+    _enqueue_reply(chat, message, due_at=timezone.now() + wait if wait else None)
+
+
+def _enqueue_reply(chat: Conversation, message: Message, due_at: datetime | None = None) -> None:
     enqueue(
         "chats.generate_reply",
         client_id=chat.client_id,
-        lane=lane,
-        due_at=timezone.now() + wait if wait else None,
+        lane=_lane(chat),
+        due_at=due_at,
         message_id=str(message.pk),
     )
 
 
-def _id_of(given: s.ConvMessage) -> str | None:
+def _lane(chat: Conversation) -> str:
+    """One lane a conversation: replies come in the order of the messages."""
+    return f"chat:{chat.pk}"
+
+
+def _id_of(given: m.ConvMessage) -> str | None:
     """What names a message again: its sender's id, or the Idempotency-Key of the request."""
     return given.client_message_id or idempotency.current_id()
 
@@ -204,7 +229,7 @@ def find_known(
     return found
 
 
-def append_of_assistant(chat: Conversation, given: s.ConvMessage) -> Message:
+def append_of_assistant(chat: Conversation, given: m.ConvMessage) -> Message:
     """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
     client_message_id = _id_of(given)
     with transaction.atomic():
@@ -239,12 +264,7 @@ def ask_again(chat: Conversation) -> Message:
             raise NothingToAnswer
         waits = chat.status == Status.OPEN and reply_to(message) is None
         if waits and chat.assign_type == AssignType.BOT:
-            enqueue(
-                "chats.generate_reply",
-                client_id=chat.client_id,
-                lane=f"chat:{chat.pk}",
-                message_id=str(message.pk),
-            )
+            _enqueue_reply(chat, message)
     return message
 
 
@@ -272,19 +292,12 @@ def append(
     *,
     author: Author,
     content: list[dict[str, Any]],
-    language: str = "",
-    in_reply_to: Message | None = None,
-    client_message_id: str | None = None,
-    citations: list[dict[str, Any]] | None = None,
-    receipt: dict[str, Any] | None = None,
-    is_note: bool = False,
-    recipient: dict[str, Any] | None = None,
-    **more: Any,
+    **details: Unpack[Details],
 ) -> Message:
     """Store a message at the end of a conversation that is locked, and announce it.
 
-    What the customer is to read in a messaging channel is handed to that channel. `more` are
-    further columns of the row; from one with `sent_at`, which is history, nothing follows.
+    What the customer is to read in a messaging channel is handed to that channel. From a message
+    with `sent_at`, which is history, nothing follows.
     """
     message = Message(
         client_id=chat.client_id,
@@ -293,18 +306,13 @@ def append(
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
-        recipient=recipient or (None if is_note else _recipient(chat, author)),
         content=content,
         text=text_of(content),
-        citations=citations or [],
-        in_reply_to=in_reply_to,
-        is_note=is_note,
-        client_message_id=client_message_id,
-        language=language,
-        receipt=receipt,
         created_at=timezone.now(),
-        **more,
+        **details,
     )
+    if message.recipient is None and not message.is_note:
+        message.recipient = _recipient(chat, author)
     is_past = message.sent_at is not None
     _count(chat, message, is_past=is_past)
     if not is_past:
@@ -327,7 +335,7 @@ def _send_on(chat: Conversation, message: Message) -> None:
     announce(
         chat.client_id,
         "message.created",
-        {"message": s.Message.of(message)},
+        {"message": m.Message.of(message)},
         conversation_id=chat.pk,
         sequence=chat.last_event_seq,
     )
@@ -385,10 +393,10 @@ def history(chat: Conversation) -> QuerySet[Message]:
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
     reply = reply_to(message)
-    status, reason = _status(message, reply, asked)
+    status, reason = _status(message, reply, asked=asked)
     return {
-        "message": s.Message.of(message),
-        "reply": s.Message.of(reply) if reply else None,
+        "message": m.Message.of(message),
+        "reply": m.Message.of(reply) if reply else None,
         "status": status,
         "handoff_reason": reason,
     }
@@ -406,7 +414,7 @@ def reply_to(message: Message) -> Message | None:
     return replies.order_by("seq").first()
 
 
-def _status(message: Message, reply: Message | None, asked: bool) -> tuple[Turn, str | None]:  # noqa: FBT001
+def _status(message: Message, reply: Message | None, *, asked: bool) -> tuple[Turn, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
         return Turn.ANSWERED, None
     if reply:

@@ -5,7 +5,6 @@ from django.db.models import QuerySet
 
 from bots.knowledge import language as languages
 from chatplatform.errors import ApiError, Invalid, NotFound
-from chats import serializers as s
 from chats.models import (
     AssignType,
     Channel,
@@ -17,11 +16,14 @@ from chats.models import (
     Tagging,
     TagSource,
 )
+from chats.serializers.message import Sender
 from chats.serializers.messaging import ConversationRequest, MessageRequest
+from chats.serializers.people import CustomerInfo
 from chats.services import (
     attachments,
     conversations,
     customers,
+    insights,
     language,
     lifecycle,
     messages,
@@ -44,15 +46,15 @@ def open_(key: ApiKey, given: ConversationRequest) -> Conversation:
     """Open a conversation; it is its agent's from the beginning where one of ours is named."""
     bot = conversations.bot_of(key, None)
     asks = given.requester
-    customer = s.CustomerInfo(external_id=asks.external_id, name=asks.name or None)
+    customer = CustomerInfo(external_id=asks.external_id, name=asks.name or None)
     with transaction.atomic():
         chat = conversations.begin(
             bot,
             customer=customers.of(key.client, customer),
-            opened_by_key=key,
+            opened_by_key_id=key.pk,
             channel=Channel.API,
             language=bot.default_language,
-            tags=s.distinct(given.tags),
+            tags=given.tags,
             location=given.location.model_dump() if given.location else None,
             provider=given.provider,
             group_id=given.group_id or "",
@@ -94,8 +96,7 @@ def end(chat: Conversation) -> Conversation:
 
 def summary(chat: Conversation) -> Summary:
     """The newest summary; 404 before the first."""
-    rows: QuerySet[Summary] = Summary.objects.of(chat.client)
-    newest = rows.filter(conversation=chat).order_by("-id").first()
+    newest = insights.newest_summary(chat)
     if newest is None:
         raise NotFound("This conversation has no summary yet.")
     return newest
@@ -103,8 +104,7 @@ def summary(chat: Conversation) -> Summary:
 
 def ai_tags(chat: Conversation) -> list[Tagging]:
     """The tags that an engine gave."""
-    rows: QuerySet[Tagging] = Tagging.objects.of(chat.client)
-    return list(rows.filter(conversation=chat, source=TagSource.AI).order_by("id"))
+    return [one for one in tags.of(chat) if one.source == TagSource.AI]
 
 
 def _place(chat: Conversation, given: MessageRequest) -> tuple[Conversation, Message | None]:
@@ -115,7 +115,7 @@ def _place(chat: Conversation, given: MessageRequest) -> tuple[Conversation, Mes
     return chat, messages.find_known(chat, given.client_message_id, side)
 
 
-def _make_room(chat: Conversation, sender: s.Sender, agent: User | None) -> None:
+def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:
     """What a message of now does to its conversation before it is stored."""
     lifecycle.refuse_ended(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
@@ -127,9 +127,7 @@ def _make_room(chat: Conversation, sender: s.Sender, agent: User | None) -> None
 
 
 def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Message:
-    content = attachments.linked(
-        chat, [piece.model_dump(mode="json", exclude_none=True) for piece in given.pieces]
-    )
+    content = attachments.linked(chat, given.pieces)
     return messages.append(
         chat,
         author=_author(chat, given.sender, agent),
@@ -143,7 +141,7 @@ def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Mes
     )
 
 
-def _author(chat: Conversation, sender: s.Sender, agent: User | None) -> messages.Author:
+def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.Author:
     """Who says it: one of ours by our own id; else as the sender says, or as we know that side."""
     side = SenderType(sender.type)
     if agent:

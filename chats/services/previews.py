@@ -10,10 +10,10 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform import idempotency
 from chatplatform.errors import ApiError, Invalid
-from chats import serializers as s
 from chats.models import Channel, Conversation, Customer, Message, SenderType, text_content
 from chats.serializers.generate import GenerateChatRequest, GeneratedChat
 from chats.serializers.insight import ChatGptMessage
+from chats.serializers.message import ConvMessage
 from chats.services import conversations, lifecycle, messages
 from identity.models import Client, User
 
@@ -102,7 +102,7 @@ def _say(chat: Conversation, given: GenerateChatRequest) -> Message:
             content=text_content(one.content),
             language=given.language or languages.detect(one.content, default=chat.language),
         )
-    return messages.receive(chat, s.ConvMessage(text=last.content, language=given.language))
+    return messages.receive(chat, ConvMessage(text=last.content, language=given.language))
 
 
 def _author(chat: Conversation, said: ChatGptMessage) -> messages.Author:

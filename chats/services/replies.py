@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -101,15 +102,7 @@ def _say(
         if earlier:
             receipt |= {"answers": [*earlier, str(message.pk)]}
         if isinstance(decision, HandOver):
-            handoffs.hand_over(
-                locked,
-                reason=decision.reason,
-                language=message.language,
-                in_reply_to=message,
-                receipt=receipt,
-            )
-            if decision.reason == "approval_needed":
-                actions.note_for_agents(locked, receipt)
+            _hand_over(locked, message, decision.reason, receipt)
             return
         messages.append(
             locked,
@@ -120,3 +113,11 @@ def _say(
             citations=decision.citations,
             receipt=receipt,
         )
+
+
+def _hand_over(chat: Conversation, message: Message, reason: str, receipt: dict[str, Any]) -> None:
+    handoffs.hand_over(
+        chat, reason=reason, language=message.language, in_reply_to=message, receipt=receipt
+    )
+    if reason == "approval_needed":
+        actions.note_for_agents(chat, receipt)

@@ -10,8 +10,7 @@ from bots.engine.tagging import KnownTag, Suggested
 from chatplatform.errors import Invalid
 from chatplatform.jobs import hold_lease
 from chats.models import Conversation, Message, SenderType, Tagging, TagSource
-from chats.serializers import MAX_TAGS
-from chats.serializers.insight import Tag, Tags
+from chats.serializers.insight import MAX_TAGS, Tag, Tags
 from chats.services import conversations
 from identity.models import Client, KeyScope
 

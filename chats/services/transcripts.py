@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bots.engine.masking import Mask
 from bots.engine.types import Line
 from chats.models import Conversation, Message, SenderType
+from identity.models import Client
 
 # The latest ones; the beginning of a longer chat is what its first message says.
 MAX_LINES = 200
@@ -53,9 +54,9 @@ def of(chat: Conversation) -> Transcript:
     return Transcript(tuple(map(_line, kept)), chat.message_count)
 
 
-def mask_of(chat: Conversation) -> Mask | None:
+def mask_of(client: Client) -> Mask | None:
     """What hides personal data, where the client asks for it."""
-    return Mask() if chat.client.config.mask_personal_data else None
+    return Mask() if client.config.mask_personal_data else None
 
 
 def _line(row: Message) -> Line:

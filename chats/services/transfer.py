@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db import models, transaction
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
@@ -26,19 +26,17 @@ from chats.models import (
     Tagging,
 )
 from chats.serializers.portable import ConversationEntity, MessageEntity, PortableFeedback
+from chats.services.conversations import visible_to
 from identity.models import ApiKey, Client, User
 
 # A row of a transaction that is still open has an id already and is not to be seen: an export
 # that went past it would miss it. No request takes this long to commit.
 SETTLED_AFTER = timedelta(seconds=5)
-Row = TypeVar("Row", bound=models.Model)
 
 
 def conversations(key: ApiKey) -> QuerySet[Conversation]:
     """What a key may take along; those of the last seconds follow on the next page."""
-    rows: QuerySet[Conversation] = Conversation.objects.of(key.client)
-    if key.bot_id:
-        rows = rows.filter(bot_id=key.bot_id)
+    rows = visible_to(key)
     whole_chat = Prefetch(
         "feedbacks", Feedback.objects.filter(message__isnull=True), to_attr="chat_feedback"
     )

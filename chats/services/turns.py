@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import Error
 from django.http import HttpResponseBase
+from rest_framework.request import Request
 
 from chatplatform.errors import json_response
 from chatplatform.held import Events, Held, InThread, ServerSent
@@ -31,6 +32,13 @@ def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> Htt
             status_of=_http_status,
         )
     return json_response(shape(turn), _http_status(turn))
+
+
+def asked(request: Request, reply: str = "wait") -> str:
+    """How the caller wants the reply; `Accept: text/event-stream` makes a stream of a wait."""
+    if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
+        return "stream"
+    return reply
 
 
 def _as_it_is(turn: dict[str, Any]) -> dict[str, Any]:

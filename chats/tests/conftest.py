@@ -3,13 +3,20 @@
 import pytest
 from django.db import transaction
 
+from chatplatform.testing import make_person
 from chatplatform.tests import stub_model, tool_server
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services import conversations, messages
-from identity.models import CreditEntry, EntryKind, Subscription
+from identity.models import CreditEntry, EntryKind, Role, Subscription
 
 NOBODY_LISTENS = "http://127.0.0.1:9/v1"
 SECRET = "Bearer very-secret-token"
+
+
+@pytest.fixture
+def bea(client_a):
+    """A second agent beside Ben."""
+    return make_person(client_a, Role.AGENT, "Bea")
 
 
 @pytest.fixture
@@ -21,6 +28,7 @@ def tool(settings):
 
 @pytest.fixture
 def stub(settings):
+    """A model server that answers a question as `stub.play(...)` says."""
     with stub_model.running() as server:
         settings.LLM_BASE_URL, settings.LLM_MODEL = server.base_url, "stub"
         settings.LLM_DEADLINE_SECONDS = 30
@@ -91,8 +99,7 @@ def talk(server):
 def model(settings):
     """A model server that answers `model.says` as JSON."""
     with stub_model.running("json") as server:
-        settings.LLM_BASE_URL = server.base_url
-        settings.LLM_MODEL = "stub"
+        settings.LLM_BASE_URL, settings.LLM_MODEL = server.base_url, "stub"
         settings.LLM_DEADLINE_SECONDS = 30
         yield server
 

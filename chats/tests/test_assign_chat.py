@@ -22,11 +22,6 @@ def chat(bot):
     return make_chat(bot, assign_type="queue", handoff_reason="no_answer")
 
 
-@pytest.fixture
-def bea(client_a):
-    return make_person(client_a, Role.AGENT, "Bea")
-
-
 def events(kind):
     return Event.objects.filter(type=kind).count()
 

@@ -53,8 +53,7 @@ def test_what_has_ended_does_not_end_again(ben, server, chat):
     assert Event.objects.count() == 1
 
 
-def test_another_agents_chat(ann, client_a, chat):
-    bea = make_person(client_a, Role.AGENT, "Bea")
+def test_another_agents_chat(ann, bea, chat):
     assert bea.post(f"/ai/chat/{chat.pk}/agent-end").json()["code"] == "already_assigned"
     assert ended() == []
     assert ann.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 200

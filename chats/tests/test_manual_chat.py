@@ -18,11 +18,6 @@ def chat(bot):
     return make_chat(bot, assign_type="queue", unread_count=2)
 
 
-@pytest.fixture
-def bea(client_a):
-    return make_person(client_a, Role.AGENT, "Bea")
-
-
 def test_who_answers_has_it(ben, server, chat):
     reply = ben.post(path_of(chat), {"text": "How can I help?", "client_message_id": "a-1"})
     assert reply.status_code == 201

@@ -6,7 +6,6 @@ from django.db.models import F
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs, trained
-from chatplatform.tests import stub_model
 from chats.models import Conversation, Message
 from identity.models import CreditEntry, Subscription
 from identity.services import credits
@@ -23,13 +22,6 @@ UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
 def chat(server, bot):
     trained(bot, SHOP)
     return Conversation.objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
-
-
-@pytest.fixture
-def model(settings):
-    with stub_model.running() as server:
-        settings.LLM_BASE_URL, settings.LLM_MODEL = server.base_url, "stub"
-        yield server
 
 
 def ask(server, chat, text=KNOWN):
@@ -60,7 +52,7 @@ def test_a_quoted_reply_costs_one_credit(server, chat):
     assert (held.reference, held.job_id) == (f"reply:{message_id}", Job.objects.get().pk)
 
 
-def test_a_models_reply_costs_by_its_tokens(server, chat, model):
+def test_a_models_reply_costs_by_its_tokens(server, chat, stub):
     ask(server, chat)
     run_jobs()
     usage = reply().receipt["usage"]
@@ -69,26 +61,26 @@ def test_a_models_reply_costs_by_its_tokens(server, chat, model):
     assert reply().receipt["credits"] == 1
 
 
-def test_a_model_that_refuses_has_thought_all_the_same(server, chat, model):
-    model.play("no_answer")
+def test_a_model_that_refuses_has_thought_all_the_same(server, chat, stub):
+    stub.play("no_answer")
     ask(server, chat)
     run_jobs()
     assert reply().receipt["decision"] == "model_refused"
     assert left(chat) == 999
 
 
-def test_where_the_model_fails_the_quotation_is_paid(server, chat, model):
-    model.play("500")
+def test_where_the_model_fails_the_quotation_is_paid(server, chat, stub):
+    stub.play("500")
     ask(server, chat)
     run_jobs()
     assert reply().receipt["model"] == "extractive"
     assert entries() == [("reserve", -10), ("settle", 9)]
 
 
-def test_where_nothing_answers_nothing_is_paid(server, chat, model):
+def test_where_nothing_answers_nothing_is_paid(server, chat, stub):
     chat.client.config.fallback_to_extractive = False
     chat.client.config.save()
-    model.play("500")
+    stub.play("500")
     ask(server, chat)
     run_jobs()
     assert reply().receipt["handoff_reason"] == "engine_failed"
@@ -162,7 +154,7 @@ def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeyp
     assert jobs.current_job() is None
 
 
-def test_a_long_reply_costs_no_more_than_what_it_held(server, chat, model, monkeypatch):
+def test_a_long_reply_costs_no_more_than_what_it_held(server, chat, stub, monkeypatch):
     monkeypatch.setattr("identity.services.credits.TOKENS_A_CREDIT", 1)
     ask(server, chat)
     run_jobs()

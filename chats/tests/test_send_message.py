@@ -12,7 +12,6 @@ from django.db.models import F
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.testing import make_bot, make_chat, make_key, run_before, run_jobs, trained
-from chatplatform.tests import stub_model
 from chats.models import Attachment, Conversation, Message
 from chats.services import replies
 from webhooks.models import Event
@@ -442,12 +441,10 @@ def test_a_chat_deleted_meanwhile_ends_its_job(server, chat):
 
 
 @pytest.fixture
-def stub(settings):
-    with stub_model.running() as server:
-        settings.LLM_BASE_URL = server.base_url
-        settings.LLM_MODEL = "stub"
-        settings.LLM_DEADLINE_SECONDS = 1.5
-        yield server
+def stub(stub, settings):
+    """A model that has little time."""
+    settings.LLM_DEADLINE_SECONDS = 1.5
+    return stub
 
 
 def test_the_models_answer_is_cited(server, chat, document, stub):

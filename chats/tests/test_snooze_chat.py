@@ -55,9 +55,8 @@ def test_a_wrong_body(ben, chat, body):
     assert (chat.status, chat.version) == ("open", 1)
 
 
-def test_who_may_not(cara, nobody, client_a, ben, chat):
+def test_who_may_not(cara, nobody, client_a, bea, ben, chat):
     assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), later()).status_code == 403
-    bea = make_person(client_a, Role.AGENT, "Bea")
     assert bea.post(path_of(chat), later()).json()["code"] == "already_assigned"
     assert cara.post(path_of(chat), later()).status_code == 404
     assert nobody.post(path_of(chat), later()).status_code == 401

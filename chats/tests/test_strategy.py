@@ -8,19 +8,13 @@ from django.db import connection
 from django.utils import timezone
 
 from chatplatform.models import Job
-from chatplatform.testing import make_chat, make_person, run_before, run_jobs
+from chatplatform.testing import make_chat, run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Notification
 from chats.services import assignment, presence
-from identity.models import Role
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
-
-
-@pytest.fixture
-def bea(client_a):
-    return make_person(client_a, Role.AGENT, "Bea")
 
 
 @pytest.fixture

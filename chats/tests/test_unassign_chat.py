@@ -44,8 +44,7 @@ def test_what_nobody_has_goes_back_too_and_once(ben, bot):
     assert Event.objects.filter(type="conversation.unassigned").count() == 1
 
 
-def test_another_agents_chat(ann, client_a, chat):
-    bea = make_person(client_a, Role.AGENT, "Bea")
+def test_another_agents_chat(ann, bea, chat):
     reply = bea.post(path_of(chat))
     assert (reply.status_code, reply.json()["code"]) == (409, "already_assigned")
     chat.refresh_from_db()

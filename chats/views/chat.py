@@ -1,4 +1,4 @@
-"""AI / chat: what a client's people do with its chats."""
+"""AI / chat: what a client's people do with its chats, and the live feed of their screens."""
 
 import uuid
 from typing import Any
@@ -9,15 +9,18 @@ from rest_framework.request import Request
 from chatplatform.api import TenantViewSet, operation
 from chatplatform.openapi import Error
 from chatplatform.pagination import Page, page
-from chats import serializers as s
 from chats.models import Conversation
+from chats.serializers import conversation as c
 from chats.serializers import desk as d
+from chats.serializers import feed as f
 from chats.serializers import generate as g
 from chats.serializers import insight as i
+from chats.serializers import message as m
 from chats.services import (
     assignment,
     conversations,
     desk,
+    feed,
     feedback,
     inbox,
     insights,
@@ -27,7 +30,15 @@ from chats.services import (
     tags,
     turns,
 )
-from identity.auth import BEARER, BEARER_OR_API_KEY
+from identity.auth import (
+    BEARER,
+    BEARER_ANY_ROLE,
+    BEARER_OR_API_KEY,
+    BEARER_OR_TICKET,
+    bearer_token,
+    standing,
+)
+from identity.services import tickets
 
 
 class PreviewViewSet(TenantViewSet):
@@ -38,7 +49,9 @@ class PreviewViewSet(TenantViewSet):
     def begin(self, request: Request, bot_id: int, body: g.GenerateChatRequest) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
         message = previews.begin(self.client, bot_id, body, by=self.user)
-        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+        return turns.respond(
+            message, reply=turns.asked(request, body.reply), shape=previews.generated
+        )
 
     @operation(
         "AI / chat", "Generate Chat", access=BEARER, body=g.GenerateChatRequest,
@@ -51,33 +64,35 @@ class PreviewViewSet(TenantViewSet):
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.of_client(self.client, chat_id)
         message = previews.go_on(chat, body)
-        return turns.respond(message, reply=_asked(request, body), shape=previews.generated)
+        return turns.respond(
+            message, reply=turns.asked(request, body.reply), shape=previews.generated
+        )
 
 
 class ChatViewSet(TenantViewSet):
     @operation(
-        "AI / chat", "Assign Chat", access=BEARER, body=d.ChatAssignDto, returns=s.Conversation,
+        "AI / chat", "Assign Chat", access=BEARER, body=d.ChatAssignDto, returns=c.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def assign(self, request: Request, chat_id: uuid.UUID, body: d.ChatAssignDto) -> s.Conversation:
+    def assign(self, request: Request, chat_id: uuid.UUID, body: d.ChatAssignDto) -> c.Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
         Of two agents who claim at once one has it, the other gets 409 `already_assigned`. What an
         agent has is moved by that agent or an admin only.
         """
         chat = conversations.of_client(self.client, chat_id)
-        return s.Conversation.of(assignment.assign(chat, body, by=self.user))
+        return c.Conversation.of(assignment.assign(chat, body, by=self.user))
 
     @operation(
-        "AI / chat", "Chat Unassign", access=BEARER, returns=s.Conversation, also={409: Error}
+        "AI / chat", "Chat Unassign", access=BEARER, returns=c.Conversation, also={409: Error}
     )
-    def unassign(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+    def unassign(self, request: Request, chat_id: uuid.UUID) -> c.Conversation:
         """Back to the bot, or to the queue where the bot is off."""
         chat = conversations.of_client(self.client, chat_id)
-        return s.Conversation.of(assignment.unassign(chat, by=self.user))
+        return c.Conversation.of(assignment.unassign(chat, by=self.user))
 
     @operation(
-        "AI / chat", "Manual Chat", access=BEARER, body=d.ManualChatMessageDto, returns=s.Message,
+        "AI / chat", "Manual Chat", access=BEARER, body=d.ManualChatMessageDto, returns=m.Message,
         status=201, also={409: Error},
     )  # fmt: skip
     def manual(
@@ -88,72 +103,72 @@ class ChatViewSet(TenantViewSet):
         A chat that nobody has is yours by it. In another agent's chat an admin may write.
         """
         chat = conversations.of_client(self.client, chat_id)
-        return s.Message.of(desk.send(chat, body, by=self.user))
+        return m.Message.of(desk.send(chat, body, by=self.user))
 
     @operation(
-        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=s.MessagesResponse
+        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=m.MessagesResponse
     )
     def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first."""
         chat = conversations.of_client(self.client, chat_id)
-        return page(inbox.transcript(chat), query, by="seq", shape=s.Message.of)
+        return page(inbox.transcript(chat), query, by="seq", shape=m.Message.of)
 
     @operation(
-        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=s.ConversationsResponse
+        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=c.ConversationsResponse
     )
     def of_customer(self, request: Request, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
         rows = inbox.of_customer(self.client, customer_id)
-        return page(rows, query, by="-id", shape=s.Conversation.of)
+        return page(rows, query, by="-id", shape=c.Conversation.of)
 
     @operation(
-        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=s.ConversationsResponse
+        "AI / chat", "Get Chat History", access=BEARER, query=Page, returns=c.ConversationsResponse
     )
     def of_bot(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
         rows = inbox.of_bot(self.client, bot_id)
-        return page(rows, query, by="-id", shape=s.Conversation.of)
+        return page(rows, query, by="-id", shape=c.Conversation.of)
 
     @operation(
-        "AI / chat", "Get Chats", access=BEARER, query=s.ChatsQuery, returns=s.ConversationsResponse
+        "AI / chat", "Get Chats", access=BEARER, query=c.ChatsQuery, returns=c.ConversationsResponse
     )
-    def list(self, request: Request, query: s.ChatsQuery) -> dict[str, Any]:
+    def list(self, request: Request, query: c.ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first."""
         rows = inbox.chats(self.client, query)
-        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=s.Conversation.of)
+        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=c.Conversation.of)
 
     @operation(
-        "AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, returns=s.Conversation,
+        "AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, returns=c.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def end(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+    def end(self, request: Request, chat_id: uuid.UUID) -> c.Conversation:
         """The customer ends the chat; 409 `chat_ended` where it has ended already."""
         chat = conversations.of_caller(self.caller, chat_id)
-        return s.Conversation.of(desk.end_for_customer(chat))
+        return c.Conversation.of(desk.end_for_customer(chat))
 
     @operation(
-        "AI / chat", "Agent End A Chat By Id", access=BEARER, returns=s.Conversation,
+        "AI / chat", "Agent End A Chat By Id", access=BEARER, returns=c.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def agent_end(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+    def agent_end(self, request: Request, chat_id: uuid.UUID) -> c.Conversation:
         """An agent ends the chat; 409 where it has ended already, or where another agent has it."""
         chat = conversations.of_client(self.client, chat_id)
-        return s.Conversation.of(desk.end(chat, by=self.user))
+        return c.Conversation.of(desk.end(chat, by=self.user))
 
     @operation(
-        "AI / chat", "Snooze Chat", access=BEARER, body=d.ChatSnoozeDto, returns=s.Conversation,
+        "AI / chat", "Snooze Chat", access=BEARER, body=d.ChatSnoozeDto, returns=c.Conversation,
         also={409: Error},
     )  # fmt: skip
-    def snooze(self, request: Request, chat_id: uuid.UUID, body: d.ChatSnoozeDto) -> s.Conversation:
+    def snooze(self, request: Request, chat_id: uuid.UUID, body: d.ChatSnoozeDto) -> c.Conversation:
         """Put a chat off: the time, or the customer by writing, opens it again."""
         chat = conversations.of_client(self.client, chat_id)
-        return s.Conversation.of(desk.snooze(chat, until=body.until, by=self.user))
+        return c.Conversation.of(desk.snooze(chat, until=body.until, by=self.user))
 
-    @operation("AI / chat", "Mark Chat As Read", access=BEARER, returns=s.Conversation)
-    def read(self, request: Request, chat_id: uuid.UUID) -> s.Conversation:
+    @operation("AI / chat", "Mark Chat As Read", access=BEARER, returns=c.Conversation)
+    def read(self, request: Request, chat_id: uuid.UUID) -> c.Conversation:
         """All that the customer wrote was seen: `unread_count` is 0."""
         chat = conversations.of_client(self.client, chat_id)
-        return s.Conversation.of(desk.mark_read(chat))
+        return c.Conversation.of(desk.mark_read(chat))
 
 
 class NotificationViewSet(TenantViewSet):
@@ -241,14 +256,7 @@ class InsightViewSet(TenantViewSet):
     )  # fmt: skip
     def judge(self, request: Request, chat_id: uuid.UUID) -> i.ChatSentiment:
         """Judge how the customer feels, and store it on the chat."""
-        judged = insights.judge(self._chat(chat_id))
-        return i.ChatSentiment(
-            chat_id=chat_id,
-            sentiment=judged.feeling.sentiment,
-            score=judged.feeling.score,
-            engine=judged.engine,
-            created_at=judged.at,
-        )
+        return insights.judge(self._chat(chat_id))
 
     @operation(
         "AI / chat", "Create Chat Feed Back", access=BEARER_OR_API_KEY, body=i.ChatFeedBackDto,
@@ -274,7 +282,37 @@ class InsightViewSet(TenantViewSet):
         return conversations.of_client(self.client, chat_id)
 
 
-def _asked(request: Request, body: g.GenerateChatRequest) -> str:
-    """A stream where the body or the Accept header asks for one."""
-    wants = body.stream or "text/event-stream" in request.headers.get("Accept", "")
-    return "stream" if wants else "wait"
+class FeedViewSet(TenantViewSet):
+    @operation(
+        "AI / chat", "Chat Events", access=BEARER_OR_TICKET, query=f.FeedQuery, streams=True,
+    )  # fmt: skip
+    def stream(self, request: Request, query: f.FeedQuery) -> HttpResponseBase:
+        """Everything that happens at your client, live, as server-sent events.
+
+        Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
+        webhook would. Come back with the last one as `Last-Event-ID` (browsers do so by
+        themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
+        without an id: `ready` at the beginning, and `typing`. `notification.created` holds your
+        own notifications alone. The stream ends when the sign-in that opened it does.
+        """
+        asked = request.headers.get("Last-Event-ID") or query.last_event_id
+        return feed.stream(
+            self.user, last_event_id=asked, is_still_admitted=standing(request._request)
+        )
+
+    @operation(
+        "AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, returns=f.FeedTicket,
+        status=201,
+    )  # fmt: skip
+    def ticket(self, request: Request) -> f.FeedTicket:
+        """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        made = tickets.make(bearer_token(request._request))
+        return f.FeedTicket(ticket=made, expires_in=tickets.LIFETIME_SECONDS)
+
+    @operation(
+        "AI / chat", "Set Typing", access=BEARER_OR_API_KEY, body=f.Typing, status=204
+    )  # fmt: skip
+    def typing(self, request: Request, chat_id: uuid.UUID, body: f.Typing) -> None:
+        """Show on the client's open screens that someone is typing; nothing is stored."""
+        chat = conversations.of_caller(self.caller, chat_id)
+        feed.say_typing(chat, by=self.caller, is_typing=body.is_typing)

@@ -13,10 +13,12 @@ from bots.services import bots, training
 from chatplatform.api import PUBLIC, Deprecated, Form, TenantViewSet, operation
 from chatplatform.openapi import Error, File
 from chatplatform.pagination import Page, page
-from chats import serializers as s
 from chats.models import Conversation
+from chats.serializers import conversation as c
 from chats.serializers import insight as i
+from chats.serializers import message as m
 from chats.serializers import portable as p
+from chats.serializers.people import CustomerInfo
 from chats.services import (
     attachments,
     conversations,
@@ -28,7 +30,7 @@ from chats.services import (
 )
 from identity.auth import API_KEY, SECRET_KEY
 
-FilesBody = s.Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post
+FilesBody = m.Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post
 FILES = Form(FilesBody, files=("files",))
 
 OLD_TRANSLATE = Deprecated(
@@ -40,18 +42,18 @@ OLD_TRANSLATE = Deprecated(
 
 class ClientChatViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Create new chat conversation", access=API_KEY, body=s.ChatCreation,
-        returns=s.Conversation, status=201,
+        "AI / client", "Create new chat conversation", access=API_KEY, body=c.ChatCreation,
+        returns=c.Conversation, status=201,
     )  # fmt: skip
-    def create(self, request: Request, body: s.ChatCreation) -> s.Conversation:
+    def create(self, request: Request, body: c.ChatCreation) -> c.Conversation:
         """Open a conversation, with the customer's first message where there is one."""
-        return s.Conversation.of(messages.open_with(self.key, body))
+        return c.Conversation.of(messages.open_with(self.key, body))
 
     @operation(
         "AI / client", "Send message in existing chat conversation", access=API_KEY,
-        body=s.ConvMessage, returns=s.ChatTurn, also={202: s.ChatTurn, 409: Error}, streams=True,
+        body=m.ConvMessage, returns=m.ChatTurn, also={202: m.ChatTurn, 409: Error}, streams=True,
     )  # fmt: skip
-    def send(self, request: Request, chat_id: uuid.UUID, body: s.ConvMessage) -> HttpResponseBase:
+    def send(self, request: Request, chat_id: uuid.UUID, body: m.ConvMessage) -> HttpResponseBase:
         """Store a customer's message; the answer is waited for, streamed, or left to come.
 
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
@@ -59,31 +61,31 @@ class ClientChatViewSet(TenantViewSet):
         """
         chat = conversations.get(self.key, chat_id)
         message = messages.receive(chat, body)
-        return turns.respond(message, reply=_asked(request, body))
+        return turns.respond(message, reply=turns.asked(request, body.reply))
 
     @operation(
         "AI / client", "Get chat conversation history", access=API_KEY, query=Page,
-        returns=s.MessagesResponse,
+        returns=m.MessagesResponse,
     )  # fmt: skip
     def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation, oldest first; internal notes are not among them."""
         chat: Conversation = conversations.get(self.key, chat_id)
-        return page(messages.history(chat), query, by="seq", shape=s.Message.of)
+        return page(messages.history(chat), query, by="seq", shape=m.Message.of)
 
     @operation(
         "AI / client", "Update customer information in chat conversation", access=API_KEY,
-        body=s.CustomerInfo, returns=s.Conversation,
+        body=CustomerInfo, returns=c.Conversation,
     )  # fmt: skip
     def update_customer(
-        self, request: Request, chat_id: uuid.UUID, body: s.CustomerInfo
-    ) -> s.Conversation:
+        self, request: Request, chat_id: uuid.UUID, body: CustomerInfo
+    ) -> c.Conversation:
         """Add what is now known of the customer; fields left out keep their value."""
         chat = conversations.get(self.key, chat_id)
-        return s.Conversation.of(conversations.update_customer(chat, body, by=self.key))
+        return c.Conversation.of(conversations.update_customer(chat, body, by=self.key))
 
     @operation(
         "AI / client", "Send message with files in chat conversation", access=API_KEY,
-        body=FILES, returns=s.ChatTurn, also={202: s.ChatTurn, 409: Error}, streams=True,
+        body=FILES, returns=m.ChatTurn, also={202: m.ChatTurn, 409: Error}, streams=True,
         path_suffix="/",
     )  # fmt: skip
     def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
@@ -95,67 +97,66 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.key, chat_id)
         with attachments.kept(body.files) as files:
             message = messages.receive(chat, body.words, files=files)
-        return turns.respond(message, reply=_asked(request, body))
+        return turns.respond(message, reply=turns.asked(request, body.reply))
 
     @operation(
         "AI / client", "Send assistant reply message in chat conversation", access=SECRET_KEY,
-        body=s.ConvMessage, returns=s.Message, status=201, also={409: Error},
+        body=m.ConvMessage, returns=m.Message, status=201, also={409: Error},
     )  # fmt: skip
     def send_as_assistant(
-        self, request: Request, chat_id: uuid.UUID, body: s.ConvMessage
+        self, request: Request, chat_id: uuid.UUID, body: m.ConvMessage
     ) -> dict[str, Any]:
         """Answer from your own system in the bot's name; 409 while an agent has the chat."""
         chat = conversations.get(self.key, chat_id)
-        return s.Message.of(messages.append_of_assistant(chat, body))
+        return m.Message.of(messages.append_of_assistant(chat, body))
 
     @operation(
-        "AI / client", "Generate automatic AI response", access=API_KEY, returns=s.ChatTurn,
-        also={202: s.ChatTurn, 409: Error}, streams=True,
+        "AI / client", "Generate automatic AI response", access=API_KEY, returns=m.ChatTurn,
+        also={202: m.ChatTurn, 409: Error}, streams=True,
     )  # fmt: skip
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; answered already, it is told again."""
         message = messages.ask_again(conversations.get(self.key, chat_id))
-        wants = "text/event-stream" in request.headers.get("Accept", "")
-        return turns.respond(message, reply="stream" if wants else "wait")
+        return turns.respond(message, reply=turns.asked(request))
 
     @operation(
-        "AI / client", "Get chat conversation list", access=SECRET_KEY, query=s.ChatsQuery,
-        returns=s.ConversationsResponse,
+        "AI / client", "Get chat conversation list", access=SECRET_KEY, query=c.ChatsQuery,
+        returns=c.ConversationsResponse,
     )  # fmt: skip
-    def list(self, request: Request, query: s.ChatsQuery) -> dict[str, Any]:
+    def list(self, request: Request, query: c.ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats_of_key(self.key, query)
-        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=s.Conversation.of)
+        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=c.Conversation.of)
 
     @operation(
         "AI / client", "Get chat conversation history with customer information",
-        access=SECRET_KEY, query=Page, returns=s.ConversationHistory,
+        access=SECRET_KEY, query=Page, returns=c.ConversationHistory,
     )  # fmt: skip
     def history_with_customer(
         self, request: Request, chat_id: uuid.UUID, query: Page
     ) -> dict[str, Any]:
         """A conversation, who wrote it, and its messages, oldest first."""
         chat = conversations.get(self.key, chat_id)
-        said = page(messages.history(chat), query, by="seq", shape=s.Message.of)
-        shown = s.Conversation.of(chat)
+        said = page(messages.history(chat), query, by="seq", shape=m.Message.of)
+        shown = c.Conversation.of(chat)
         return {"conversation": shown, "customer": shown.customer, **said}
 
     @operation(
         "AI / client", "Get messages by chat conversation code", access=API_KEY, query=Page,
-        returns=s.MessagesResponse,
+        returns=m.MessagesResponse,
     )  # fmt: skip
     def by_code(self, request: Request, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
         chat = conversations.by_code(self.key, chat_code)
-        return page(messages.history(chat), query, by="seq", shape=s.Message.of)
+        return page(messages.history(chat), query, by="seq", shape=m.Message.of)
 
 
 class AttachmentViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Download Attachment", access=PUBLIC, query=s.AttachmentQuery, returns=File
+        "AI / client", "Download Attachment", access=PUBLIC, query=m.AttachmentQuery, returns=File
     )
     def download(
-        self, request: Request, attachment_id: uuid.UUID, query: s.AttachmentQuery
+        self, request: Request, attachment_id: uuid.UUID, query: m.AttachmentQuery
     ) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""
         return attachments.download(attachment_id, signature=query.signature)
@@ -200,13 +201,6 @@ class ClientDocumentsViewSet(TenantViewSet):
         """
         bot = bots.of_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=training.delete_all(bot, by=self.key))
-
-
-def _asked(request: Request, body: s.ConvMessage | FilesBody) -> str:
-    """How the caller wants the reply; `Accept: text/event-stream` asks for a stream too."""
-    if body.reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
-        return "stream"
-    return body.reply
 
 
 class ClientLanguageViewSet(TenantViewSet):
