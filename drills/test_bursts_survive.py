@@ -60,7 +60,7 @@ def message(number: int, **more: Any) -> dict[str, Any]:
     return {"text": QUESTION, "client_message_id": f"m-{number}", "reply": "async", **more}
 
 
-def write(platform: DemoShop, talk: Talk, agent: dict[str, str]) -> None:
+def write(platform: DemoShop, talk: Talk) -> None:
     """All messages of one customer, each third sent twice; an agent comes in the middle of some."""
     for number in range(1, MESSAGES + 1):
         for _ in range(1 + (number % 3 == 0)):
@@ -111,7 +111,7 @@ def everybody_writes(
     begun = time.monotonic()
     killer.start()
     with ThreadPoolExecutor(CUSTOMERS) as pool:
-        list(pool.map(lambda talk: write(platform, talk, agent), talks))
+        list(pool.map(lambda talk: write(platform, talk), talks))
     wrote = time.monotonic() - begun
     with ThreadPoolExecutor(CUSTOMERS) as pool:
         list(pool.map(lambda talk: wait_until_over(platform, talk), talks))
@@ -142,7 +142,7 @@ def check(platform: DemoShop, talk: Talk) -> Counter[str]:
     assert [(m["id"], m["in_reply_to"]) for m in machine] == list(answered.items())
     statuses = [turn["status"] for turn in turns]
     if talk.claimed:
-        check_takeover(platform, talk, machine, statuses)
+        check_takeover(talk, machine, statuses)
     else:
         assert set(statuses) <= {"answered", "handed_off"}
         after = statuses[statuses.index("handed_off") :] if "handed_off" in statuses else []
@@ -150,9 +150,7 @@ def check(platform: DemoShop, talk: Talk) -> Counter[str]:
     return Counter(statuses)
 
 
-def check_takeover(
-    platform: DemoShop, talk: Talk, machine: list[dict[str, Any]], statuses: list[str]
-) -> None:
+def check_takeover(talk: Talk, machine: list[dict[str, Any]], statuses: list[str]) -> None:
     """The agent got the chat at a version and a seq; the machine says nothing beyond them."""
     assert talk.claimed
     taken_at = talk.claimed["last_message"]["seq"]

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, cast
 from pydantic import Field
 
 from chatplatform.pagination import Page
-from chatplatform.shapes import Moment, Shape, Text, iso
+from chatplatform.shapes import Moment, Shape, Text, example, iso
 from webhooks import models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
@@ -264,6 +264,8 @@ class ReplayTarget(Shape):
 
 class ReplayRequest(Shape):
     """Which events are to be sent again."""
+
+    model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")
 
     created_from: Moment = Field(description="The first moment; at most 30 days ago.")
     created_to: Moment | None = Field(

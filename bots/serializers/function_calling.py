@@ -151,7 +151,7 @@ class FunctionCallingConfigDTO(Shape):
                     "url": "https://shop.example/customers/{customer.external_id}/orders/{order_id}",
                     "timeout_seconds": 10,
                 },
-                "secret_headers": {"Authorization": "Bearer …"},
+                "secret_headers": {"Authorization": "Bearer 7d1f0c"},
                 "requires_approval": "none",
             }
         ],

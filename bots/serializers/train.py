@@ -18,6 +18,8 @@ DocumentId = Annotated[int, Field(ge=1, le=9_223_372_036_854_775_807)]
 class PromptDto(Shape):
     """One version of a bot's instructions."""
 
+    model_config = example(content="You help the customers of a shop. Be brief.", tone="friendly")
+
     id: int | None = read_only("The version's id.")
     version: int | None = read_only("Counts the bot's versions from 1.")
     content: Text = Field(

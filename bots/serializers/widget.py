@@ -127,6 +127,8 @@ def _stored_field(stored: dict[str, object]) -> CustomerInfoField:
 class WelcomeMessages(Shape):
     """The bot's first words, by language."""
 
+    model_config = example(messages={"en": "Hello! How can I help you?", "vi": "Xin chào!"})
+
     messages: dict[Language, Greeting] = Field(
         max_length=50,
         description="Language to first words, at most 2,000 characters each; one of the bot's"

@@ -176,7 +176,7 @@ class Chat:
     # --- what happens in it ---------------------------------------------------------------------
 
     def is_answered(self, questions: int) -> None:
-        """The bot answers from the documents, and sometimes the customer is asked for a rating."""
+        """The bot answers from the documents, and sometimes the customer says thank you."""
         for topic in [self.topic, *self.chance.sample(SCRIPT["topics"], questions - 1)]:
             words = topic[self.language]
             asked = self._customer(self.chance.choice(words["questions"]))

@@ -77,6 +77,22 @@ def test_every_field_is_described(document):
     assert not [name for name, schema in components.items() if not schema.get("description")]
 
 
+BODIES = {
+    declared.body.__name__: declared.body
+    for _, _, declared in routes()
+    if isinstance(declared.body, type)
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_every_json_body_has_an_example_and_each_fits(name, document):
+    schema = document["components"]["schemas"][name]
+    parts = [schema, *schema["properties"].values()]
+    assert any("examples" in part for part in parts), "show what such a body may hold"
+    for whole in schema.get("examples", []):
+        BODIES[name].model_validate(whole)
+
+
 def test_every_parameter_is_described(operations):
     parameters = {
         f"{name}: {parameter['name']}": parameter

@@ -7,7 +7,7 @@ from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
 
 from chatplatform.pagination import Page
-from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text
+from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, example
 from chats import models
 from chats.serializers.insight import TagNames
 from chats.serializers.message import Message, Sentiment
@@ -97,6 +97,12 @@ class Conversation(Shape):
 
 class ChatCreation(Shape):
     """Opens a conversation."""
+
+    model_config = example(
+        customer={"external_id": "customer-17", "name": "Cara Diaz"},
+        message="How long do I have to return an order?",
+        language="en",
+    )
 
     bot_id: int | None = Field(
         None, ge=1, description="The bot; only where the key serves several."

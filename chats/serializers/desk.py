@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from pydantic import Field, model_validator
 
 from chatplatform.pagination import Page
-from chatplatform.shapes import Moment, Shape, Text
+from chatplatform.shapes import Moment, Shape, Text, example
 from chats import models
 from chats.serializers.message import MessageContent
 from chats.serializers.people import Identity
@@ -14,6 +14,8 @@ from chats.serializers.people import Identity
 
 class ChatAssignDto(Shape):
     """Who is to have a chat."""
+
+    model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
     assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
     user_id: int | None = Field(
@@ -49,6 +51,8 @@ class ChatAssignDto(Shape):
 class ManualChatMessageDto(Shape):
     """A person's own words in a chat."""
 
+    model_config = example(text="I have looked into it: your parcel left us this morning.")
+
     text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
     client_message_id: Text | None = Field(
         None,
@@ -72,6 +76,8 @@ class ManualChatMessageDto(Shape):
 
 class ChatSnoozeDto(Shape):
     """How long nothing is expected in a chat."""
+
+    model_config = example(until="2026-12-01T08:00:00Z")
 
     until: Moment = Field(
         description="When it opens again, in the future and at most 366 days ahead; a message of"

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from chatplatform.shapes import Shape, Text
+from chatplatform.shapes import Shape, Text, example
 
 
 class FeedQuery(Shape):
@@ -30,5 +30,7 @@ class FeedTicket(Shape):
 
 class Typing(Shape):
     """Whether someone is writing."""
+
+    model_config = example(is_typing=True)
 
     is_typing: bool = Field(True, description="False takes it back; it also ends after 10 s.")

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from bots.engine.tagging import Suggested
 from chatplatform.pagination import Page
-from chatplatform.shapes import Language, Moment, Shape, Text, read_only
+from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
 from chats import models
 from chats.serializers.message import Citation, Sentiment
 
@@ -134,6 +134,8 @@ class ChatSummary(Shape):
 class SummaryCalculateRequest(Shape):
     """Which chats to summarise."""
 
+    model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
+
     bot_id: int | None = Field(None, ge=1, description="Only chats of this bot.")
     created_from: Moment | None = Field(None, description="Only chats opened then or later.")
     created_to: Moment | None = Field(None, description="Only chats opened before.")
@@ -221,6 +223,8 @@ class FeedbacksResponse(Shape):
 class SuggestionRequest(Shape):
     """How many replies to suggest, and how they should sound."""
 
+    model_config = example(count=3, tone="friendly")
+
     count: int = Field(3, ge=1, le=5, description="At most so many, 1..5.")
     tone: Text | None = Field(
         None, description="Such as `formal`; only a model heeds it.", max_length=60
@@ -270,6 +274,10 @@ class ChatGptMessage(Shape):
 
 class SummarizeRequest(Shape):
     """What to summarise: a text, or messages."""
+
+    model_config = example(
+        text="We open at nine. We close at six. On Sundays we are closed.", max_words=20
+    )
 
     text: Text | None = Field(
         None,

@@ -6,7 +6,7 @@ from typing import cast
 from django.utils import timezone
 from pydantic import Field, model_validator
 
-from chatplatform.shapes import FreeObject, Moment, Shape, Text
+from chatplatform.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
 from chats.serializers.conversation import ConversationStatus
 from chats.serializers.insight import TagNames
@@ -82,6 +82,13 @@ class ConversationResponses(Shape):
 
 class MessageRequest(Shape):
     """A message that another system brings."""
+
+    model_config = example(
+        sender={"type": "customer", "id": "customer-17", "name": "Cara Diaz"},
+        text="Where is my parcel?",
+        client_message_id="m-1",
+        generate_reply=True,
+    )
 
     sender: Sender = Field(
         description="Who says it. `customer`: answered where `generate_reply` asks for it; opens a"

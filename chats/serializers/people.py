@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from chatplatform.shapes import FreeObject, Shape, Text
+from chatplatform.shapes import FreeObject, Shape, Text, example
 from chats import models
 from identity.models import User
 
@@ -33,6 +33,13 @@ class Location(Shape):
 
 class CustomerInfo(Shape):
     """Who writes, as far as the caller knows."""
+
+    model_config = example(
+        external_id="customer-17",
+        name="Cara Diaz",
+        email="cara@example.com",
+        attributes={"plan": "gold"},
+    )
 
     external_id: Text | None = Field(
         None,

@@ -7,6 +7,7 @@ from unittest import mock
 
 import pytest
 from django.core.management import call_command
+from django.db.models import Model
 
 from bots.models import Document
 from chatplatform.management import demo_chats
@@ -24,7 +25,7 @@ PATHS = {
 }
 # What belongs to this installation and not to the chat: numbers of rows and of events, the key of
 # the page it was opened by, and when it was moved in.
-OURS = {
+OURS: dict[type[Model], set[str]] = {
     Conversation: {"opened_by_key_id", "last_event_seq", "imported_at"},
     Message: set(),
     Tagging: {"id"},
@@ -44,9 +45,10 @@ def month(bot):
 
 def export(server, folder):
     """Every page of 500 as a file, as a client would save it; what they hold."""
-    found: dict[str, Any] = {}
+    found: dict[str, list[Any]] = {}
     for kind, path in PATHS.items():
-        found[kind], query = [], {"limit": 500}
+        query: dict[str, Any] = {"limit": 500}
+        found[kind] = []
         while True:
             reply = server.get(path, query)
             (folder / f"{kind}-{len(found[kind]):06}.json").write_bytes(reply.content)
