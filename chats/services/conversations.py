@@ -10,11 +10,10 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api import Principal
 from chatplatform.errors import ApiError, Invalid, NotFound
-from chatplatform.jobs import enqueue
 from chats.models import AssignType, Conversation, Customer
 from chats.serializers import conversation as c
 from chats.serializers.people import CustomerInfo
-from chats.services import customers, notifications
+from chats.services import customers, notifications, presence
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
 
@@ -157,12 +156,7 @@ def announce_change(chat: Conversation, type: str, **more: Any) -> None:
 def enqueue_assignment(chat: Conversation) -> None:
     """A chat waits, or an agent has room again: the client's strategy, if it has one, looks."""
     if chat.client.config.assign_strategy != AssignStrategy.MANUAL:
-        enqueue(
-            "chats.assign_waiting",
-            client_id=chat.client_id,
-            lane=f"assign:{chat.client_id}",
-            client=chat.client_id,
-        )
+        presence.enqueue_assignment(chat.client_id)
 
 
 def next_event(chat: Conversation) -> int:

@@ -82,12 +82,7 @@ def touch(user: User) -> None:
         shared.rest(exc)
         return
     if came and _has_strategy(user.client_id):
-        enqueue(
-            "chats.assign_waiting",
-            client_id=user.client_id,
-            lane=f"assign:{user.client_id}",
-            client=user.client_id,
-        )
+        enqueue_assignment(user.client_id)
 
 
 def online(client_id: int) -> set[int]:
@@ -100,6 +95,13 @@ def online(client_id: int) -> set[int]:
     except (redis.RedisError, OSError) as exc:
         shared.rest(exc)
         return set()
+
+
+def enqueue_assignment(client_id: int) -> None:
+    """Have a client's waiting chats handed to whoever is there and has room."""
+    enqueue(
+        "chats.assign_waiting", client_id=client_id, lane=f"assign:{client_id}", client=client_id
+    )
 
 
 def _has_strategy(client_id: int) -> bool:
