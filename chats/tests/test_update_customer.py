@@ -100,7 +100,9 @@ def test_a_message_while_the_chat_becomes_anothers(server, talk, known):
 
     def send():
         try:
-            replies.append(server.post(f"/ai/client/chat/{talk.pk}", {"text": "Hi", "reply": "none"}))
+            replies.append(
+                server.post(f"/ai/client/chat/{talk.pk}", {"text": "Hi", "reply": "none"})
+            )
         finally:
             connection.close()
 
