@@ -8,7 +8,7 @@ streams cost no thread, and everything else runs as plain synchronous Django.
 import asyncio
 import os
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -70,7 +70,7 @@ class Application:
         if isinstance(response, Held):
             await self._hold(response, receive, send)
         elif response.streaming:
-            await self._stream(response, send)
+            await self._stream(response, receive, send)
         else:
             await _send(response, send)
 
@@ -83,27 +83,26 @@ class Application:
             response.close()  # sends request_finished, which returns the connection
         return response
 
-    async def _stream(self, response: HttpResponseBase, send: Send) -> None:
-        """A file: read in a thread, piece by piece."""
+    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        """A file, closed as soon as its reader has all of it or has gone away."""
+        try:
+            await _until_gone(self._send_pieces(response, send), receive)
+        finally:
+            await asyncio.get_running_loop().run_in_executor(self.threads, response.close)
+
+    async def _send_pieces(self, response: HttpResponseBase, send: Send) -> None:
+        """Read in a thread, piece by piece."""
         loop = asyncio.get_running_loop()
         await send(_start(response))
         pieces = iter(response)
         while piece := await loop.run_in_executor(self.threads, next, pieces, b""):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
-        await loop.run_in_executor(self.threads, response.close)
 
     async def _hold(self, response: Held, receive: Receive, send: Send) -> None:
         if self.listener is None:
             self.listener = Listener()
-        gone = asyncio.ensure_future(_wait_for_disconnect(receive))
-        work = asyncio.ensure_future(response.write_to(self.listener, self.threads, send))
-        await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
-        gone.cancel()
-        if not work.done():
-            work.cancel()
-        else:
-            work.result()
+        await _until_gone(response.write_to(self.listener, self.threads, send), receive)
 
 
 async def _read_body(receive: Receive) -> Any:
@@ -125,6 +124,19 @@ async def _read_body(receive: Receive) -> Any:
     body.seek(0)
     body.size = size  # type: ignore[attr-defined]
     return body
+
+
+async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
+    """Send an answer; given up, and out of the way, once its reader hangs up."""
+    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+    work = asyncio.ensure_future(answer)
+    await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
+    gone.cancel()
+    if work.done():
+        work.result()
+        return
+    work.cancel()
+    await asyncio.wait({work})
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

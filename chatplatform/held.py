@@ -113,16 +113,20 @@ def _fresh(read: Callable[..., Any], *args: Any) -> Any:
 async def with_pings(events: Events) -> AsyncIterator[bytes]:
     """Events as server-sent events (WHATWG HTML 9.2), with a comment in every quiet spell."""
     waiting: asyncio.Future[Any] | None = None
-    while True:
-        waiting = waiting or asyncio.ensure_future(anext(events))
-        done, _ = await asyncio.wait({waiting}, timeout=PING_SECONDS)
-        if not done:
-            yield b": ping\n\n"
-            continue
-        try:
-            sent = waiting.result()
-        except StopAsyncIteration:
-            return
-        waiting = None
-        named = f"id: {sent.id}\nevent: " if sent.id else "event: "
-        yield f"{named}{sent.event}\ndata: ".encode() + orjson.dumps(sent.data) + b"\n\n"
+    try:
+        while True:
+            waiting = waiting or asyncio.ensure_future(anext(events))
+            done, _ = await asyncio.wait({waiting}, timeout=PING_SECONDS)
+            if not done:
+                yield b": ping\n\n"
+                continue
+            try:
+                sent = waiting.result()
+            except StopAsyncIteration:
+                return
+            waiting = None
+            named = f"id: {sent.id}\nevent: " if sent.id else "event: "
+            yield f"{named}{sent.event}\ndata: ".encode() + orjson.dumps(sent.data) + b"\n\n"
+    finally:
+        if waiting:
+            waiting.cancel()  # a reader who has gone away waits for nothing any more

@@ -33,7 +33,10 @@ def _clean_tree(value: Any, depth: int = 0) -> Any:
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("must carry a time zone, for example a closing Z")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999 in UTC") from None
 
 
 def iso(moment: datetime) -> str:

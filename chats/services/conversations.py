@@ -131,15 +131,16 @@ def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> C
 def lock(chat: Conversation) -> Conversation:
     """The row as it is now, locked until the transaction ends: numbers are taken under it.
 
-    Only what never changes is joined: after a wait for the lock PostgreSQL reads this row anew,
-    and a joined one, such as the assignee's, as it was before the wait.
+    Only what hardly changes is joined: after a wait for the lock PostgreSQL reads this row anew,
+    and a joined one, such as the assignee's, as it was before the wait. A chat that became another
+    customer's meanwhile then fits no joined row and is not found: the second look finds it.
     """
-    locked: Conversation = (
+    rows: QuerySet[Conversation] = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
         .select_related("customer", "bot", "client__config")
-        .get(pk=chat.pk)
+        .filter(pk=chat.pk)
     )
-    return locked
+    return rows.first() or rows.get()
 
 
 def announce_change(chat: Conversation, type: str, **more: Any) -> None:

@@ -101,7 +101,8 @@ def test_search(ben, bot):
 @pytest.mark.parametrize(
     "query",
     [
-        {"q": "x" * 201}, {"q": ""}, {"q": "\x00"}, {"limit": 10**9}, {"limit": 0},
+        {"q": "x" * 201}, {"q": ""}, {"created_from": "0001-01-01T00:00:00+14:00"},
+        {"created_to": "9999-12-31T23:59:59-14:00"}, {"q": "\x00"}, {"limit": 10**9}, {"limit": 0},
         {"offset": 2**63}, {"status": "closed"}, {"bot_id": "x"}, {"bot_id": 2**70},
         {"assignee_id": 0}, {"channel": "mail"}, {"created_from": "2026-01-01T00:00:00"},
         {"created_to": "soon"}, {"tag": "x" * 61}, {"cursor": "x"}, {"client_id": 1},

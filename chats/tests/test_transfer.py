@@ -207,6 +207,8 @@ def test_an_unknown_agent_leaves_the_chat_in_the_queue(server, client_a, bot, be
     [
         ("{", "not JSON"),
         ('[{"id": "x"}]', "ConversationEntity x"),
+        ("[1]", "ConversationEntity 1"),
+        ("null", "ConversationEntity None"),
     ],
 )
 def test_a_file_that_is_none_is_named(bot, tmp_path, content, said):
@@ -214,6 +216,21 @@ def test_a_file_that_is_none_is_named(bot, tmp_path, content, said):
     (tmp_path / "messages.json").write_text("[]")
     with pytest.raises(CommandError, match=said):
         take_in(tmp_path, bot)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seq": -1}, {"language": "x" * 300}, {"error": "a\x00"}],
+)
+def test_a_row_that_cannot_be_stored_is_named(server, bot, tmp_path, wrong):
+    write(server)
+    exported = export(server)
+    exported["messages"][0].update(wrong)
+    save(tmp_path, exported)
+    forget()
+    with pytest.raises(CommandError, match="None of these is imported"):
+        take_in(tmp_path, bot)
+    assert Message.objects.count() == 0
 
 
 def test_another_clients_bot_is_refused(bot, client_b, tmp_path):

@@ -1,6 +1,10 @@
 """Update customer information in chat conversation."""
 
+import threading
+import time
+
 import pytest
+from django.db import connection, transaction
 from django.db.models import F
 
 from chatplatform.testing import make_bot, make_chat, make_key
@@ -87,6 +91,43 @@ def test_an_id_taken_meanwhile(server, talk, client_a, monkeypatch):
     monkeypatch.setattr(customers, "_lock", taken_first)
     shown = server.post(path_of(talk), {"external_id": "c-3"})
     assert (shown.status_code, shown.json()["customer"]["name"]) == (200, "Dan")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_message_while_the_chat_becomes_anothers(server, talk, known):
+    """Whoever waits for the chat then goes on with its new customer."""
+    replies = []
+
+    def send():
+        try:
+            replies.append(
+                server.post(f"/ai/client/chat/{talk.pk}", {"text": "Hi", "reply": "none"})
+            )
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=send)
+    with transaction.atomic():
+        Conversation.objects.filter(pk=talk.pk).update(customer=known)
+        thread.start()
+        _wait_until_somebody_waits()
+    thread.join(20)
+    assert [reply.status_code for reply in replies] == [200]
+    assert replies[0].json()["message"]["sender"]["id"] == str(known.pk)
+
+
+def _wait_until_somebody_waits():
+    ends_at = time.monotonic() + 20
+    while time.monotonic() < ends_at:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks"
+                " WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+            )
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+    raise AssertionError("nobody waits for the row")
 
 
 def test_a_typed_address_is_no_identity(page, known):

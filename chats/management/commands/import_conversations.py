@@ -8,13 +8,13 @@ import csv
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from pydantic import ValidationError
 
 from bots.models import Bot
@@ -57,10 +57,12 @@ class Command(BaseCommand):
     def _import(self, client: Client, bot: Bot, chats: Iterable[Any], said: Iterable[Any]) -> Tally:
         tally = Tally()
         for page in _pages(ConversationEntity, chats):
-            transfer.import_conversations(client, page, bot=bot, tally=tally)
+            with _named(page):
+                transfer.import_conversations(client, page, bot=bot, tally=tally)
             self._progress("conversations", tally)
         for page in _pages(MessageEntity, said):
-            transfer.import_messages(client, page, tally=tally)
+            with _named(page):
+                transfer.import_messages(client, page, tally=tally)
             self._progress("messages", tally)
         return tally
 
@@ -84,14 +86,28 @@ def _pages(shape: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
     return iter(lambda: list(islice(checked, BATCH)), [])
 
 
+@contextmanager
+def _named(page: list[Any]) -> Iterator[None]:
+    """What the database refuses is said in one line: a value too long, an id or number twice."""
+    try:
+        yield
+    except (DataError, IntegrityError) as exc:
+        raise CommandError(
+            f"{type(page[0]).__name__} {page[0].id} to {page[-1].id}: {str(exc).splitlines()[0]}."
+            " None of these is imported, what was read before them is; correct the file and run"
+            " the command again."
+        ) from exc
+
+
 def _checked(shape: type[Any], row: Any) -> Any:
     try:
         return shape.model_validate(row)
     except ValidationError as exc:
         first = exc.errors()[0]
         where = ".".join(map(str, first["loc"]))
+        named = row.get("id") if isinstance(row, dict) else repr(row)[:60]
         raise CommandError(
-            f"{shape.__name__} {row.get('id')}: {where}: {first['msg']}. What was read before it"
+            f"{shape.__name__} {named}: {where}: {first['msg']}. What was read before it"
             " is imported; correct the file and run the command again."
         ) from exc
 
@@ -100,7 +116,7 @@ def _portable(folder: Path, bot: Bot) -> tuple[Iterable[Any], Iterable[Any]]:
     def rows(kind: str) -> Iterator[Any]:
         for document in _documents(folder, kind):
             items = document.get("items", document) if isinstance(document, dict) else document
-            yield from [items] if isinstance(items, dict) else items
+            yield from items if isinstance(items, list) else [items]
 
     return rows("conversations"), rows("messages")
 

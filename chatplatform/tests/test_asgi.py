@@ -1,0 +1,88 @@
+"""The web process: what is left behind when a reader goes away."""
+
+import asyncio
+
+import pytest
+from django.http import FileResponse
+
+from chatplatform.asgi import Application
+from chatplatform.held import ServerSent, with_pings
+
+SCOPE = {
+    "type": "http", "method": "GET", "path": "/a", "query_string": b"", "headers": [],
+    "http_version": "1.1",
+}  # fmt: skip
+
+
+@pytest.fixture
+def application():
+    made = Application()
+    yield made
+    made.threads.shutdown()
+    made.waiting.shutdown()
+
+
+def served(application, send):
+    """Serve a request whose sender hangs up right behind it."""
+    messages = [{"type": "http.request"}]
+
+    async def receive():
+        await asyncio.sleep(0.01)
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    async def serve():
+        await asyncio.wait_for(application.serve(SCOPE, receive, send), 10)
+
+    asyncio.run(serve())
+
+
+async def stuck(message):
+    """A connection that takes nothing."""
+    await asyncio.Event().wait()
+
+
+async def broken(message):
+    raise ConnectionResetError
+
+
+def test_a_file_is_closed_when_its_reader_hangs_up(application, monkeypatch, tmp_path):
+    (tmp_path / "a.bin").write_bytes(bytes(1_000_000))
+    file = (tmp_path / "a.bin").open("rb")
+    monkeypatch.setattr(application, "respond", lambda scope, body: FileResponse(file))
+    served(application, stuck)
+    assert file.closed
+
+
+def test_a_file_is_closed_when_it_cannot_be_sent(application, monkeypatch, tmp_path):
+    (tmp_path / "a.bin").write_bytes(bytes(1_000_000))
+    file = (tmp_path / "a.bin").open("rb")
+    monkeypatch.setattr(application, "respond", lambda scope, body: FileResponse(file))
+    with pytest.raises(ConnectionResetError):
+        served(application, broken)
+    assert file.closed
+
+
+def test_a_stream_that_nobody_reads_ends_at_once():
+    ended = []
+
+    async def events():
+        try:
+            yield ServerSent("ready", {})
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    async def read_and_leave():
+        async def read():
+            async for _ in with_pings(events()):
+                pass
+
+        reading = asyncio.ensure_future(read())
+        await asyncio.sleep(0.01)
+        reading.cancel()
+        await asyncio.wait({reading})
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert ended
+
+    asyncio.run(read_and_leave())
