@@ -150,10 +150,7 @@ def operation(
                 path["body"] = parse_body(declared, http)
 
             def act() -> HttpResponseBase:
-                response = answer(method(self, request, **path), declared.status)
-                if declared.deprecated:
-                    declared.deprecated.mark(response)
-                return response
+                return answer(method(self, request, **path), declared.status)
 
             if declared.calls_out and DEFERS in http.META:
                 return Deferred(lambda: _rendered(lambda: _once(self, http, declared, act)))
@@ -300,6 +297,13 @@ class TenantViewSet(ViewSet):
         assert self.principal, "a public operation has no key"
         assert self.principal.key, "this operation admits people too"
         return self.principal.key
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Every answer passes here, refusals too: an old operation says so on each."""
+        declared = getattr(getattr(self, self.action or "", None), "operation", None)
+        if isinstance(declared, Operation) and declared.deprecated:
+            declared.deprecated.mark(response)
+        return super().finalize_response(request, response, *args, **kwargs)
 
     # What DRF would do here, `operation()` does, from the declaration: save the work.
     def perform_authentication(self, request: Request) -> None:

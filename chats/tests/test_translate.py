@@ -35,6 +35,12 @@ def test_the_old_path_names_its_successor(server, model, nobody):
     assert "deprecated" not in paths[PATH]["post"]
 
 
+def test_a_refusal_of_the_old_path_names_it_too(server, nobody):
+    for refused in (server.post(OLD, BODY), server.post(OLD, {}), nobody.post(OLD, BODY)):
+        assert refused.status_code >= 400
+        assert {"Deprecation", "Sunset", "Link"} <= set(refused.headers)
+
+
 @both
 def test_without_a_model_it_says_what_to_set(server, paid, path):
     reply = server.post(path, BODY)
