@@ -74,7 +74,7 @@ class Life(RuleBasedStateMachine):
     @initialize()
     def open(self):
         self.begin()
-        self.version = 1
+        self.version, self.rated = 1, False
         self.id = self.server.post("/ai/client/chat", {}).json()["id"]
 
     def act(self, name, path, body=None):
@@ -105,7 +105,7 @@ class Life(RuleBasedStateMachine):
         if found != self.id:
             self.id, self.version = found, 1
             self.begin()
-            self.pending, self.handovers = [], 0
+            self.pending, self.handovers, self.rated = [], 0, False
         elif self.status == "ended":
             self.begin()
             self.version += 1
@@ -188,6 +188,13 @@ class Life(RuleBasedStateMachine):
         if self.expect(self.act(name, path), name, needs_owner=path == "agent-end"):
             self.status = "ended"
             self.version += 1
+
+    @rule(rating=st.integers(1, 5))
+    def rate(self, rating):
+        """Once a chat, in whatever state; it moves nothing."""
+        reply = self.server.post(f"/ai/chat/{self.id}/feedback", {"rating": rating})
+        assert reply.json().get("code", 200) == ("feedback_given" if self.rated else 200)
+        self.rated = True
 
     @rule()
     def switch_the_bot(self):
