@@ -7,7 +7,7 @@ until it has caught up. Pub/sub only says that there is more: the log is read fr
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -23,7 +23,7 @@ from chatplatform.held import Events, Held, InThread, ServerSent
 from chatplatform.live import Listener
 from chats.models import Conversation
 from chats.services import presence
-from identity.models import Client, User
+from identity.models import Client, Role, User
 from webhooks.serializers import envelope, event_id
 from webhooks.services import events
 from webhooks.services.events import Position
@@ -100,15 +100,22 @@ class _Hub:
         self.begins_after = position
         self.kept: deque[Entry] = deque()
         self.screens: set[_Screen] = set()
+        self.present: Counter[int] = Counter()  # screens of each person in this process
         self.task: asyncio.Task[None] | None = None
 
     def join(self, screen: _Screen) -> None:
         self.screens.add(screen)
+        self.present[screen.user.pk] += 1
+        if self.present[screen.user.pk] == 1:
+            self._tell_presence(screen.user, is_online=True)
         if self.task is None or self.task.done():
             self.task = asyncio.get_running_loop().create_task(self._run())
 
     def leave(self, screen: _Screen) -> None:
         self.screens.discard(screen)
+        self.present[screen.user.pk] -= 1
+        if not self.present[screen.user.pk]:
+            self._tell_presence(screen.user, is_online=False)
         if not self.screens and self.task:
             self.task.cancel()
             _hubs.pop(self.client.pk, None)
@@ -123,7 +130,17 @@ class _Hub:
                 looks -= 1
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
+    def _tell_presence(self, user: User, *, is_online: bool) -> None:
+        if user.role != Role.VIEWER:
+            about = {"user_id": user.pk, "name": user.full_name, "is_online": is_online}
+            self.in_thread.threads.submit(say, self.client.pk, "presence", about)
+
     def _hand_out(self, said: dict[str, Any]) -> None:
+        data = said["data"]
+        if said["event"] == "presence" and not data["is_online"] and self.present[data["user_id"]]:
+            # Gone from another process, and still here: say so after it.
+            again = data | {"is_online": True}
+            self.in_thread.threads.submit(say, self.client.pk, "presence", again)
         moment = ServerSent(said["event"], said["data"])
         for screen in self.screens:
             screen.moments.append(moment)
@@ -185,7 +202,8 @@ async def _follow(
     hub.join(screen)
     check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     try:
-        yield ServerSent("ready", {"user_id": screen.user.pk})
+        online = await hub.in_thread(presence.online, hub.client.pk)
+        yield ServerSent("ready", {"user_id": screen.user.pk, "online": sorted(online)})
         while True:
             screen.wake.clear()
             found = hub.after(position)

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from chatplatform.testing import make_person
 from chatplatform.tests.web_process import web
 from chats.models import Message
 from identity.models import RefreshToken
@@ -82,7 +83,9 @@ def test_another_clients_events_are_not(port, ann, cara, server, chat):
         assert ours.next("message.created")
         cara.post("/ai/bot", {"bot_name": "Other"})
         chat_of_cara = open_chat_of(cara)
-        assert theirs.next()["data"]["conversation_id"] == chat_of_cara
+        while (first := theirs.next())["event"] == "presence":
+            assert first["data"]["user_id"] == cara.user.pk
+        assert first["data"]["conversation_id"] == chat_of_cara
 
 
 def open_chat_of(person):
@@ -141,6 +144,19 @@ def test_typing_is_shown_and_kept_nowhere(port, ann, server, chat):
     }
     assert "id" not in seen
     assert Event.objects.count() == before
+
+
+def test_colleagues_are_seen_to_come_and_go(port, ann, ben, client_a):
+    vic = make_person(client_a, "viewer", "Vic")
+    with feed(port, ann) as stream:
+        with feed(port, ben), feed(port, ben), feed(port, vic):
+            # Two screens of one person are one person; who only reads is nobody's colleague here.
+            came = stream.next("presence")["data"]
+            while came["user_id"] == ann.user.pk:
+                came = stream.next("presence")["data"]
+        went = stream.next("presence")["data"]
+    assert came == {"user_id": ben.user.pk, "name": "Ben", "is_online": True}
+    assert went == came | {"is_online": False}
 
 
 def test_a_ticket_opens_one_feed(port, ann):

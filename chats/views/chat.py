@@ -292,8 +292,9 @@ class FeedViewSet(TenantViewSet):
         Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
         webhook would. Come back with the last one as `Last-Event-ID` (browsers do so by
         themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
-        without an id: `ready` at the beginning, and `typing`. `notification.created` holds your
-        own notifications alone. The stream ends when the sign-in that opened it does.
+        without an id: `ready` at the beginning with who is `online`, then `presence` when one of
+        your colleagues comes or goes, and `typing`. `notification.created` holds your own
+        notifications alone. The stream ends when the sign-in that opened it does.
         """
         asked = request.headers.get("Last-Event-ID") or query.last_event_id
         return feed.stream(
