@@ -129,6 +129,13 @@ class Listener:
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
         self._hearing: dict[str, set[asyncio.Queue[dict[str, Any]]]] = defaultdict(set)
         self._task: asyncio.Task[None] | None = None
+        self._up = asyncio.Event()
+
+    async def wait_until_up(self, seconds: float = 1.0) -> None:
+        """Until what is signalled is heard; not longer, for the broker may be away."""
+        self._begin()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._up.wait(), seconds)
 
     def _begin(self) -> None:
         if self._task is None or self._task.done():
@@ -141,10 +148,13 @@ class Listener:
                     await pubsub.psubscribe(f"{_PREFIX}*")
                     self._wake_all()
                     async for message in pubsub.listen():
+                        if message["type"] == "psubscribe":
+                            self._up.set()
                         if message["type"] == "pmessage":
                             self._wake(message["channel"].decode())
                             self._tell(message["channel"].decode(), message["data"])
             except (redis.RedisError, OSError) as exc:
+                self._up.clear()
                 log.warning("live subscription lost, trying again: %s", exc)
                 await asyncio.sleep(0.5)
 

@@ -17,7 +17,6 @@ from unittest import mock
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
 from django.test import Client as Browser
 from django.utils.module_loading import import_string
 
@@ -258,8 +257,3 @@ def trained(bot: Any, text: str, title: str = "Shop") -> Any:
     bot.knowledge_version += 1
     bot.save(update_fields=["knowledge_version"])
     return document
-
-
-def queries() -> int:
-    """How many statements this connection ran so far (with `force_debug_cursor`)."""
-    return len(connection.queries_log)

@@ -202,6 +202,7 @@ async def _follow(
     hub.join(screen)
     check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     try:
+        await hub.listener.wait_until_up()
         online = await hub.in_thread(presence.online, hub.client.pk)
         yield ServerSent("ready", {"user_id": screen.user.pk, "online": sorted(online)})
         while True:
