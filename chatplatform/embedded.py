@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -179,7 +180,7 @@ class Lock:
         self._file.close()
 
 
-class Server:
+class Server(ABC):
     """What PostgreSQL and Valkey have in common: start with retries, watch, stop."""
 
     name: str
@@ -255,18 +256,22 @@ class Server:
     def _leftovers(self) -> list[int]:
         return processes_marked(self.marker, self.program)
 
+    @abstractmethod
     def prepare(self) -> None:
-        raise NotImplementedError
+        """Make the data folder ready for a start."""
 
+    @abstractmethod
     def launch(self, port: int) -> subprocess.Popen[bytes]:
-        raise NotImplementedError
+        """Start the process on a port."""
 
+    @abstractmethod
     def answers(self, port: int) -> bool:
-        raise NotImplementedError
+        """Whether the server takes connections."""
 
     @property
+    @abstractmethod
     def url(self) -> str:
-        raise NotImplementedError
+        """How a client reaches it."""
 
     def open_log(self) -> int:
         self._log.parent.mkdir(exist_ok=True)

@@ -60,6 +60,13 @@ class Forbidden(ApiError):
     code, status, detail = "forbidden", 403, "You may not do this."
 
 
+class StaleVersion(ApiError):
+    """The row has changed since the caller looked; field `version`: what it is now."""
+
+    code, status = "stale_version", 409
+    detail = "Someone changed this meanwhile: read it again, then send your change."
+
+
 class NotAuthenticated(ApiError):
     code, status, detail = "not_authenticated", 401, "Not authenticated"
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "Bearer"}

@@ -129,4 +129,8 @@ def test_schemas_that_are_not_taken(schema):
 
 
 def test_a_property_may_have_the_name_of_a_keyword():
-    arguments.check_schema({"type": "object", "properties": {"pattern": {}, "$ref": {}}})
+    named: dict[str, object] = {"pattern": {}, "$ref": {}}
+    arguments.check_schema({"type": "object", "properties": named})
+    # The same words as keywords are refused: it is the place that counts.
+    with pytest.raises(arguments.WrongSchema):
+        arguments.check_schema({"type": "object", "properties": {"a": {"pattern": "x"}}})

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from chatplatform.errors import ApiError, Invalid
+from chatplatform.errors import ApiError, Invalid, StaleVersion
 from chats.models import (
     AssignType,
     Conversation,
@@ -35,13 +35,6 @@ class AlreadyAssigned(ApiError):
     def __init__(self, chat: Conversation) -> None:
         assert chat.assignee
         super().__init__(assignee=Identity.of(chat.assignee).model_dump())
-
-
-class StaleVersion(ApiError):
-    """The chat has changed since the caller looked; field `version`: what it is now."""
-
-    code, status = "stale_version", 409
-    detail = "The chat has changed meanwhile: look at it again."
 
 
 def assign(chat: Conversation, given: d.ChatAssignDto, *, by: User) -> Conversation:

@@ -7,17 +7,10 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.db.models import F
 
-from chatplatform.errors import ApiError, Invalid, NotFound
+from chatplatform.errors import Invalid, NotFound, StaleVersion
 from identity.models import Client, ClientConfig, User
 from identity.serializers import CONFIG_FIELDS, ClientConfigDto
 from identity.services import audit
-
-
-class StaleVersion(ApiError):
-    """Fields: `version`, the current one."""
-
-    code, status = "stale_version", 409
-    detail = "Someone changed this meanwhile: read it again, then send your change."
 
 
 def get(client: Client, client_id: int) -> ClientConfig:
