@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 import urllib.request
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -79,39 +78,34 @@ def tenant(number: int) -> tuple[Any, Any, Any]:
 
 
 def fill(tenants: list[tuple[Any, Any, Any]]) -> None:
-    """Conversations by the ORM, their messages by COPY."""
-    from django.db import connection, transaction  # noqa: PLC0415
+    """Conversations of fifty messages each."""
     from django.utils import timezone  # noqa: PLC0415
 
-    from chats.models import Conversation  # noqa: PLC0415
+    from chats.models import Conversation, Message, text_content  # noqa: PLC0415
 
-    now = timezone.now()
+    now, content = timezone.now(), text_content("All of what was said here. " * 6)
+    # In batches: a statement has at most 65,535 parameters.
     Conversation.objects.bulk_create(
-        Conversation(
-            id=chat_id(number), client=client, bot=bot, customer=customer, language="en",
-            last_seq=MESSAGES, message_count=MESSAGES, last_event_seq=MESSAGES, last_message_at=now,
-        )
-        for number in range(CONVERSATIONS)
-        for client, bot, customer in [tenants[number // OURS]]
+        [
+            Conversation(
+                id=chat_id(number), client=client, bot=bot, customer=customer, language="en",
+                last_seq=MESSAGES, message_count=MESSAGES, last_event_seq=MESSAGES,
+                last_message_at=now,
+            )
+            for number in range(CONVERSATIONS)
+            for client, bot, customer in [tenants[number // OURS]]
+        ],
+        batch_size=500,
     )  # fmt: skip
-    copy = (
-        "COPY chats_message (id, client_id, conversation_id, seq, sender_type, sender_name,"
-        " content, citations, status, is_note, language, created_at) FROM STDIN"
-    )
-    content = '[{"type": "text", "text": "' + "All of what was said here. " * 6 + '"}]'
-    with (
-        transaction.atomic(),
-        connection.cursor() as cursor,
-        cursor.cursor.copy(copy) as rows,  # psycopg's own
-    ):
-        for number in range(CONVERSATIONS):
-            client = tenants[number // OURS][0]
-            for seq in range(1, MESSAGES + 1):
-                sender = "customer" if seq % 2 else "bot"
-                rows.write_row(
-                    (uuid.uuid4(), client.pk, chat_id(number), seq, sender, "", content, "[]",
-                     "sent", False, "en", now)
-                )  # fmt: skip
+    for number in range(CONVERSATIONS):
+        Message.objects.bulk_create(
+            Message(
+                client=tenants[number // OURS][0], conversation_id=chat_id(number), seq=seq,
+                sender_type="customer" if seq % 2 else "bot", content=content, language="en",
+                created_at=now,
+            )
+            for seq in range(1, MESSAGES + 1)
+        )  # fmt: skip
 
 
 def statements(key: str) -> dict[str, int]:
