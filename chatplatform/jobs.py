@@ -103,6 +103,16 @@ def declared_jobs() -> dict[str, Declared]:
     return dict(_declared)
 
 
+# Without a key nothing conflicts.
+_ENQUEUE = """
+INSERT INTO chatplatform_job
+    (client_id, name, key, lane, args, due_at, trace_id, state, progress, last_error)
+VALUES (%(client)s::bigint, %(name)s, %(key)s, %(lane)s, %(args)s::jsonb,
+    COALESCE(%(due_at)s::timestamptz, statement_timestamp()), %(trace_id)s, 'queued', 0, '')
+ON CONFLICT DO NOTHING
+"""
+
+
 def enqueue(
     name: str,
     *,
@@ -117,12 +127,17 @@ def enqueue(
     `key` makes a second request for the same waiting work a no-op. Jobs of one `lane` run one
     after the other in the order of their rows; lock the lane's subject while adding.
     """
-    row = Job(
-        client_id=client_id, name=name, key=key, lane=lane, args=args, trace_id=current_request_id()
-    )
-    if due_at:
-        row.due_at = due_at
-    Job.objects.bulk_create([row], ignore_conflicts=key is not None)
+    row = {
+        "client": client_id,
+        "name": name,
+        "key": key,
+        "lane": lane,
+        "args": orjson.dumps(args).decode(),
+        "due_at": due_at,
+        "trace_id": current_request_id(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_ENQUEUE, row)
 
 
 def postpone(

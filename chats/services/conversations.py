@@ -1,5 +1,6 @@
 """Conversations: opened, found, and handed from one owner to the next."""
 
+import uuid
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from chatplatform.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer
 from chats.serializers import conversation as c
 from chats.serializers.people import CustomerInfo
-from chats.services import customers, notifications, presence
+from chats.services import customers, hot, notifications, presence
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
 
@@ -141,6 +142,14 @@ def lock(chat: Conversation) -> Conversation:
         .filter(pk=chat.pk)
     )
     return rows.first() or rows.get()
+
+
+def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation:
+    """`lock`, of a conversation that the key may see; 404 for any other."""
+    found = hot.lock_visible(key, chat_id) or hot.lock_visible(key, chat_id)
+    if found is None:
+        raise NotFound
+    return found
 
 
 def announce_change(chat: Conversation, type: str, **more: Any) -> None:

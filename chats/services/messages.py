@@ -1,5 +1,6 @@
 """Messages: every one is stored here, numbered without gaps, and announced."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +28,7 @@ from chats.models import (
 from chats.serializers import desk as d
 from chats.serializers import message as m
 from chats.serializers.conversation import ChatCreation
-from chats.services import attachments, conversations, language, lifecycle, tags
+from chats.services import attachments, conversations, hot, language, lifecycle, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
 
@@ -96,6 +97,12 @@ def receive(
     """
     with transaction.atomic():
         return _receive(conversations.lock(chat), given, files)
+
+
+def receive_by(key: ApiKey, chat_id: uuid.UUID, given: m.ConvMessage) -> Message:
+    """`receive` in a chat that the key may see; 404 for any other."""
+    with transaction.atomic():
+        return _receive(conversations.lock_visible(key, chat_id), given)
 
 
 def _receive(
@@ -317,7 +324,7 @@ def append(
     _count(chat, message, is_past=is_past)
     if not is_past:
         _send_on(chat, message)
-    message.save(force_insert=True)
+    hot.store(chat, message)
     return message
 
 
@@ -357,7 +364,7 @@ def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
 
 
 def _count(chat: Conversation, message: Message, *, is_past: bool) -> None:
-    """Write what a new message changes in its conversation's row; a note takes numbers only.
+    """What a new message changes in its conversation (`hot.COUNTED`); a note takes numbers only.
 
     Of history nobody is waiting for an answer, or late with one: it moves no times.
     """
@@ -376,12 +383,6 @@ def _count(chat: Conversation, message: Message, *, is_past: bool) -> None:
                 chat.waiting_since = chat.waiting_since or message.created_at
         if message.sender_type == SenderType.AGENT:
             chat.unread_count, chat.waiting_since, chat.return_at = 0, None, None
-    chat.save(
-        update_fields=[
-            "last_seq", "last_event_seq", "message_count", "last_message", "last_message_at",
-            "first_response_at", "unread_count", "waiting_since", "return_at",
-        ]
-    )  # fmt: skip
 
 
 def history(chat: Conversation) -> QuerySet[Message]:
@@ -392,8 +393,23 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
-    reply = reply_to(message)
-    status, reason = _status(message, reply, asked=asked)
+    now = Conversation.objects.only("assign_type", "handoff_reason", "status")
+    chat = now.get(pk=message.conversation_id)
+    return _turn(message, reply_to(message), chat, asked=asked)
+
+
+def first_turn(message: Message, *, asked: bool) -> dict[str, Any]:
+    """The turn at the moment that its message was stored: to the newest there is no reply yet."""
+    chat = message.conversation
+    if message.seq == chat.last_seq:
+        return _turn(message, None, chat, asked=asked)
+    return turn_of(message, asked=asked)
+
+
+def _turn(
+    message: Message, reply: Message | None, chat: Conversation, *, asked: bool
+) -> dict[str, Any]:
+    status, reason = _status(reply, chat, asked=asked)
     return {
         "message": m.Message.of(message),
         "reply": m.Message.of(reply) if reply else None,
@@ -414,14 +430,11 @@ def reply_to(message: Message) -> Message | None:
     return replies.order_by("seq").first()
 
 
-def _status(message: Message, reply: Message | None, *, asked: bool) -> tuple[Turn, str | None]:
+def _status(reply: Message | None, chat: Conversation, *, asked: bool) -> tuple[Turn, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
         return Turn.ANSWERED, None
     if reply:
         return Turn.HANDED_OFF, (reply.receipt or {}).get("handoff_reason")
-    chat = Conversation.objects.only("assign_type", "handoff_reason", "status").get(
-        pk=message.conversation_id
-    )
     if not asked or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
         return Turn.NOT_EXPECTED, None
     if chat.assign_type == AssignType.QUEUE:

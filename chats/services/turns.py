@@ -24,7 +24,7 @@ def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> Htt
     `shape` makes what is answered of the turn, where that is not the turn itself.
     """
     shape = shape or _as_it_is
-    turn = messages.turn_of(message, asked=reply != "none")
+    turn = messages.first_turn(message, asked=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
         return Held(
             lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),

@@ -59,8 +59,7 @@ class ClientChatViewSet(TenantViewSet):
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
         `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
         """
-        chat = conversations.get(self.key, chat_id)
-        message = messages.receive(chat, body)
+        message = messages.receive_by(self.key, chat_id, body)
         return turns.respond(message, reply=turns.asked(request, body.reply))
 
     @operation(
