@@ -1,6 +1,6 @@
 """Keyset pages: a signed position in a stable order, so that no page repeats or skips a row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from django.core import signing
@@ -14,6 +14,7 @@ from chatplatform.shapes import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
 _SALT = "chatplatform.cursor"
+OF_ANOTHER_LIST = "This cursor is of another list."
 
 
 class Page(Shape):
@@ -43,6 +44,14 @@ def position_of(cursor: str) -> list[Any]:
     return position
 
 
+def seq_of(cursor: str | None) -> int:
+    """The number in a cursor of a list by `seq`, 0 without one; 422 for another list's."""
+    position = position_of(cursor) if cursor else [0]
+    if len(position) != 1 or not isinstance(position[0], int):
+        raise Invalid.field("query", "cursor", msg=OF_ANOTHER_LIST)
+    return position[0]
+
+
 def page(
     rows: models.QuerySet[Row],
     asked: Page,
@@ -59,15 +68,21 @@ def page(
     columns = [name.lstrip("-") for name in order]
     if asked.cursor:
         rows = _beyond(rows, columns, asked.cursor, backwards=order[0].startswith("-"))
-    found = list(rows.order_by(*order)[: asked.limit + 1])
+    return as_page(list(rows.order_by(*order)[: asked.limit + 1]), asked, by=columns, shape=shape)
+
+
+def as_page(
+    found: Sequence[Row], asked: Page, *, by: Sequence[str], shape: Callable[[Row], Any]
+) -> dict[str, Any]:
+    """A page of the rows that were found, which are one more than it holds where there are more."""
     shown = found[: asked.limit]
     return {
         "items": [shape(row) for row in shown],
-        "next_cursor": _cursor_at(shown[-1], columns) if len(found) > asked.limit else None,
+        "next_cursor": _cursor_at(shown[-1], by) if len(found) > asked.limit else None,
     }
 
 
-def _cursor_at(row: models.Model, columns: list[str]) -> str:
+def _cursor_at(row: models.Model, columns: Sequence[str]) -> str:
     values = [getattr(row, column) for column in columns]
     return cursor_of(*[value if isinstance(value, int) else str(value) for value in values])
 
@@ -87,4 +102,4 @@ def _beyond(
         # Says nothing new, but lets an index begin at the position.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
-        raise Invalid.field("query", "cursor", msg="This cursor is of another list.") from exc
+        raise Invalid.field("query", "cursor", msg=OF_ANOTHER_LIST) from exc

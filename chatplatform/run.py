@@ -78,9 +78,11 @@ def parts(config: Config) -> list[Part]:
     silent = f"ignore:{CELERY_ROOT_WARNING}"
     quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
-    quick = [*worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
-    webhook = [*worker, *_pool("worker-webhook", "threads", 4, "webhook")]
-    bulk = [*worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
+    # A request goes before what follows from it, and a reply before what nobody waits for.
+    later, last = ["nice", "-n", "5"], ["nice", "-n", "10"]
+    quick = [*later, *worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
+    webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]
+    bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
     schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
     return [
         Part("worker", quick, 12, soft),

@@ -6,8 +6,10 @@ its counterpart by the ORM, under the same locks.
 """
 
 import uuid
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
 
+import orjson
 from django.db import connection, models
 
 from bots.models import Bot
@@ -16,33 +18,77 @@ from identity.models import ApiKey, ClientConfig, KeyScope
 
 Row = TypeVar("Row", bound=models.Model)
 
+
+class _Columns(Generic[Row]):
+    """All columns of a model: named in a statement, and made a row of what it returns."""
+
+    def __init__(self, model: type[Row]) -> None:
+        self.model = model
+        self.fields = model._meta.concrete_fields
+        self.names = [field.attname for field in self.fields]
+        self.json = [
+            place for place, field in enumerate(self.fields) if isinstance(field, models.JSONField)
+        ]
+
+    def of(self, table: str) -> str:
+        """The columns as a statement names them."""
+        return ", ".join(f"{table}.{field.column}" for field in self.fields)
+
+    def row(self, values: Sequence[Any]) -> Row:
+        """The row of which these are the columns, in the order of `of`."""
+        read = list(values)
+        for place in self.json:
+            read[place] = read[place] and orjson.loads(read[place])
+        return self.model.from_db(connection.alias, self.names, read)
+
+    def written(self, row: Row) -> list[Any]:
+        """The values to insert of a row."""
+        return [
+            field.get_db_prep_save(getattr(row, field.attname), connection) for field in self.fields
+        ]
+
+
+_CHAT, _MESSAGE = _Columns(Conversation), _Columns(Message)
+
 # What a message changes in its conversation's row.
 COUNTED = (
     "last_seq", "last_event_seq", "message_count", "last_message_id", "last_message_at",
     "first_response_at", "unread_count", "waiting_since", "return_at",
 )  # fmt: skip
 
-_LOCK = """
-SELECT chat.*, customer.name AS customer_name, bot.bot_name AS bot_name,
-    config.id AS config_id, config.burst_wait_ms, config.auto_translate,
-    config.reopen_window_minutes
+_VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s
+  AND (%(bot)s::bigint IS NULL OR chat.bot_id = %(bot)s::bigint)
+  AND (%(page)s::bigint IS NULL OR chat.opened_by_key_id = %(page)s::bigint)"""
+
+_LOCK = f"""
+SELECT {_CHAT.of("chat")}, customer.name, bot.bot_name,
+    config.id, config.burst_wait_ms, config.auto_translate, config.reopen_window_minutes
 FROM chats_conversation chat
 JOIN chats_customer customer ON customer.id = chat.customer_id
 JOIN bots_bot bot ON bot.id = chat.bot_id
 JOIN identity_clientconfig config ON config.client_id = chat.client_id
-WHERE chat.id = %(chat)s AND chat.client_id = %(client)s
-  AND (%(bot)s::bigint IS NULL OR chat.bot_id = %(bot)s::bigint)
-  AND (%(page)s::bigint IS NULL OR chat.opened_by_key_id = %(page)s::bigint)
+WHERE {_VISIBLE}
 FOR NO KEY UPDATE OF chat
 """
 
-_FIELDS = Message._meta.concrete_fields
 _STORE = f"""
 WITH stored AS (
-    INSERT INTO chats_message ({", ".join(field.column for field in _FIELDS)})
-    VALUES ({", ".join(["%s"] * len(_FIELDS))})
+    INSERT INTO chats_message ({", ".join(str(field.column) for field in _MESSAGE.fields)})
+    VALUES ({", ".join(["%s"] * len(_MESSAGE.fields))})
 )
 UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTED)} WHERE id = %s
+"""
+
+# One row of nulls where the chat is there and says nothing behind `after`.
+_SAID = f"""
+SELECT {_MESSAGE.of("said")} FROM chats_conversation chat
+LEFT JOIN LATERAL (
+    SELECT * FROM chats_message
+    WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
+    ORDER BY seq LIMIT %(limit)s
+) said ON true
+WHERE {_VISIBLE}
+ORDER BY said.seq
 """
 
 
@@ -52,40 +98,52 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
     Of its bot, its customer and its client's settings only what a message needs is read; the rest
     loads itself where it is asked for.
     """
-    asked = {
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, _asked(key, chat_id))
+        read = cursor.fetchone()
+    if read is None:
+        return None
+    chat = _CHAT.row(read[: len(_CHAT.names)])
+    customer, bot, config, burst_wait_ms, auto_translate, reopen_window = read[len(_CHAT.names) :]
+    chat.customer = _partly(Customer, id=chat.customer_id, name=customer)
+    chat.bot = _partly(Bot, id=chat.bot_id, client_id=chat.client_id, bot_name=bot)
+    chat.client = key.client
+    chat.client.config = _partly(
+        ClientConfig,
+        id=config,
+        client_id=chat.client_id,
+        burst_wait_ms=burst_wait_ms,
+        auto_translate=auto_translate,
+        reopen_window_minutes=reopen_window,
+    )
+    return chat
+
+
+def store(chat: Conversation, message: Message) -> None:
+    """Insert a message, and write what it `COUNTED` in its conversation, which is locked."""
+    counted = [getattr(chat, name) for name in COUNTED]
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE, [*_MESSAGE.written(message), *counted, chat.pk])
+    message._state.adding = False
+
+
+def said(key: ApiKey, chat_id: uuid.UUID, *, after: int, limit: int) -> list[Message] | None:
+    """What the customer may read behind a seq, oldest first; None where the key sees no chat."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SAID, _asked(key, chat_id) | {"after": after, "limit": limit})
+        found = cursor.fetchall()
+    if not found:
+        return None
+    return [_MESSAGE.row(values) for values in found if values[0]]
+
+
+def _asked(key: ApiKey, chat_id: uuid.UUID) -> dict[str, Any]:
+    return {
         "chat": chat_id,
         "client": key.client_id,
         "bot": key.bot_id,
         "page": key.pk if key.scope == KeyScope.PUBLIC else None,
     }
-    found = next(iter(Conversation.objects.raw(_LOCK, asked)), None)
-    if found is None:
-        return None
-    read = vars(found)
-    found.client = key.client
-    found.client.config = _partly(
-        ClientConfig,
-        id=read.pop("config_id"),
-        client_id=found.client_id,
-        burst_wait_ms=read.pop("burst_wait_ms"),
-        auto_translate=read.pop("auto_translate"),
-        reopen_window_minutes=read.pop("reopen_window_minutes"),
-    )
-    found.customer = _partly(Customer, id=found.customer_id, name=read.pop("customer_name"))
-    found.bot = _partly(
-        Bot, id=found.bot_id, client_id=found.client_id, bot_name=read.pop("bot_name")
-    )
-    return found
-
-
-def store(chat: Conversation, message: Message) -> None:
-    """Insert a message, and write what it `COUNTED` in its conversation, which is locked."""
-    values = [
-        field.get_db_prep_save(getattr(message, field.attname), connection) for field in _FIELDS
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(_STORE, [*values, *(getattr(chat, name) for name in COUNTED), chat.pk])
-    message._state.adding = False
 
 
 def _partly(model: type[Row], **known: Any) -> Row:

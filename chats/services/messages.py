@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from bots.knowledge import language as languages
 from chatplatform import idempotency, live
-from chatplatform.errors import ApiError
+from chatplatform.errors import ApiError, NotFound
 from chatplatform.jobs import enqueue, postpone
+from chatplatform.pagination import Page, as_page, seq_of
 from chats.models import (
     AssignType,
     Channel,
@@ -389,6 +390,14 @@ def history(chat: Conversation) -> QuerySet[Message]:
     """What the customer may read of a conversation; order and page are the caller's."""
     rows: QuerySet[Message] = Message.objects.of(chat.client)
     return rows.filter(conversation=chat, is_note=False)
+
+
+def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
+    """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
+    found = hot.said(key, chat_id, after=seq_of(asked.cursor), limit=asked.limit + 1)
+    if found is None:
+        raise NotFound
+    return as_page(found, asked, by=["seq"], shape=m.Message.of)
 
 
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:

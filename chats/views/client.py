@@ -13,7 +13,6 @@ from bots.services import bots, training
 from chatplatform.api import PUBLIC, Deprecated, Form, TenantViewSet, operation
 from chatplatform.openapi import Error, File
 from chatplatform.pagination import Page, page
-from chats.models import Conversation
 from chats.serializers import conversation as c
 from chats.serializers import insight as i
 from chats.serializers import message as m
@@ -68,8 +67,7 @@ class ClientChatViewSet(TenantViewSet):
     )  # fmt: skip
     def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation, oldest first; internal notes are not among them."""
-        chat: Conversation = conversations.get(self.key, chat_id)
-        return page(messages.history(chat), query, by="seq", shape=m.Message.of)
+        return messages.history_of(self.key, chat_id, query)
 
     @operation(
         "AI / client", "Update customer information in chat conversation", access=API_KEY,
