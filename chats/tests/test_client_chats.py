@@ -1,11 +1,9 @@
 """What a key reads: its chats, a chat with its customer, messages by a chat's code."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from chatplatform.testing import make_bot, make_chat, make_key
-from chats.models import Conversation, Message, text_content
+from chats.models import Conversation
 
 CHATS = "/ai/client/chats"
 
@@ -13,36 +11,6 @@ CHATS = "/ai/client/chats"
 def ids(reply):
     assert reply.status_code == 200
     return [item["id"] for item in reply.json()["items"]]
-
-
-def many(bot, count):
-    """`count` chats with a message each, newest last."""
-    for _ in range(count):
-        chat = make_chat(bot)
-        said = Message.objects.create(
-            client_id=bot.client_id, conversation=chat, seq=1, sender_type="customer",
-            content=text_content("Hello"),
-        )  # fmt: skip
-        Conversation.objects.filter(pk=chat.pk).update(last_message=said, last_seq=1)
-
-
-def of_chats(captured):
-    """Statements about chats; whether a key must be looked up again is a matter of time."""
-    return sum("chats_" in one["sql"] for one in captured)
-
-
-def many_messages(chat, count):
-    Message.objects.filter(conversation=chat).delete()
-    Message.objects.bulk_create(
-        Message(
-            client_id=chat.client_id,
-            conversation=chat,
-            seq=n + 1,
-            sender_type="customer",
-            content=text_content("Hello"),
-        )  # fmt: skip
-        for n in range(count)
-    )
 
 
 # --- Get chat conversation list -----------------------------------------------------------------
@@ -85,17 +53,6 @@ def test_who_lists(page, nobody, ann, client_b, bot):
     assert page.get(CHATS).status_code == 403
     assert ids(make_key(client_b).get(CHATS)) == []
     assert (nobody.get(CHATS).status_code, ann.get(CHATS).status_code) == (401, 401)
-
-
-def test_many_chats_cost_no_more_queries(server, bot):
-    counts = []
-    for count in (3, 297):
-        many(bot, count)
-        with CaptureQueriesContext(connection) as captured:
-            found = server.get(CHATS, {"limit": 100})
-        counts.append(of_chats(captured))
-    assert len(ids(found)) == 100
-    assert counts == [1, 1]
 
 
 # --- Get chat conversation history with customer information ------------------------------------
@@ -155,15 +112,3 @@ def test_a_page_reads_its_own_by_the_code(page, nobody, client_b, bot, client_a,
 def test_no_such_code(server, talk, code):
     reply = server.get(f"/ai/client/chat/messages/{code}")
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
-
-
-@pytest.mark.parametrize("path_of", [with_customer, by_code])
-def test_many_messages_cost_no_more_queries(server, talk, path_of):
-    counts = []
-    for count in (3, 300):
-        many_messages(talk, count)
-        with CaptureQueriesContext(connection) as captured:
-            found = server.get(path_of(talk), {"limit": 100})
-        counts.append(of_chats(captured))
-    assert len(ids(found)) == 100
-    assert counts == [2, 2]

@@ -3,8 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chatplatform.testing import make_bot, make_chat, make_person
@@ -28,29 +26,6 @@ def say(chat, text, *, is_note=False, ago=timedelta()):
     chat.last_message, chat.last_message_at = message, timezone.now() - ago
     chat.save()
     return message
-
-
-def many(bot, count):
-    """Chats with a message each, as many as asked for."""
-    first = make_chat(bot)
-    chats = Conversation.objects.bulk_create(
-        Conversation(
-            client_id=bot.client_id, bot=bot, customer_id=first.customer_id, language="en",
-            last_seq=1, last_message_at=timezone.now() - timedelta(seconds=n),
-        )
-        for n in range(count)
-    )  # fmt: skip
-    messages = Message.objects.bulk_create(
-        Message(
-            client_id=bot.client_id, conversation=chat, seq=1, sender_type="customer",
-            content=text_content("Hello"), text="Hello",
-        )
-        for chat in chats
-    )  # fmt: skip
-    for chat, message in zip(chats, messages, strict=True):
-        chat.last_message = message
-    Conversation.objects.bulk_update(chats, ["last_message"])
-    return first.customer_id
 
 
 def test_the_newest_activity_first(ben, bot):
@@ -169,21 +144,3 @@ def test_the_messages_of_a_chat_with_its_notes(ben, bot):
     say(chat, "Be careful", is_note=True)
     found = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
     assert [(one["seq"], one["is_note"]) for one in found] == [(1, False), (2, True)]
-
-
-@pytest.mark.parametrize("what", ["all", "search", "customer", "bot"])
-def test_many_chats_cost_no_more_queries(ben, bot, client_b, what):
-    counts = []
-    for count in (3, 300):
-        customer = many(bot, count)
-        path, query = {
-            "all": (PATH, {"status": "open"}),
-            "search": (PATH, {"q": "hello"}),
-            "customer": (f"/ai/chat/history/customer/{customer}", {}),
-            "bot": (f"/ai/{bot.pk}/chat-history", {}),
-        }[what]
-        with CaptureQueriesContext(connection) as captured:
-            found = ben.get(path, {**query, "limit": 100})
-        assert len(ids(found)) == min(count + (what != "search"), 100)
-        counts.append(len(captured))
-    assert counts[0] == counts[1] <= 3

@@ -1,13 +1,10 @@
 """messaging: Create, List and End Conversation, List Messages, Summary and Ai Tags."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from chatplatform.models import Job
 from chatplatform.testing import make_bot, make_chat, make_key, make_person
 from chats.models import Conversation, Customer, Feedback, Notification, Summary, Tagging
-from chats.tests.test_client_chats import many, many_messages, of_chats
 from identity.models import Role, User
 from webhooks.models import Event
 
@@ -150,19 +147,6 @@ def test_messages_with_notes_and_ratings(server, ben, talk, say):
     assert [(one["seq"], one["is_note"]) for one in found] == [(1, False), (2, False), (3, True)]
     assert (found[0]["id"], found[0]["metadata"]) == (str(said.pk), {"a": 1})
     assert (found[1]["feedback"]["rating"], found[1]["receipt"]) == (2, {"gate": 0.9})
-
-
-@pytest.mark.parametrize("what", ["conversations", "messages"])
-def test_many_rows_cost_no_more_queries(server, bot, talk, what):
-    path = PATH if what == "conversations" else f"{PATH}/{talk.pk}/messages"
-    counts = []
-    for count in (3, 300):
-        many(bot, count) if what == "conversations" else many_messages(talk, count)
-        with CaptureQueriesContext(connection) as captured:
-            found = server.get(path, {"limit": 100})
-        counts.append(of_chats(captured))
-    assert len(ids(found)) == 100
-    assert counts == ([1, 1] if what == "conversations" else [3, 3])
 
 
 # --- End Conversation ---------------------------------------------------------------------------

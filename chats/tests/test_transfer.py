@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chatplatform.models import Job
@@ -239,18 +238,6 @@ def test_another_clients_bot_is_refused(bot, client_b, tmp_path):
             "import_conversations", str(tmp_path), client=client_b.code, bot=bot.pk,
             stdout=StringIO(),
         )  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", PATHS)
-def test_as_many_queries_for_many_rows_as_for_few(server, kind):
-    counts = []
-    for chats in (1, 12):
-        write(server, chats=chats)
-        with CaptureQueriesContext(connection) as asked:
-            server.get(PATHS[kind], {"limit": 500})
-        # The key itself is looked up once a second, and its use noted once a minute.
-        counts.append(sum("identity_apikey" not in one["sql"] for one in asked))
-    assert counts[0] == counts[1]
 
 
 # --- Chatwoot -------------------------------------------------------------------------------------

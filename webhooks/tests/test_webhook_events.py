@@ -94,37 +94,6 @@ def test_pages_newest_first(ann, client_a):
     assert seen == made[::-1]
 
 
-def test_the_cost_does_not_grow_with_the_page(ann, client_a, make_endpoint):
-    def fill(count):
-        for _ in range(count):
-            announce(client_a.pk, "t.t", {})
-
-    def statements():
-        with connection.execute_wrapper(counter):
-            counter.count = 0
-            assert ann.get(PATH, {"limit": 100}).status_code == 200
-        return counter.count
-
-    make_endpoint(client_a)
-    make_endpoint(client_a)
-    fill(3)
-    few = statements()
-    fill(27)
-    many = statements()
-    assert few == many <= 5
-
-
-class _Counter:
-    count = 0
-
-    def __call__(self, execute, sql, params, many, context):
-        self.count += 1
-        return execute(sql, params, many, context)
-
-
-counter = _Counter()
-
-
 def settle():
     """Wait until no transaction of before is open: other test processes use the same server."""
     ends_at = time.monotonic() + 60

@@ -1,0 +1,364 @@
+"""Guards over every list: it sends the same SQL statements for 3 rows and for 300.
+
+A list is any GET whose query or answer says so. Whoever adds one gives it rows in `ROWS`, or says
+in `BOUNDED_BECAUSE` why it cannot grow.
+"""
+
+import itertools
+import typing
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, models
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pydantic import BaseModel
+
+from bots.models import (
+    Bot,
+    Document,
+    Function,
+    FunctionCall,
+    Prompt,
+    SampleQuestion,
+    WebPage,
+    WebUrl,
+)
+from chatplatform.ids import short_code, uuid7
+from chatplatform.pagination import Page
+from chatplatform.testing import Person, make_key
+from chatplatform.tests.test_guard_operations import ALL, Served, rows_of
+from chats.models import (
+    Attachment,
+    Conversation,
+    Customer,
+    Feedback,
+    Message,
+    Notification,
+    Summary,
+    Tagging,
+    text_content,
+)
+from identity.models import ApiKey, Client, User
+from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
+
+FEW, MANY, LIMIT = 3, 300, 100
+# Who calls, what the list hangs on, its rows, and what comes with them.
+MOST_STATEMENTS = 4
+# An export leaves out what the last seconds brought.
+A_WHILE_AGO = timezone.now() - timedelta(minutes=5)
+# From 2: the chat that the paths name has its message 1.
+_numbers = itertools.count(2)
+
+
+# --- rows: each with relations of its own, so that one that is fetched row by row shows ----------
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where rows are added: one client, and one of each thing that a path names."""
+
+    client: Client
+    user: User
+    ids: dict[str, Any]
+
+
+def rows(model: type[models.Model], count: int, **fields: Any) -> list[Any]:
+    """`count` rows. A list holds each row's own value; a function makes it of a new number."""
+
+    def row(n: int, number: int) -> models.Model:
+        def own(given: Any) -> Any:
+            if isinstance(given, list):
+                return given[n]
+            return given(number) if callable(given) else given
+
+        return model(**{name: own(given) for name, given in fields.items()})
+
+    return model._default_manager.bulk_create(row(n, next(_numbers)) for n in range(count))
+
+
+def new_ids(count: int) -> list[uuid.UUID]:
+    return [uuid7() for _ in range(count)]
+
+
+def users(at: Place, count: int) -> list[Any]:
+    return rows(User, count, client=at.client, email="{}@acme.example".format, full_name="Eve")
+
+
+def keys(at: Place, count: int, created_by: list[Any] | None = None) -> list[Any]:
+    return rows(
+        ApiKey, count, client=at.client, name="Own", scope="public", bot_id=lambda n: n,
+        prefix=lambda _: short_code(12), created_by=created_by or users(at, count),
+    )  # fmt: skip
+
+
+def bots(at: Place, count: int) -> list[Any]:
+    return rows(Bot, count, client=at.client, bot_name="Own", languages=lambda n: [f"x{n}"])
+
+
+def trained_bots(at: Place, count: int) -> list[Any]:
+    made = bots(at, count)
+    rows(Prompt, count, client=at.client, bot=made, version=1, created_by=users(at, count))
+    documents(at, count, bot=made)
+    return made
+
+
+def questions(at: Place, count: int) -> list[Any]:
+    return rows(
+        SampleQuestion, count, client=at.client, bot_id=at.ids["bot_id"], question="Open?",
+        language="en",
+    )  # fmt: skip
+
+
+def functions(at: Place, count: int) -> list[Any]:
+    return rows(
+        Function, count, client=at.client, bot_id=at.ids["bot_id"], name="call_{}".format,
+        parameters={}, method="GET", url="https://shop.example/", secret_headers='{"A": "b"}',
+    )  # fmt: skip
+
+
+def function_calls(at: Place, count: int) -> list[Any]:
+    return rows(
+        FunctionCall, count, client=at.client, bot_id=at.ids["bot_id"], status="succeeded",
+        function_name="refund", conversation_id=new_ids(count), decided_by=users(at, count),
+    )  # fmt: skip
+
+
+def documents(at: Place, count: int, **fields: Any) -> list[Any]:
+    fields = fields or {"bot_id": at.ids["bot_id"]}
+    return rows(
+        Document, count, client=at.client, file="{}.txt".format, file_name="a.txt",
+        mime_type="text/plain", size_bytes=1, sha256="{:064}".format, status="trained", **fields,
+    )  # fmt: skip
+
+
+def web_urls(at: Place, count: int) -> list[Any]:
+    url = "https://shop.example/{}".format
+    made = rows(WebUrl, count, client=at.client, bot_id=at.ids["bot_id"], url=url)
+    rows(
+        WebPage, count, client=at.client, web_url=made, url=url, status="trained",
+        document=documents(at, count, bot_id=at.ids["bot_id"], web_url=made),
+        fetched_at=A_WHILE_AGO,
+    )  # fmt: skip
+    return made
+
+
+def endpoints(at: Place, count: int) -> list[Any]:
+    return rows(WebhookConfig, count, client=at.client, url="https://shop.example/", secret="whsec")
+
+
+def deliveries(at: Place, count: int, **fields: Any) -> list[Any]:
+    fields = fields or {"event_id": at.ids["event_id"].removeprefix("evt_")}
+    config = endpoints(at, count)
+    made = rows(Delivery, count, client=at.client, config=config, state="failed", **fields)
+    rows(DeliveryAttempt, count, client=at.client, delivery=made, number=1, http_status=500)
+    return made
+
+
+def events(at: Place, count: int) -> list[Any]:
+    of = {"client": at.client, "conversation_id": new_ids(count)}
+    made = rows(Event, count, type="t.t", data={}, **of)
+    deliveries(at, count, event=made)
+    return made
+
+
+def chats(at: Place, count: int, **fields: Any) -> list[Any]:
+    """With a message, a rating, a tag and a summary each; of the bot or customer in `fields`."""
+    agents, newest = users(at, count), new_ids(count)
+    if "customer_id" not in fields:
+        fields["customer"] = rows(Customer, count, client=at.client, name="Zoe")
+    if "bot_id" not in fields:
+        fields["bot"] = bots(at, count)
+    made = rows(
+        Conversation, count, client=at.client, assign_type="agent", assignee=agents,
+        opened_by_key=keys(at, count, agents), language="en", last_seq=1, last_message_id=newest,
+        created_at=A_WHILE_AGO, **fields,
+    )  # fmt: skip
+    messages(at, count, newest, conversation=made)
+    rows(Feedback, count, client=at.client, conversation=made, rating=5)
+    rows(Tagging, count, client=at.client, conversation=made, name="tag-{}".format, source="ai")
+    rows(Summary, count, client=at.client, conversation=made, language="en", message_count=1)
+    return made
+
+
+def messages(at: Place, count: int, ids: list[uuid.UUID] | None = None, **chat: Any) -> list[Any]:
+    """With a file and a rating each; every one answers another."""
+    ids = ids or new_ids(count)
+    chat = chat or {"conversation_id": at.ids["chat_id"]}
+    made = rows(
+        Message, count, client=at.client, id=ids, in_reply_to_id=[*ids[1:], ids[0]],
+        seq=lambda n: n, sender_type="agent", content=lambda _: text_content("Hello"),
+        text="Hello", receipt={"gate": 0.9}, created_at=A_WHILE_AGO, **chat,
+    )  # fmt: skip
+    rows(Feedback, count, client=at.client, message=made, rating=2, **chat)
+    rows(Attachment, count, client=at.client, message=made, file="a.txt", size_bytes=1, **chat)
+    return made
+
+
+def notifications(at: Place, count: int) -> list[Any]:
+    return rows(
+        Notification, count, client=at.client, user=at.user, conversation=chats(at, count),
+        kind="assigned", assigned_by=users(at, count),
+    )  # fmt: skip
+
+
+def ai_tags(at: Place, count: int) -> list[Any]:
+    return rows(
+        Tagging, count, client=at.client, conversation_id=at.ids["chat_id"], source="ai",
+        name="tag-{}".format,
+    )  # fmt: skip
+
+
+def of_one(make: Callable[..., list[Any]], name: str) -> Callable[[Place, int], list[Any]]:
+    """The same rows, but all of the one bot or customer that the path names."""
+    return lambda at, count: make(at, count, **{name: at.ids[name]})
+
+
+# What fills each list.
+ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
+    "/identity/users": users,
+    "/identity/api-keys": keys,
+    "/identity/languages": bots,
+    "/identity/languages/by-api-key": bots,
+    "/webhook/configs": endpoints,
+    "/webhook/events": events,
+    "/webhook/events/{event_id}": deliveries,
+    "/ai/bot": trained_bots,
+    "/ai/bot/config": questions,
+    "/ai/bot/{bot_id}/sample-questions": questions,
+    "/ai/{bot_id}/train/document": documents,
+    "/ai/{bot_id}/train/web-url": web_urls,
+    "/function-calling/{bot_id}": functions,
+    "/function-calling/{bot_id}/events": function_calls,
+    "/ai/chats": chats,
+    "/ai/{bot_id}/chat-history": of_one(chats, "bot_id"),
+    "/ai/chat/history/customer/{customer_id}": of_one(chats, "customer_id"),
+    "/ai/chat/{chat_id}/history": messages,
+    "/ai/chat/notifications": notifications,
+    "/ai/chat/feedbacks": chats,
+    "/ai/tags": chats,
+    "/ai/client/chats": chats,
+    "/ai/client/chat/history/{chat_id}": messages,
+    "/ai/client/chat/history-with-customer/{chat_id}": messages,
+    "/ai/client/chat/messages/{chat_code}": messages,
+    "/ai/client/migrate/conversations": chats,
+    "/ai/client/migrate/messages": messages,
+    "/mesaging/conversations": chats,
+    "/mesaging/conversations/{conversation_id}/messages": messages,
+    "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
+}
+BOUNDED_BECAUSE = {
+    "/health": "the parts of the platform are a few, named in the code",
+    "/config/{client_id}/chat": "business hours are one column of the one row",
+    "/webhook/config": "one endpoint; its event types are a column",
+    "/ai/bot/{bot_id}": "one bot; its languages are a column",
+    "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",
+    "/ai/chat/events": "a live stream: it reads what is new, page by page, for as long as it lasts",
+    "/mesaging/conversations/{conversation_id}/summary": "one summary; its points are a column",
+}
+# Filters that join other tables, or choose another order.
+ALSO_ASKED = {
+    "/ai/chats": {"q": "hello", "status": "open"},
+    "/webhook/events": {"order": "asc", "state": "failed"},
+}
+
+
+# --- the guards -----------------------------------------------------------------------------------
+
+
+def holds_a_list(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether there is a list anywhere in it: in a shape, and in the shapes that this holds."""
+    if (typing.get_origin(annotation) or annotation) in (list, set, frozenset, Sequence):
+        return True
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields.values()
+        return annotation not in seen and any(
+            holds_a_list(field.annotation, (*seen, annotation)) for field in fields
+        )
+    return any(holds_a_list(part, seen) for part in typing.get_args(annotation))
+
+
+def is_list(served: Served) -> bool:
+    """An answer without a shape might be one."""
+    declared = served.declared
+    return served.method == "GET" and (
+        is_paged(served) or declared.returns is None or holds_a_list(declared.returns)
+    )
+
+
+def is_paged(served: Served) -> bool:
+    query = served.declared.query
+    return query is not None and issubclass(query, Page)
+
+
+LISTS = [one for one in ALL if is_list(one)]
+CASES = [
+    pytest.param(one, scheme, query, id=" ".join([one.path, scheme, *query]))
+    for one in LISTS
+    if one.path in ROWS
+    for scheme in one.declared.access.security
+    for query in ({}, ALSO_ASKED.get(one.path))
+    if query is not None
+]
+
+
+def ask(caller: Person, path: str, query: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The answer and the statements behind it, once whatever is kept in memory is there."""
+    assert caller.get(path, query).status_code == 200
+    with CaptureQueriesContext(connection) as captured:
+        reply = caller.get(path, query)
+    return reply.json(), [one["sql"] for one in captured]
+
+
+def length(answer: dict[str, Any]) -> int:
+    return max(len(value) for value in answer.values() if isinstance(value, list))
+
+
+def repeated(sent: list[str]) -> str:
+    """What a row costs, most likely: the statement that differs only in its parameters."""
+    statement, times = Counter(one.split(" WHERE ")[0] for one in sent).most_common(1)[0]
+    return f"{times} times {statement}"
+
+
+@pytest.fixture
+def key(ann, monkeypatch):
+    """How long a key is remembered must not decide about a count."""
+    monkeypatch.setattr("identity.services.api_keys._REMEMBERED_SECONDS", 600.0)
+    return make_key(ann.client)
+
+
+def test_every_list_has_rows_or_a_reason():
+    found, known = {one.path for one in LISTS}, ROWS.keys() | BOUNDED_BECAUSE.keys()
+    assert len(found) > 30
+    unknown, gone = sorted(found - known), sorted((known | ALSO_ASKED.keys()) - found)
+    assert not unknown, "give it rows in ROWS, or say in BOUNDED_BECAUSE why it cannot grow"
+    assert not gone, "there is no such list"
+    assert not ROWS.keys() & BOUNDED_BECAUSE.keys()
+    assert all(BOUNDED_BECAUSE.values())
+    paged = {one.path for one in LISTS if is_paged(one)}
+    assert not paged & BOUNDED_BECAUSE.keys(), "what comes in pages can grow"
+
+
+@pytest.mark.parametrize(("served", "scheme", "query"), CASES)
+def test_as_many_statements_for_many_rows_as_for_few(served, scheme, query, ann, key):
+    caller = {"bearer": ann, "api_key": key}[scheme]
+    at = Place(ann.client, ann.user, rows_of(ann, key))
+    path, grow = served.fill(at.ids), ROWS[served.path]
+    pages = {"limit": LIMIT} if is_paged(served) else {}
+    grow(at, FEW)
+    few, expected = ask(caller, path, query | pages)
+    grow(at, MANY - FEW)
+    many, sent = ask(caller, path, query | pages)
+    assert length(few) >= FEW, "ROWS makes no rows of this list"
+    assert length(many) == LIMIT if pages else length(many) >= MANY
+    assert len(sent) == len(expected), repeated(sent)
+    assert len(sent) <= MOST_STATEMENTS, sent
+    if pages:
+        second, sent = ask(caller, path, query | pages | {"cursor": many["next_cursor"]})
+        assert length(second) == LIMIT
+        assert len(sent) == len(expected), repeated(sent)
