@@ -79,6 +79,11 @@ WITH stored AS (
 UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTED)} WHERE id = %s
 """
 
+_KNOWN = f"""
+SELECT {_MESSAGE.of("said")} FROM chats_message said
+WHERE said.conversation_id = %s AND said.client_message_id = %s
+"""
+
 # One row of nulls where the chat is there and says nothing behind `after`.
 _SAID = f"""
 SELECT {_MESSAGE.of("said")} FROM chats_conversation chat
@@ -117,6 +122,14 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
         reopen_window_minutes=reopen_window,
     )
     return chat
+
+
+def known(chat: Conversation, client_message_id: str) -> Message | None:
+    """The message of a chat that its sender gave this id."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOWN, [chat.pk, client_message_id])
+        read = cursor.fetchone()
+    return _MESSAGE.row(read) if read else None
 
 
 def store(chat: Conversation, message: Message) -> None:

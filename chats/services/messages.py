@@ -228,10 +228,7 @@ def find_known(
     """The message that the sender gave this id; 409 where it is another sender's."""
     if client_message_id is None:
         return None
-    rows = Message.objects.of(chat.client)
-    found: Message | None = rows.filter(
-        conversation=chat, client_message_id=client_message_id
-    ).first()
+    found = hot.known(chat, client_message_id)
     if found and found.sender_type != sender_type:
         raise IdTaken
     return found
