@@ -1,10 +1,11 @@
-"""Fifty customers write ten messages each at once, while workers are killed and agents take over.
+"""Fifty customers send ten messages each within a second, while workers are killed and agents come.
 
 The ledger is on this side: what was accepted, and when an agent had the chat. Afterwards every
 message is there once, no reply is doubled or out of order, and none is the bot's once an agent has
 the chat.
 """
 
+import asyncio
 import os
 import threading
 import time
@@ -19,7 +20,8 @@ import pytest
 from drills.platform import DemoShop, demo_shop, until
 
 CUSTOMERS, MESSAGES = 50, 10
-CLAIMED_EACH, CLAIMED_AFTER = 5, 4  # every fifth chat, as soon as the fourth message is there
+CLAIMED_EACH, CLAIMED_AFTER = 5, 4  # every fifth chat, as soon as four messages are there
+SPAN_SECONDS = 0.9  # from a customer's first message to his last
 KILLS = 3
 QUESTION = "How many days do I have to return an unused item?"
 
@@ -29,7 +31,7 @@ class Talk:
     """One chat as this side knows it."""
 
     chat: str
-    said: list[dict[str, Any]] = field(default_factory=list)
+    said: dict[str, dict[str, Any]] = field(default_factory=dict)  # as stored, by its own id
     claimed: dict[str, Any] | None = None  # the conversation as the agent got it
     agent: threading.Thread | None = None
 
@@ -56,19 +58,26 @@ def agent(platform: DemoShop, owner: dict[str, str]) -> dict[str, str]:
     return platform.login(**ben)
 
 
-def message(number: int, **more: Any) -> dict[str, Any]:
-    return {"text": QUESTION, "client_message_id": f"m-{number}", "reply": "async", **more}
+def message(number: int) -> dict[str, Any]:
+    return {"text": QUESTION, "client_message_id": f"m-{number}", "reply": "async"}
 
 
-def write(platform: DemoShop, talk: Talk) -> None:
-    """All messages of one customer, each third sent twice; an agent comes in the middle of some."""
-    for number in range(1, MESSAGES + 1):
-        for _ in range(1 + (number % 3 == 0)):
-            turn = platform.ask(talk.chat, **message(number))
-            if turn["message"] not in talk.said:
-                talk.said.append(turn["message"])
-        if talk.agent and number == CLAIMED_AFTER:
+async def write(platform: DemoShop, talk: Talk) -> None:
+    """All messages of one customer, who waits for no answer; each third is sent twice.
+
+    In some chats an agent comes in the middle.
+    """
+
+    async def send(number: int) -> None:
+        await asyncio.sleep(SPAN_SECONDS * number / MESSAGES)
+        turn = await platform.ask_alone(talk.chat, **message(number))
+        stored = talk.said.setdefault(f"m-{number}", turn["message"])
+        assert stored == turn["message"], "sent twice, stored once"
+        if talk.agent and not talk.agent.ident and len(talk.said) == CLAIMED_AFTER:
             talk.agent.start()
+
+    numbers = [*range(1, MESSAGES + 1), *range(3, MESSAGES + 1, 3)]
+    await asyncio.gather(*(send(number) for number in numbers))
 
 
 def claim(platform: DemoShop, talk: Talk, agent: dict[str, str]) -> None:
@@ -96,7 +105,13 @@ def kill_workers(
 
 def last_turn(platform: DemoShop, talk: Talk) -> str:
     """How the latest turn stands; asked for on a connection that is held until it has ended."""
-    return str(platform.ask(talk.chat, **message(MESSAGES, reply="wait"))["status"])
+    again = {"text": QUESTION, "client_message_id": in_order(talk)[-1], "reply": "wait"}
+    return str(platform.ask(talk.chat, **again)["status"])
+
+
+def in_order(talk: Talk) -> list[str]:
+    """The customer's own ids of his messages, as they were numbered."""
+    return sorted(talk.said, key=lambda name: int(talk.said[name]["seq"]))
 
 
 def everybody_writes(
@@ -110,8 +125,7 @@ def everybody_writes(
     killer = threading.Thread(target=kill_workers, args=(platform, talks, killed, stop))
     begun = time.monotonic()
     killer.start()
-    with ThreadPoolExecutor(CUSTOMERS) as pool:
-        list(pool.map(lambda talk: write(platform, talk), talks))
+    asyncio.run(all_write(platform, talks))
     wrote = time.monotonic() - begun
     with ThreadPoolExecutor(CUSTOMERS) as pool:
         list(pool.map(lambda talk: wait_until_over(platform, talk), talks))
@@ -124,6 +138,10 @@ def everybody_writes(
     return talks, wrote
 
 
+async def all_write(platform: DemoShop, talks: list[Talk]) -> None:
+    await asyncio.gather(*(write(platform, talk) for talk in talks))
+
+
 def wait_until_over(platform: DemoShop, talk: Talk) -> None:
     until(lambda: last_turn(platform, talk) != "pending", what="the latest turn ends", seconds=240)
 
@@ -133,9 +151,9 @@ def check(platform: DemoShop, talk: Talk) -> Counter[str]:
     items = platform.history(talk.chat)
     assert [m["seq"] for m in items] == list(range(1, len(items) + 1)), "numbered without gaps"
     asked = [m for m in items if m["sender"]["type"] == "customer"]
-    assert [(m["id"], m["seq"]) for m in asked] == [(m["id"], m["seq"]) for m in talk.said]
-    assert [m["client_message_id"] for m in asked] == [f"m-{n}" for n in range(1, MESSAGES + 1)]
-    turns = [platform.ask(talk.chat, **message(n)) for n in range(1, MESSAGES + 1)]
+    assert asked == [talk.said[name] for name in in_order(talk)]
+    assert talk.said.keys() == {f"m-{n}" for n in range(1, MESSAGES + 1)}
+    turns = [platform.ask(talk.chat, **message(int(name[2:]))) for name in in_order(talk)]
     machine = [m for m in items if m["sender"]["type"] in {"bot", "system"}]
     # Each reply answers the latest of the messages that it is for, and there is no other reply.
     answered = {turn["reply"]["id"]: turn["message"]["id"] for turn in turns if turn["reply"]}
@@ -202,8 +220,8 @@ def test_nothing_is_lost_or_doubled(
     check_feed(platform, owner, talks)
     replies = replies_to(platform, talks)
     print(
-        f"burst_wait_ms {burst_wait_ms}: {CUSTOMERS * MESSAGES} messages in {wrote:.1f} s, all over"
-        f" after {took:.1f} s; {replies} replies; turns {dict(ended)}; killed {dict(killed)};"
+        f"burst_wait_ms {burst_wait_ms}: {CUSTOMERS * MESSAGES} messages stored in {wrote:.1f} s,"
+        f" all over after {took:.1f} s; {replies} replies; turns {dict(ended)}; killed {dict(killed)};"
         f" load {os.getloadavg()[0]:.1f}"
     )
     assert ended.total() == CUSTOMERS * MESSAGES
