@@ -221,8 +221,8 @@ def test_nothing_is_lost_or_doubled(
     replies = replies_to(platform, talks)
     print(
         f"burst_wait_ms {burst_wait_ms}: {CUSTOMERS * MESSAGES} messages stored in {wrote:.1f} s,"
-        f" all over after {took:.1f} s; {replies} replies; turns {dict(ended)}; killed {dict(killed)};"
-        f" load {os.getloadavg()[0]:.1f}"
+        f" all over after {took:.1f} s; {replies} replies; turns {dict(ended)};"
+        f" killed {dict(killed)}; load {os.getloadavg()[0]:.1f}"
     )
     assert ended.total() == CUSTOMERS * MESSAGES
     if burst_wait_ms:
