@@ -6,49 +6,19 @@ its counterpart by the ORM, under the same locks.
 """
 
 import uuid
-from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-import orjson
 from django.db import connection, models
 
 from bots.models import Bot
+from chatplatform.sql import Columns
 from chats.models import Conversation, Customer, Message
 from identity.models import ApiKey, ClientConfig, KeyScope
 
 Row = TypeVar("Row", bound=models.Model)
 
 
-class _Columns(Generic[Row]):
-    """All columns of a model: named in a statement, and made a row of what it returns."""
-
-    def __init__(self, model: type[Row]) -> None:
-        self.model = model
-        self.fields = model._meta.concrete_fields
-        self.names = [field.attname for field in self.fields]
-        self.json = [
-            place for place, field in enumerate(self.fields) if isinstance(field, models.JSONField)
-        ]
-
-    def of(self, table: str) -> str:
-        """The columns as a statement names them."""
-        return ", ".join(f"{table}.{field.column}" for field in self.fields)
-
-    def row(self, values: Sequence[Any]) -> Row:
-        """The row of which these are the columns, in the order of `of`."""
-        read = list(values)
-        for place in self.json:
-            read[place] = read[place] and orjson.loads(read[place])
-        return self.model.from_db(connection.alias, self.names, read)
-
-    def written(self, row: Row) -> list[Any]:
-        """The values to insert of a row."""
-        return [
-            field.get_db_prep_save(getattr(row, field.attname), connection) for field in self.fields
-        ]
-
-
-_CHAT, _MESSAGE = _Columns(Conversation), _Columns(Message)
+_CHAT, _MESSAGE = Columns(Conversation), Columns(Message)
 
 # What a message changes in its conversation's row.
 COUNTED = (
@@ -73,8 +43,8 @@ FOR NO KEY UPDATE OF chat
 
 _STORE = f"""
 WITH stored AS (
-    INSERT INTO chats_message ({", ".join(str(field.column) for field in _MESSAGE.fields)})
-    VALUES ({", ".join(["%s"] * len(_MESSAGE.fields))})
+    INSERT INTO chats_message ({_MESSAGE.of()})
+    VALUES ({_MESSAGE.places})
 )
 UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTED)} WHERE id = %s
 """
@@ -108,8 +78,8 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
         read = cursor.fetchone()
     if read is None:
         return None
-    chat = _CHAT.row(read[: len(_CHAT.names)])
-    customer, bot, config, burst_wait_ms, auto_translate, reopen_window = read[len(_CHAT.names) :]
+    chat = _CHAT.row(read[: len(_CHAT)])
+    customer, bot, config, burst_wait_ms, auto_translate, reopen_window = read[len(_CHAT) :]
     chat.customer = _partly(Customer, id=chat.customer_id, name=customer)
     chat.bot = _partly(Bot, id=chat.bot_id, client_id=chat.client_id, bot_name=bot)
     chat.client = key.client

@@ -6,8 +6,7 @@ import uuid
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.tokens import AccessToken
@@ -15,7 +14,8 @@ from rest_framework_simplejwt.tokens import AccessToken
 from chatplatform.crypto import hash_secret
 from chatplatform.errors import NotAuthenticated
 from chatplatform.ids import uuid7
-from identity.models import RefreshToken, User
+from chatplatform.sql import Columns
+from identity.models import Client, RefreshToken, User
 from identity.serializers import TokenResponse
 from identity.services import audit
 
@@ -23,6 +23,19 @@ log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is not valid (any more); sign in again."
 # User id, token version, family: what an access token says of its sign-in.
 Claims = tuple[int, int, uuid.UUID]
+
+
+_USER, _CLIENT = Columns(User), Columns(Client)
+# Every request of a person asks it.
+_STANDING = f"""
+SELECT {_USER.of("person")}, {_CLIENT.of("client")}
+FROM identity_user person JOIN identity_client client ON client.id = person.client_id
+WHERE person.id = %(user)s AND person.token_version = %(version)s
+  AND NOT person.is_disabled AND NOT client.is_disabled
+  AND EXISTS (SELECT FROM identity_refreshtoken standing
+              WHERE standing.user_id = person.id AND standing.family = %(family)s
+                AND standing.revoked_at IS NULL)
+"""
 
 
 class InvalidGrant(NotAuthenticated):
@@ -71,18 +84,14 @@ def user_of(access_token: str) -> User | None:
 def user_with(claims: Claims) -> User | None:
     """The user whom claims name, as long as the sign-in that they are of stands."""
     user_id, token_version, family = claims
-    standing = RefreshToken.objects.filter(user=OuterRef("pk"), family=family, revoked_at=None)
-    return (
-        User.objects.select_related("client")
-        .filter(
-            Exists(standing),
-            pk=user_id,
-            token_version=token_version,
-            is_disabled=False,
-            client__is_disabled=False,
-        )
-        .first()
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING, {"user": user_id, "version": token_version, "family": family})
+        read = cursor.fetchone()
+    if read is None:
+        return None
+    user = _USER.row(read[: len(_USER)])
+    user.client = _CLIENT.row(read[len(_USER) :])
+    return user
 
 
 def rotate(refresh_token: str) -> TokenResponse:
