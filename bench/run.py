@@ -537,7 +537,7 @@ def main() -> None:
         sent = statements(key)
         found = measure(key, folder)
     kept = REPORT.read_text().partition(BY_HAND)[2] if REPORT.exists() else ""
-    REPORT.write_text(report(found, sent, busy).rstrip() + "\n" + kept)
+    REPORT.write_text(report(found, sent, busy).rstrip() + "\n\n" + kept.lstrip("\n"))
     print(goals(found) + "\n" + table(found))
     print(f"\n{REPORT.relative_to(ROOT)} written ({time.monotonic() - began:.0f} s)")
     if any(one.failed for one in found.values()):

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, ParamSpec, TypeVar
 
@@ -73,6 +73,7 @@ class Lease:
     lane: str | None
 
 
+NO_WAIT = timedelta(0)
 _declared: dict[str, Declared] = {}
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
 
@@ -103,13 +104,12 @@ def declared_jobs() -> dict[str, Declared]:
     return dict(_declared)
 
 
-# Without a key nothing conflicts.
 _ENQUEUE = """
 INSERT INTO chatplatform_job
     (client_id, name, key, lane, args, due_at, trace_id, state, progress, last_error)
 VALUES (%(client)s::bigint, %(name)s, %(key)s, %(lane)s, %(args)s::jsonb,
-    COALESCE(%(due_at)s::timestamptz, statement_timestamp()), %(trace_id)s, 'queued', 0, '')
-ON CONFLICT DO NOTHING
+    statement_timestamp() + make_interval(secs => %(wait)s), %(trace_id)s, 'queued', 0, '')
+ON CONFLICT (name, key) WHERE state = 'queued' DO NOTHING
 """
 
 
@@ -119,13 +119,14 @@ def enqueue(
     client_id: int | None,
     key: str | None = None,
     lane: str | None = None,
-    due_at: datetime | None = None,
+    wait: timedelta = NO_WAIT,
     **args: Any,
 ) -> None:
     """Write a job row in the caller's transaction.
 
-    `key` makes a second request for the same waiting work a no-op. Jobs of one `lane` run one
-    after the other in the order of their rows; lock the lane's subject while adding.
+    It is due after `wait`. `key` makes a second request for the same waiting work a no-op. Jobs of
+    one `lane` run one after the other in the order of their rows; lock the lane's subject while
+    adding.
     """
     row = {
         "client": client_id,
@@ -133,7 +134,7 @@ def enqueue(
         "key": key,
         "lane": lane,
         "args": orjson.dumps(args).decode(),
-        "due_at": due_at,
+        "wait": wait.total_seconds(),
         "trace_id": current_request_id(),
     }
     with connection.cursor() as cursor:

@@ -14,7 +14,7 @@ from chatplatform.shapes import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
 _SALT = "chatplatform.cursor"
-OF_ANOTHER_LIST = "This cursor is of another list."
+_OF_ANOTHER_LIST = "This cursor is of another list."
 
 
 class Page(Shape):
@@ -44,12 +44,12 @@ def position_of(cursor: str) -> list[Any]:
     return position
 
 
-def seq_of(cursor: str | None) -> int:
-    """The number in a cursor of a list by `seq`, 0 without one; 422 for another list's."""
-    position = position_of(cursor) if cursor else [0]
-    if len(position) != 1 or not isinstance(position[0], int):
-        raise Invalid.field("query", "cursor", msg=OF_ANOTHER_LIST)
-    return position[0]
+def numbers_of(cursor: str, count: int) -> list[int]:
+    """The numbers in a cursor that holds so many; 422 for another list's."""
+    found = position_of(cursor)
+    if len(found) != count or not all(isinstance(n, int) and abs(n) < 2**63 for n in found):
+        raise Invalid.field("query", "cursor", msg=_OF_ANOTHER_LIST)
+    return found
 
 
 def page(
@@ -102,4 +102,4 @@ def _beyond(
         # Says nothing new, but lets an index begin at the position.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
-        raise Invalid.field("query", "cursor", msg=OF_ANOTHER_LIST) from exc
+        raise Invalid.field("query", "cursor", msg=_OF_ANOTHER_LIST) from exc

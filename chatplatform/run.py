@@ -78,7 +78,7 @@ def parts(config: Config) -> list[Part]:
     silent = f"ignore:{CELERY_ROOT_WARNING}"
     quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
-    # A request goes before what follows from it, and a reply before what nobody waits for.
+    # They share the cores: a request goes before what follows from it, training comes last.
     later, last = ["nice", "-n", "5"], ["nice", "-n", "10"]
     quick = [*later, *worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
     webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]

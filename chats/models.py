@@ -47,6 +47,8 @@ class Customer(models.Model):
 
 
 class Channel(models.TextChoices):
+    """The door that a chat came through."""
+
     WEB = "web"
     API = "api"
     SOCIALNET = "socialnet"
@@ -56,12 +58,16 @@ class Channel(models.TextChoices):
 
 
 class Status(models.TextChoices):
+    """Whether work is expected in a chat."""
+
     OPEN = "open"
     SNOOZED = "snoozed"
     ENDED = "ended"
 
 
 class AssignType(models.TextChoices):
+    """Who must act next."""
+
     BOT = "bot"
     QUEUE = "queue"
     AGENT = "agent"
@@ -193,6 +199,8 @@ class Conversation(models.Model):
 
 
 class SenderType(models.TextChoices):
+    """The side that says a message."""
+
     CUSTOMER = "customer"
     BOT = "bot"
     AGENT = "agent"
@@ -200,6 +208,8 @@ class SenderType(models.TextChoices):
 
 
 class MessageStatus(models.TextChoices):
+    """How far a message came on its way to its reader."""
+
     PENDING = "pending"
     SENT = "sent"
     DELIVERED = "delivered"
@@ -310,6 +320,8 @@ class Attachment(models.Model):
 
 
 class TagSource(models.TextChoices):
+    """Who gave a tag."""
+
     AGENT = "agent"
     AI = "ai"
     CUSTOMER = "customer"
@@ -366,6 +378,8 @@ class Summary(models.Model):
 
 
 class SummaryJobStatus(models.TextChoices):
+    """How far a run of summaries is."""
+
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
@@ -433,6 +447,8 @@ class Feedback(models.Model):
 
 
 class NotificationKind(models.TextChoices):
+    """What a person is told of."""
+
     ASSIGNED = "assigned"
     UNASSIGNED = "unassigned"
     HANDOFF = "handoff"
@@ -461,6 +477,8 @@ class Notification(models.Model):
 
 
 class Turn(models.TextChoices):
+    """What became of a customer's message; worked out where it is asked for, stored nowhere."""
+
     ANSWERED = "answered"
     PENDING = "pending"
     HANDED_OFF = "handed_off"

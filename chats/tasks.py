@@ -23,6 +23,7 @@ from chats.services import (
     on_dead=lambda message_id, earlier=(): replies.give_up(message_id, earlier=earlier),
 )
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
+    """The bot's answer to a customer's message, and to those shortly before it."""
     replies.answer(message_id, earlier=earlier)
 
 
@@ -62,6 +63,7 @@ def summarise_all(*, summary_job_id: str) -> None:
     on_dead=lambda call_id: approvals.give_up(call_id),
 )
 def continue_after_approval(*, call_id: str) -> None:
+    """The rest of a reply that waited for somebody's yes or no."""
     approvals.continue_(call_id)
 
 

@@ -9,7 +9,6 @@ import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
@@ -151,7 +150,7 @@ def test_a_failed_job_gives_way_to_a_newer_twin(work):
 
 
 def test_a_job_of_later_is_not_claimed(work):
-    job = add(due_at=timezone.now() + timedelta(minutes=1))
+    job = add(wait=timedelta(minutes=1))
     assert jobs.take_due() == []
     assert jobs.run(job.pk) is False
 

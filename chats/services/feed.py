@@ -6,6 +6,7 @@ until it has caught up. Pub/sub only says that there is more: the log is read fr
 """
 
 import asyncio
+import functools
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
@@ -63,8 +64,8 @@ def stream(user: User, *, last_event_id: str | None, is_still_admitted: Callable
     presence.touch(user)
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
-        hub = _hub(client, listener, in_thread, now)
-        return _follow(hub, _Screen(user), position, is_still_admitted)
+        begin = functools.partial(_Hub, client, listener, in_thread, now)
+        return _follow(begin, _Screen(user), position, is_still_admitted)
 
     return Held(follow, as_stream=True, status_of=lambda _: 200)
 
@@ -177,11 +178,16 @@ class _Hub:
 _hubs: dict[int, _Hub] = {}
 
 
-def _hub(client: Client, listener: Listener, in_thread: InThread, position: Position) -> _Hub:
-    """The client's hub; only the event loop touches it, so that it needs no lock."""
-    hub = _hubs.get(client.pk)
-    if hub is None:
-        hub = _hubs[client.pk] = _Hub(client, listener, in_thread, position)
+def _join(screen: _Screen, begin: Callable[[], _Hub]) -> _Hub:
+    """The hub of the screen's client, with the screen in it.
+
+    Found and joined without a pause for the event loop: in between its last screen might end it.
+    """
+    client_id = screen.user.client_id
+    assert client_id
+    hub = _hubs.get(client_id) or begin()
+    _hubs[client_id] = hub
+    hub.join(screen)
     return hub
 
 
@@ -197,9 +203,12 @@ def _read_log(client: Client, position: Position) -> list[Entry]:
 
 
 async def _follow(
-    hub: _Hub, screen: _Screen, position: Position, is_still_admitted: Callable[[], bool]
+    begin: Callable[[], _Hub],
+    screen: _Screen,
+    position: Position,
+    is_still_admitted: Callable[[], bool],
 ) -> AsyncIterator[ServerSent]:
-    hub.join(screen)
+    hub = _join(screen, begin)
     check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     try:
         await hub.listener.wait_until_up()

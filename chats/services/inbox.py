@@ -7,18 +7,20 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from bots.models import Bot
+from chatplatform.api import Principal
 from chatplatform.errors import NotFound
 from chats.models import Conversation, Customer, Message
 from chats.serializers.conversation import ChatsQuery
-from identity.models import ApiKey, Client
+from chats.services import conversations
+from identity.models import Client
 
 # Words of a search that count; more make it slower and no better.
 MAX_TERMS = 10
 NEWEST_ACTIVITY = ("-activity", "-id")
 
 
-def chats(client: Client, asked: ChatsQuery) -> QuerySet[Conversation]:
-    """A client's chats that match every filter given."""
+def chats(caller: Principal, asked: ChatsQuery) -> QuerySet[Conversation]:
+    """What the caller may see, a person or a key, and every filter given matches."""
     exact = ("status", "bot_id", "channel", "assignee_id", "sentiment")
     named: dict[str, Any] = {
         name: getattr(asked, name) for name in exact if getattr(asked, name) is not None
@@ -29,28 +31,22 @@ def chats(client: Client, asked: ChatsQuery) -> QuerySet[Conversation]:
         named["created_at__gte"] = asked.created_from
     if asked.created_to:
         named["created_at__lt"] = asked.created_to
-    rows = _listed(client).filter(**named)
-    return rows.filter(pk__in=_found(client, asked.q)) if asked.q else rows
-
-
-def chats_of_key(key: ApiKey, asked: ChatsQuery) -> QuerySet[Conversation]:
-    """What a key may see of them."""
-    rows = chats(key.client, asked)
-    return rows.filter(bot_id=key.bot_id) if key.bot_id else rows
+    rows = _listed(conversations.seen_by(caller)).filter(**named)
+    return rows.filter(pk__in=_found(caller.client, asked.q)) if asked.q else rows
 
 
 def of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:
     """All chats of one customer; 404 for another client's."""
     if not Customer.objects.of(client).filter(pk=customer_id).exists():
         raise NotFound
-    return _listed(client).filter(customer_id=customer_id)
+    return _listed(Conversation.objects.of(client)).filter(customer_id=customer_id)
 
 
 def of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
     """All chats of one bot; 404 for another client's."""
     if not Bot.objects.of(client).filter(pk=bot_id).exists():
         raise NotFound
-    return _listed(client).filter(bot_id=bot_id)
+    return _listed(Conversation.objects.of(client)).filter(bot_id=bot_id)
 
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
@@ -59,9 +55,8 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
     return rows.filter(conversation=chat)
 
 
-def _listed(client: Client) -> QuerySet[Conversation]:
+def _listed(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Rows with all that their shape shows, so that a list costs one query."""
-    rows: QuerySet[Conversation] = Conversation.objects.of(client)
     return rows.select_related("customer", "assignee", "last_message").annotate(
         activity=Coalesce("last_message_at", "created_at")
     )

@@ -13,8 +13,8 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from chatplatform import idempotency, live
 from chatplatform.errors import ApiError, NotFound
-from chatplatform.jobs import enqueue, postpone
-from chatplatform.pagination import Page, as_page, seq_of
+from chatplatform.jobs import NO_WAIT, enqueue, postpone
+from chatplatform.pagination import Page, as_page, numbers_of
 from chats.models import (
     AssignType,
     Channel,
@@ -23,13 +23,12 @@ from chats.models import (
     MessageStatus,
     SenderType,
     Status,
-    Turn,
     text_content,
 )
 from chats.serializers import desk as d
 from chats.serializers import message as m
 from chats.serializers.conversation import ChatCreation
-from chats.services import attachments, conversations, hot, language, lifecycle, tags
+from chats.services import attachments, conversations, language, lifecycle, statements, tags
 from identity.models import ApiKey, User
 from webhooks.services import announce
 
@@ -199,15 +198,15 @@ def ask_bot(chat: Conversation, message: Message) -> None:
         change=join,
     ):
         return
-    _enqueue_reply(chat, message, due_at=timezone.now() + wait if wait else None)
+    _enqueue_reply(chat, message, wait=wait)
 
 
-def _enqueue_reply(chat: Conversation, message: Message, due_at: datetime | None = None) -> None:
+def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WAIT) -> None:
     enqueue(
         "chats.generate_reply",
         client_id=chat.client_id,
         lane=_lane(chat),
-        due_at=due_at,
+        wait=wait,
         message_id=str(message.pk),
     )
 
@@ -228,9 +227,12 @@ def find_known(
     """The message that the sender gave this id; 409 where it is another sender's."""
     if client_message_id is None:
         return None
-    found = hot.known(chat, client_message_id)
-    if found and found.sender_type != sender_type:
+    found = statements.find_message(chat, client_message_id)
+    if found is None:
+        return None
+    if found.sender_type != sender_type:
         raise IdTaken
+    found.conversation = chat
     return found
 
 
@@ -267,6 +269,7 @@ def ask_again(chat: Conversation) -> Message:
         message: Message | None = asked.order_by("-seq").first()
         if message is None:
             raise NothingToAnswer
+        message.conversation = chat
         waits = chat.status == Status.OPEN and reply_to(message) is None
         if waits and chat.assign_type == AssignType.BOT:
             _enqueue_reply(chat, message)
@@ -305,7 +308,7 @@ def append(
     with `sent_at`, which is history, nothing follows.
     """
     message = Message(
-        client_id=chat.client_id,
+        client=chat.client,
         conversation=chat,
         seq=chat.last_seq + 1,
         sender_type=author.type,
@@ -322,7 +325,7 @@ def append(
     _count(chat, message, is_past=is_past)
     if not is_past:
         _send_on(chat, message)
-    hot.store(chat, message)
+    statements.store_message(chat, message)
     return message
 
 
@@ -362,9 +365,10 @@ def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
 
 
 def _count(chat: Conversation, message: Message, *, is_past: bool) -> None:
-    """What a new message changes in its conversation (`hot.COUNTED`); a note takes numbers only.
+    """What a new message changes in its conversation: `statements.COUNTED`, and nothing else.
 
-    Of history nobody is waiting for an answer, or late with one: it moves no times.
+    A note takes numbers only. Of history nobody is waiting for an answer, or late with one: it
+    moves no times.
     """
     chat.last_seq = message.seq
     chat.last_event_seq += not is_past
@@ -391,37 +395,11 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
     """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
-    found = hot.said(key, chat_id, after=seq_of(asked.cursor), limit=asked.limit + 1)
+    (after,) = numbers_of(asked.cursor, 1) if asked.cursor else (0,)
+    found = statements.read_messages(key, chat_id, after=after, limit=asked.limit + 1)
     if found is None:
         raise NotFound
     return as_page(found, asked, by=["seq"], shape=m.Message.of)
-
-
-def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
-    """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
-    now = Conversation.objects.only("assign_type", "handoff_reason", "status")
-    chat = now.get(pk=message.conversation_id)
-    return _turn(message, reply_to(message), chat, asked=asked)
-
-
-def first_turn(message: Message, *, asked: bool) -> dict[str, Any]:
-    """The turn at the moment that its message was stored: to the newest there is no reply yet."""
-    chat = message.conversation
-    if message.seq == chat.last_seq:
-        return _turn(message, None, chat, asked=asked)
-    return turn_of(message, asked=asked)
-
-
-def _turn(
-    message: Message, reply: Message | None, chat: Conversation, *, asked: bool
-) -> dict[str, Any]:
-    status, reason = _status(reply, chat, asked=asked)
-    return {
-        "message": m.Message.of(message),
-        "reply": m.Message.of(reply) if reply else None,
-        "status": status,
-        "handoff_reason": reason,
-    }
 
 
 def reply_to(message: Message) -> Message | None:
@@ -434,15 +412,3 @@ def reply_to(message: Message) -> Message | None:
         sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
     )
     return replies.order_by("seq").first()
-
-
-def _status(reply: Message | None, chat: Conversation, *, asked: bool) -> tuple[Turn, str | None]:
-    if reply and reply.sender_type == SenderType.BOT:
-        return Turn.ANSWERED, None
-    if reply:
-        return Turn.HANDED_OFF, (reply.receipt or {}).get("handoff_reason")
-    if not asked or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
-        return Turn.NOT_EXPECTED, None
-    if chat.assign_type == AssignType.QUEUE:
-        return Turn.HANDED_OFF, chat.handoff_reason
-    return Turn.PENDING, None

@@ -27,6 +27,7 @@ from chats.models import (
 )
 from chats.serializers.portable import ConversationEntity, MessageEntity, PortableFeedback
 from chats.services.conversations import visible_to
+from chats.services.messages import text_of
 from identity.models import ApiKey, Client, User
 
 # A row of a transaction that is still open has an id already and is not to be seen: an export
@@ -52,7 +53,7 @@ def conversations(key: ApiKey) -> QuerySet[Conversation]:
 
 
 def messages(key: ApiKey) -> QuerySet[Message]:
-    """The messages of what a key may take along, internal notes too."""
+    """The messages of what a key, a secret one, may take along, internal notes too."""
     rows: QuerySet[Message] = Message.objects.of(key.client)
     if key.bot_id:
         rows = rows.filter(conversation__bot_id=key.bot_id)
@@ -243,7 +244,7 @@ def _message(
         sender_name=entity.sender.name,
         recipient=entity.recipient.model_dump() if entity.recipient else None,
         content=content,
-        text="\n".join(piece["text"] for piece in content if piece.get("text")),
+        text=text_of(content),
         citations=[one.model_dump(mode="json") for one in entity.citations],
         language=entity.language or "",
         **{name: getattr(entity, name) for name in _CARRIED_BY_MESSAGES},

@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from chatplatform.errors import json_response
 from chatplatform.held import Events, Held, InThread, ServerSent
 from chatplatform.live import Listener
-from chats.models import Message, Turn
+from chats.models import AssignType, Conversation, Message, SenderType, Status, Turn
+from chats.serializers import message as m
 from chats.services import messages
 
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
@@ -24,7 +25,7 @@ def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> Htt
     `shape` makes what is answered of the turn, where that is not the turn itself.
     """
     shape = shape or _as_it_is
-    turn = messages.first_turn(message, asked=reply != "none")
+    turn = turn_at_once(message, asked=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
         return Held(
             lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),
@@ -32,6 +33,45 @@ def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> Htt
             status_of=_http_status,
         )
     return json_response(shape(turn), _http_status(turn))
+
+
+def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
+    """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
+    now = Conversation.objects.only("assign_type", "handoff_reason", "status")
+    chat = now.get(pk=message.conversation_id)
+    return _turn(message, messages.reply_to(message), chat, asked=asked)
+
+
+def turn_at_once(message: Message, *, asked: bool) -> dict[str, Any]:
+    """The turn at the moment that its message was stored: to the newest there is no reply yet."""
+    chat = message.conversation
+    if message.seq == chat.last_seq:
+        return _turn(message, None, chat, asked=asked)
+    return turn_of(message, asked=asked)
+
+
+def _turn(
+    message: Message, reply: Message | None, chat: Conversation, *, asked: bool
+) -> dict[str, Any]:
+    status, reason = _status(reply, chat, asked=asked)
+    return {
+        "message": m.Message.of(message),
+        "reply": m.Message.of(reply) if reply else None,
+        "status": status,
+        "handoff_reason": reason,
+    }
+
+
+def _status(reply: Message | None, chat: Conversation, *, asked: bool) -> tuple[Turn, str | None]:
+    if reply and reply.sender_type == SenderType.BOT:
+        return Turn.ANSWERED, None
+    if reply:
+        return Turn.HANDED_OFF, (reply.receipt or {}).get("handoff_reason")
+    if not asked or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
+        return Turn.NOT_EXPECTED, None
+    if chat.assign_type == AssignType.QUEUE:
+        return Turn.HANDED_OFF, chat.handoff_reason
+    return Turn.PENDING, None
 
 
 def asked(request: Request, reply: str = "wait") -> str:
@@ -79,6 +119,6 @@ async def _follow(
 
 def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:
     try:
-        return messages.turn_of(message, asked=True)
+        return turn_of(message, asked=True)
     except Error:
         return known  # the database is away for a moment: the next look will tell

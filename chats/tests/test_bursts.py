@@ -11,7 +11,7 @@ from chatplatform import jobs, live
 from chatplatform.models import Job, JobState
 from chatplatform.testing import make_chat, run_before, run_jobs, trained
 from chats.models import Message
-from chats.services import messages, replies
+from chats.services import replies, turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,7 +36,7 @@ def ask(person, chat, text, **more):
 
 
 def turn(message_id):
-    return messages.turn_of(Message.objects.get(pk=message_id), asked=True)
+    return turns.turn_of(Message.objects.get(pk=message_id), asked=True)
 
 
 def time_passes():

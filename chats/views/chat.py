@@ -134,7 +134,7 @@ class ChatViewSet(TenantViewSet):
     )
     def list(self, request: Request, query: c.ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first."""
-        rows = inbox.chats(self.client, query)
+        rows = inbox.chats(self.caller, query)
         return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=c.Conversation.of)
 
     @operation(

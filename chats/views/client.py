@@ -122,7 +122,7 @@ class ClientChatViewSet(TenantViewSet):
     )  # fmt: skip
     def list(self, request: Request, query: c.ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
-        rows = inbox.chats_of_key(self.key, query)
+        rows = inbox.chats(self.caller, query)
         return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=c.Conversation.of)
 
     @operation(

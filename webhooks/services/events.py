@@ -9,9 +9,9 @@ from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from chatplatform import live
-from chatplatform.errors import Invalid, NotFound
+from chatplatform.errors import NotFound
 from chatplatform.ids import uuid7
-from chatplatform.pagination import cursor_of, position_of
+from chatplatform.pagination import cursor_of, numbers_of
 from identity.models import Client
 from webhooks import serializers as s
 from webhooks.delivery import MAX_BODY_BYTES
@@ -241,9 +241,4 @@ def _filtered(rows: QuerySet[Event], asked: s.EventsQuery) -> QuerySet[Event]:
 
 
 def _position(cursor: str | None) -> Position | None:
-    if not cursor:
-        return None
-    found = position_of(cursor)
-    if len(found) != 2 or not all(isinstance(n, int) and abs(n) < 2**63 for n in found):
-        raise Invalid.field("query", "cursor", msg="This cursor is of another list.")
-    return Position(*found)
+    return Position(*numbers_of(cursor, 2)) if cursor else None

@@ -1,8 +1,7 @@
-"""The statements of what is asked for most, in SQL.
+"""The statements of what is asked for most, in SQL (see docs/decisions/0011).
 
-Django's way of building a statement costs more processor time than sending it and reading the
-answer; of a message to a chat it was three quarters. What is here does no more and no less than
-its counterpart by the ORM, under the same locks.
+The same rows under the same locks as by the ORM; but the client is the key's own, which is at most
+a second old, and of a chat's neighbours only what a message needs is read.
 """
 
 import uuid
@@ -32,7 +31,7 @@ _VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s
 
 _LOCK = f"""
 SELECT {_CHAT.of("chat")}, customer.name, bot.bot_name,
-    config.id, config.burst_wait_ms, config.auto_translate, config.reopen_window_minutes
+    config.id, config.burst_wait_ms, config.auto_translate
 FROM chats_conversation chat
 JOIN chats_customer customer ON customer.id = chat.customer_id
 JOIN bots_bot bot ON bot.id = chat.bot_id
@@ -67,11 +66,10 @@ ORDER BY said.seq
 """
 
 
-def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
-    """A conversation that the key may see, as `conversations.lock` gives it; None for any other.
+def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
+    """A conversation that the key may see, locked; None for any other.
 
-    Of its bot, its customer and its client's settings only what a message needs is read; the rest
-    loads itself where it is asked for.
+    What is not read of its bot, its customer and its client's settings loads itself when asked for.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, _asked(key, chat_id))
@@ -79,7 +77,7 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
     if read is None:
         return None
     chat = _CHAT.row(read[: len(_CHAT)])
-    customer, bot, config, burst_wait_ms, auto_translate, reopen_window = read[len(_CHAT) :]
+    customer, bot, config, burst_wait_ms, auto_translate = read[len(_CHAT) :]
     chat.customer = _partly(Customer, id=chat.customer_id, name=customer)
     chat.bot = _partly(Bot, id=chat.bot_id, client_id=chat.client_id, bot_name=bot)
     chat.client = key.client
@@ -89,12 +87,11 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
         client_id=chat.client_id,
         burst_wait_ms=burst_wait_ms,
         auto_translate=auto_translate,
-        reopen_window_minutes=reopen_window,
     )
     return chat
 
 
-def known(chat: Conversation, client_message_id: str) -> Message | None:
+def find_message(chat: Conversation, client_message_id: str) -> Message | None:
     """The message of a chat that its sender gave this id."""
     with connection.cursor() as cursor:
         cursor.execute(_KNOWN, [chat.pk, client_message_id])
@@ -102,7 +99,7 @@ def known(chat: Conversation, client_message_id: str) -> Message | None:
     return _MESSAGE.row(read) if read else None
 
 
-def store(chat: Conversation, message: Message) -> None:
+def store_message(chat: Conversation, message: Message) -> None:
     """Insert a message, and write what it `COUNTED` in its conversation, which is locked."""
     counted = [getattr(chat, name) for name in COUNTED]
     with connection.cursor() as cursor:
@@ -110,7 +107,9 @@ def store(chat: Conversation, message: Message) -> None:
     message._state.adding = False
 
 
-def said(key: ApiKey, chat_id: uuid.UUID, *, after: int, limit: int) -> list[Message] | None:
+def read_messages(
+    key: ApiKey, chat_id: uuid.UUID, *, after: int, limit: int
+) -> list[Message] | None:
     """What the customer may read behind a seq, oldest first; None where the key sees no chat."""
     with connection.cursor() as cursor:
         cursor.execute(_SAID, _asked(key, chat_id) | {"after": after, "limit": limit})
@@ -132,4 +131,5 @@ def _asked(key: ApiKey, chat_id: uuid.UUID) -> dict[str, Any]:
 def _partly(model: type[Row], **known: Any) -> Row:
     """A row of which only some columns are known here."""
     names = [field.attname for field in model._meta.concrete_fields if field.attname in known]
+    assert len(names) == len(known), f"{model.__name__} has not all of {list(known)}"
     return model.from_db(connection.alias, names, [known[name] for name in names])

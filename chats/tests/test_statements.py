@@ -1,0 +1,113 @@
+"""What is read and written in SQL is what the ORM reads and writes."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import transaction
+
+from chatplatform.testing import make_bot, make_key
+from chats.models import Conversation, Message, SenderType, text_content
+from chats.services import conversations, messages, statements
+from identity.models import ClientConfig
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def columns(row):
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+@pytest.fixture
+def full(chat, bea):
+    """A chat with something in every kind of column."""
+    Conversation.objects.filter(pk=chat.pk).update(
+        assign_type="agent", assignee=bea.user, tags=["a", "b"], location={"city": "Đà Nẵng"},
+        metadata={"a": [1, None, "ü"]}, waiting_since=DAY, reply_window_expires_at=DAY,
+        sentiment_score=0.5, requester={"name": "Zoe"}, external_id="x:1",
+    )  # fmt: skip
+    return chat
+
+
+def test_a_locked_chat_is_the_row(server, full):
+    with transaction.atomic():
+        known, found = conversations.lock(full), statements.lock_chat(server.key, full.pk)
+        assert found
+        assert columns(found) == columns(known)
+        assert columns(found.customer) == columns(known.customer)
+        assert columns(found.bot) == columns(known.bot)
+        assert columns(found.client.config) == columns(known.client.config)
+
+
+@pytest.mark.parametrize(("reply", "count"), [("none", 5), ("async", 6)])
+def test_what_a_message_costs(server, talk, settings, reply, count, django_assert_num_queries):
+    """With its translation considered, the most that is asked of a plain message."""
+    settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "stub"
+    ClientConfig.objects.update(auto_translate=True)
+    path = f"/ai/client/chat/{talk.pk}"
+    server.post(path, {"text": "Hello", "reply": "none", "language": "en"})
+    with django_assert_num_queries(count):
+        reply = server.post(path, {"text": "How are you?", "reply": reply, "language": "en"})
+    assert reply.status_code in {200, 202}
+
+
+@pytest.mark.parametrize("told", ["the bot", "the queue", "an agent"])
+@pytest.mark.parametrize("side", [SenderType.CUSTOMER, SenderType.BOT, SenderType.AGENT])
+@pytest.mark.parametrize("more", [{}, {"is_note": True}, {"sent_at": DAY}])
+def test_a_stored_message_is_the_row(chat, bea, told, side, more):
+    owner = {
+        "the bot": {},
+        "the queue": {"assign_type": "queue"},
+        "an agent": {"assign_type": "agent", "assignee": bea.user, "return_at": DAY},
+    }[told]
+    Conversation.objects.filter(pk=chat.pk).update(unread_count=3, **owner)
+    with transaction.atomic():
+        locked = conversations.lock(chat)
+        stored = messages.append(
+            locked,
+            author=messages.Author(side, "7", 'O\'Neil "x"'),
+            content=text_content("Grüße 👋 \\ %s"),
+            language="de",
+            citations=[{"title": "A", "quote": "ü"}],
+            receipt={"gate": 0.25, "chunks": [1, 2]},
+            metadata={"a": None},
+            client_message_id="m-1",
+            **more,
+        )
+    assert columns(Message.objects.get(pk=stored.pk)) == columns(stored)
+    assert columns(Conversation.objects.get(pk=chat.pk)) == columns(locked)
+    known = statements.find_message(chat, "m-1")
+    assert known
+    assert columns(known) == columns(stored)
+    assert statements.find_message(chat, "m-2") is None
+
+
+def test_what_was_said_is_the_rows(server, chat, say):
+    for side in ("customer", "bot", "customer"):
+        say(chat, side, f"By the {side}")
+    Message.objects.filter(seq=1).update(sent_at=DAY, translations={"vi": "Xin chào"})
+    rows = Message.objects.filter(conversation=chat).order_by("seq")
+    found = statements.read_messages(server.key, chat.pk, after=0, limit=10)
+    assert found is not None
+    assert [columns(row) for row in found] == [columns(row) for row in rows]
+    [second] = statements.read_messages(server.key, chat.pk, after=1, limit=1) or []
+    assert second.seq == 2
+    assert statements.read_messages(server.key, chat.pk, after=3, limit=1) == []
+
+
+def test_a_key_sees_what_it_sees_by_the_orm(client_a, client_b, bot, page):
+    other_bot = make_bot(client_a)
+    keys = [
+        make_key(client_a).key,
+        make_key(client_a, "secret", bot.pk).key,
+        make_key(client_a, "secret", other_bot.pk).key,
+        make_key(client_a, "public", bot.pk).key,
+        page.key,
+        make_key(client_b).key,
+    ]
+    opened = page.post("/ai/client/chat", {}).json()["id"]
+    seen = [conversations.visible_to(key).filter(pk=opened).exists() for key in keys]
+    assert seen == [True, True, False, False, True, False]
+    found = [statements.read_messages(key, opened, after=0, limit=1) is not None for key in keys]
+    assert found == seen
+    with transaction.atomic():
+        assert [statements.lock_chat(key, opened) is not None for key in keys] == seen
