@@ -46,6 +46,12 @@ def remove_files(*, names: list[str], **_: object) -> None:
     files.remove(names)
 
 
+@shared_task(name="bots.tidy_files")
+def tidy_files(**_: object) -> None:
+    """Take files out of the media store that no row ever came to name."""
+    files.tidy()
+
+
 @shared_task(name="bots.expire_function_calls")
 def expire_function_calls(**_: object) -> None:
     """Reject calls that waited a day for an approval."""

@@ -302,6 +302,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600,
         "options": {"queue": "insight"},
     },
+    "tidy files": {
+        "task": "bots.tidy_files",
+        "schedule": 3600,
+        # To the workers that have the media store; behind a long training one run is enough.
+        "options": {"queue": "train", "expires": 3600},
+    },
     "tidy webhooks": {
         "task": "webhooks.tidy",
         "schedule": 3600,

@@ -31,16 +31,26 @@ class Feeling:
     score: float
 
 
-def read(texts: Sequence[str]) -> Feeling:
+@dataclass(frozen=True)
+class Reading:
+    """The feeling in some messages together, and in each; None for one that was not read."""
+
+    whole: Feeling
+    each: tuple[Feeling | None, ...]
+
+
+def read(texts: Sequence[str]) -> Reading:
     """The feeling in a customer's messages, oldest first; the later ones weigh more.
 
     Neutral where there is nothing to read, or no encoder on this machine.
     """
-    scores = [score for score in map(_score, texts) if score is not None]
-    if not scores:
-        return Feeling("neutral", 0.0)
-    weights = [float(place) for place in range(1, len(scores) + 1)]
-    return _named(float(np.average(scores, weights=weights)))
+    scores = [_score(text) for text in texts]
+    each = tuple(None if score is None else _named(score) for score in scores)
+    known = [score for score in scores if score is not None]
+    if not known:
+        return Reading(Feeling("neutral", 0.0), each)
+    weights = [float(place) for place in range(1, len(known) + 1)]
+    return Reading(_named(float(np.average(known, weights=weights))), each)
 
 
 def _named(score: float) -> Feeling:

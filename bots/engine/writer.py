@@ -7,11 +7,19 @@ control characters, and where it still does not fit after a second attempt the t
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    OnErrorOmit,
+    ValidationError,
+)
 
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Completion, EngineUnavailable, Line, RequestRefused, Snippet, Usage
@@ -21,6 +29,8 @@ Draft = TypeVar("Draft", bound=BaseModel)
 MAX_TAGS = 6
 MAX_NEW_TAGS = 3
 MAX_SUGGESTIONS = 5
+# The newest messages of a customer that are judged one by one: what a model writes takes time.
+MAX_JUDGED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _JSON = re.compile(r"\{.*\}", re.DOTALL)
@@ -54,6 +64,7 @@ def _few(limit: int) -> AfterValidator:
 Sentence = Annotated[str, _clean(500)]
 Paragraph = Annotated[str, _clean(4_000)]
 Confidence = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Mood = Literal["positive", "neutral", "negative"]
 
 
 class _Written(BaseModel):
@@ -78,11 +89,18 @@ class TagDrafts(_Written):
     tags: list[TagDraft]
 
 
-class Judgement(_Written):
-    """How the customer feels."""
+class MessageMood(_Written):
+    number: Annotated[int, Field(ge=1, le=MAX_JUDGED)]
+    sentiment: Mood
 
-    sentiment: Literal["positive", "neutral", "negative"]
+
+class Judgement(_Written):
+    """How the customer feels, at the end and in single messages."""
+
+    sentiment: Mood
     score: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+    # One that makes no sense is no reason to lose the rest: that message stays unjudged.
+    messages: list[OnErrorOmit[MessageMood]] = []
 
 
 class Translation(_Written):
@@ -144,12 +162,19 @@ class Writer:
         return self._ask(task, _transcript(lines), TagDrafts, max_tokens=300)
 
     def judge(self, lines: Sequence[Line]) -> Made[Judgement]:
-        """The customer's mood at the end of a conversation."""
+        """The customer's mood at the end of a conversation, and in each newest message.
+
+        A message's number counts the customer's last `MAX_JUDGED`, oldest first, from 1.
+        """
         task = (
             "Judge how the customer feels at the end of this conversation: `sentiment`, and"
-            " `score` from -1 (very bad) to 1 (very good). Prefer neutral where unsure."
+            " `score` from -1 (very bad) to 1 (very good). In `messages`, judge each of the"
+            " customer's messages that has a number, by its `number`. Prefer neutral where unsure."
         )
-        return self._ask(task, _transcript(lines), Judgement, max_tokens=100)
+        of_customer = [place for place, line in enumerate(lines) if line.role == "customer"]
+        numbers = {place: n for n, place in enumerate(of_customer[-MAX_JUDGED:], start=1)}
+        tokens = 100 + 25 * len(numbers)
+        return self._ask(task, _transcript(lines, numbers), Judgement, max_tokens=tokens)
 
     def translate(self, text: str, *, to: str) -> Made[Translation]:
         """A text in the language `to`, a BCP 47 code."""
@@ -254,8 +279,11 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _transcript(lines: Sequence[Line]) -> str:
-    return _fenced("CONVERSATION", "\n".join(f"{line.role}: {line.text}" for line in lines))
+def _transcript(lines: Sequence[Line], numbers: Mapping[int, int] | None = None) -> str:
+    """Who said what; `numbers` holds those of lines, by their places."""
+    marks = {place: f" [{number}]" for place, number in (numbers or {}).items()}
+    said = (f"{line.role}{marks.get(place, '')}: {line.text}" for place, line in enumerate(lines))
+    return _fenced("CONVERSATION", "\n".join(said))
 
 
 def _fenced(label: str, text: str) -> str:

@@ -64,7 +64,7 @@ HELD_OUT = {
 
 def test_nearly_all_are_right_and_none_is_the_opposite():
     pairs = [
-        (label, sentiment.read([text]).sentiment)
+        (label, sentiment.read([text]).whole.sentiment)
         for label, texts in HELD_OUT.items()
         for text in texts
     ]
@@ -76,14 +76,22 @@ def test_nearly_all_are_right_and_none_is_the_opposite():
 
 def test_what_came_last_weighs_most():
     angry, glad = "This is awful, I am angry.", "Thank you, that is wonderful!"
-    assert sentiment.read([angry, glad]).score > sentiment.read([glad, angry]).score
+    assert sentiment.read([angry, glad]).whole.score > sentiment.read([glad, angry]).whole.score
+
+
+def test_each_is_read_by_itself():
+    texts = ["This is awful, I am angry.", " ", "Thank you, that is wonderful!"]
+    each = sentiment.read(texts).each
+    assert [one and one.sentiment for one in each] == ["negative", None, "positive"]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["  "]])
 def test_nothing_to_read_is_neutral(texts):
-    assert sentiment.read(texts) == sentiment.Feeling("neutral", 0.0)
+    nothing = (None,) * len(texts)
+    assert sentiment.read(texts) == sentiment.Reading(sentiment.Feeling("neutral", 0.0), nothing)
 
 
 def test_without_an_encoder_nothing_is_claimed(monkeypatch):
     monkeypatch.setattr(embedding, "embed_query", lambda text: None)
-    assert sentiment.read(["I hate it"]) == sentiment.Feeling("neutral", 0.0)
+    neutral = sentiment.Feeling("neutral", 0.0)
+    assert sentiment.read(["I hate it"]) == sentiment.Reading(neutral, (None,))

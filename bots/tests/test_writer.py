@@ -6,7 +6,7 @@ import pytest
 
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import EngineUnavailable, Line, Usage
-from bots.engine.writer import Writer
+from bots.engine.writer import MAX_JUDGED, Writer
 from chatplatform.tests import stub_model
 
 LINES = (Line("customer", "My parcel is late."), Line("assistant", "It comes today."))
@@ -46,6 +46,27 @@ def test_nested_objects_are_strict_too(stub):
     schema = stub.requests[0]["response_format"]["json_schema"]["schema"]
     assert schema["$defs"]["TagDraft"]["additionalProperties"] is False
     assert schema["$defs"]["TagDraft"]["required"] == ["name", "confidence"]
+
+
+def test_the_newest_of_the_customer_are_numbered(stub):
+    stub.says = {"sentiment": "neutral", "score": 0, "messages": []}
+    writer(stub).judge([*LINES, *[Line("customer", "And now?")] * MAX_JUDGED])
+    asked = stub.requests[0]["messages"][1]["content"].splitlines()[1:-1]
+    assert asked[:3] == [
+        "customer: My parcel is late.",  # too long ago to be judged by itself
+        "assistant: It comes today.",
+        "customer [1]: And now?",
+    ]
+    assert asked[-1] == f"customer [{MAX_JUDGED}]: And now?"
+
+
+def test_a_single_judgement_that_makes_no_sense_is_left_out(stub):
+    good = {"number": 1, "sentiment": "negative"}
+    wrong = [{"number": 0, "sentiment": "negative"}, {"number": 1, "sentiment": "angry"}, None, 7]
+    stub.says = {"sentiment": "negative", "score": -0.5, "messages": [*wrong, good]}
+    draft = writer(stub).judge(LINES).draft
+    assert [one.model_dump() for one in draft.messages] == [good]
+    assert len(stub.requests) == 1
 
 
 def test_what_others_wrote_is_fenced_by_a_new_word_each_time(stub):

@@ -124,7 +124,9 @@ class Message(Shape):
         description="Language to text, where a translation was made."
     )
     sentiment: Sentiment | None = Field(
-        None, description="How the customer sounds; null where nobody has looked."
+        None,
+        description="How the customer sounds in this message, judged together with the chat's"
+        " sentiment; null where nobody has looked, and for every other side.",
     )
     citations: list[Citation] = Field(description="What a bot's answer rests on.")
     created_at: Moment = Field(description="When it was stored.")

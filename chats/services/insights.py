@@ -3,21 +3,22 @@
 Whatever is made is paid for; what is current already is not made again.
 """
 
+import uuid
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 
 from bots.engine import digest, sentiment, tagging
-from bots.engine.sentiment import Feeling
+from bots.engine.sentiment import Feeling, Reading
 from bots.engine.tagging import KnownTag, Suggested
-from bots.engine.writer import MAX_NEW_TAGS, MAX_TAGS, TagDrafts
+from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, TagDrafts
 from bots.services import engines
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
-from chats.models import Conversation, Summary, Tagging
+from chats.models import Conversation, Message, Summary, Tagging
 from chats.serializers.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
 from chats.services import conversations, tags, transcripts
 from identity.services.credits import InsufficientCredits
@@ -25,6 +26,10 @@ from identity.services.credits import InsufficientCredits
 # A model's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
+# How many of the customer's last messages the embedded engine reads.
+READ_OF_CUSTOMER = 5
+# The sentiment of single messages, by their ids.
+Moods: TypeAlias = dict[uuid.UUID, str]
 
 
 def newest_summary(chat: Conversation) -> Summary | None:
@@ -89,19 +94,22 @@ def auto_tag(chat: Conversation) -> list[Tagging]:
 
 
 def judge(chat: Conversation) -> ChatSentiment:
-    """How the customer feels; stored on the chat."""
+    """How the customer feels; stored on the chat, and on each message that was looked at."""
     transcript = transcripts.of(chat)
     if not transcript.of_customer:
-        return _store_sentiment(chat, Feeling("neutral", 0.0), "embedded")
+        return _store_sentiment(chat, Feeling("neutral", 0.0), {}, "embedded")
     with engines.session(
         chat.client_id, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
     ) as engine:
         if engine.writer is None:
-            return _store_sentiment(chat, _feeling(transcript), engine.name)
+            reading = _reading(transcript)
+            return _store_sentiment(
+                chat, reading.whole, _moods_read(transcript, reading), engine.name
+            )
         lines = transcript.hidden_by(transcripts.mask_of(chat.client))
         draft = engine.pay(engine.writer.judge(lines))
         feeling = Feeling(draft.sentiment, round(draft.score, 3))
-        return _store_sentiment(chat, feeling, engine.name)
+        return _store_sentiment(chat, feeling, _moods_written(transcript, draft), engine.name)
 
 
 def conclude(conversation_id: str) -> None:
@@ -138,7 +146,7 @@ def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) ->
         transcript.lines,
         language=chat.language,
         tags=chat.tags,
-        sentiment=_feeling(transcript).sentiment,
+        sentiment=_reading(transcript).whole.sentiment,
     )
     return Summary(
         language=made.language,
@@ -210,11 +218,24 @@ def _tidied(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
     return found[:MAX_TAGS]
 
 
-def _feeling(transcript: transcripts.Transcript) -> Feeling:
-    return sentiment.read(transcript.of_customer[-5:])
+def _reading(transcript: transcripts.Transcript) -> Reading:
+    return sentiment.read(transcript.of_customer[-READ_OF_CUSTOMER:])
 
 
-def _store_sentiment(chat: Conversation, feeling: Feeling, engine: str) -> ChatSentiment:
+def _moods_read(transcript: transcripts.Transcript, reading: Reading) -> Moods:
+    ids = transcript.ids_of_customer[-READ_OF_CUSTOMER:]
+    found = zip(ids, reading.each, strict=True)
+    return {message_id: one.sentiment for message_id, one in found if one}
+
+
+def _moods_written(transcript: transcripts.Transcript, draft: Judgement) -> Moods:
+    ids = dict(enumerate(transcript.ids_of_customer[-MAX_JUDGED:], start=1))
+    return {ids[one.number]: one.sentiment for one in draft.messages if one.number in ids}
+
+
+def _store_sentiment(
+    chat: Conversation, feeling: Feeling, moods: Moods, engine: str
+) -> ChatSentiment:
     judged = ChatSentiment(
         chat_id=chat.pk,
         sentiment=feeling.sentiment,
@@ -225,6 +246,7 @@ def _store_sentiment(chat: Conversation, feeling: Feeling, engine: str) -> ChatS
     with transaction.atomic():
         hold_lease()
         locked = conversations.lock(chat)
+        _mark(locked, moods)
         if (locked.sentiment, locked.sentiment_score) == (feeling.sentiment, feeling.score):
             return judged
         locked.sentiment, locked.sentiment_score = feeling.sentiment, feeling.score
@@ -233,3 +255,13 @@ def _store_sentiment(chat: Conversation, feeling: Feeling, engine: str) -> ChatS
             locked, "sentiment.updated", sentiment=feeling.sentiment, score=feeling.score
         )
     return judged
+
+
+def _mark(chat: Conversation, moods: Moods) -> None:
+    """Write each message's own sentiment, all in one statement; `chat` is locked."""
+    by_mood: dict[str, list[uuid.UUID]] = {}
+    for message_id, mood in moods.items():
+        by_mood.setdefault(mood, []).append(message_id)
+    if by_mood:
+        cases = [When(pk__in=ids, then=Value(mood)) for mood, ids in by_mood.items()]
+        Message.objects.filter(conversation=chat, pk__in=moods).update(sentiment=Case(*cases))

@@ -1,5 +1,6 @@
 """A conversation as an engine reads it."""
 
+import uuid
 from dataclasses import dataclass
 
 from bots.engine.masking import Mask
@@ -18,6 +19,8 @@ class Transcript:
     """Who said what, oldest first; notes and the platform's own words are left out."""
 
     lines: tuple[Line, ...]
+    # The messages that the customer's lines are of, in their order.
+    ids_of_customer: tuple[uuid.UUID, ...]
     message_count: int
 
     @property
@@ -51,7 +54,8 @@ def of(chat: Conversation) -> Transcript:
     kept.reverse()
     if first and first not in kept:
         kept.insert(0, first)
-    return Transcript(tuple(map(_line, kept)), chat.message_count)
+    ids = tuple(row.pk for row in kept if row.sender_type == SenderType.CUSTOMER)
+    return Transcript(tuple(map(_line, kept)), ids, chat.message_count)
 
 
 def mask_of(client: Client) -> Mask | None:

@@ -37,6 +37,7 @@ def test_all_that_the_client_asks_for(ann, talk, say, paid):
     talk.refresh_from_db()
     assert talk.summary
     assert talk.sentiment == "negative"
+    assert Message.objects.get().sentiment == "negative"
     assert paid(ann.client) == 3
     assert set(Event.objects.values_list("type", flat=True)) >= {
         "summary.created", "sentiment.updated",

@@ -1,9 +1,12 @@
 """Generate Sentiment Manual."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from bots.knowledge import embedding
 from chatplatform.testing import make_person
+from chats.models import Message
 from webhooks.models import Event
 
 needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
@@ -15,6 +18,18 @@ def path_of(chat):
 
 def updates():
     return Event.objects.filter(type="sentiment.updated")
+
+
+def moods(server, chat):
+    """What the history says of each message."""
+    items = server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"]
+    return [message["sentiment"] for message in items]
+
+
+def numbered(*feelings):
+    """A model's judgement, with one of each of the customer's messages."""
+    each = [{"number": n, "sentiment": one} for n, one in enumerate(feelings, start=1)]
+    return {"sentiment": feelings[-1], "score": 0.0, "messages": each}
 
 
 @needs_encoder
@@ -81,3 +96,107 @@ def test_who_may(ann, cara, nobody, talk):
     assert nobody.post(path_of(talk)).status_code == 401
     assert cara.post(path_of(talk)).status_code == 404
     assert updates().count() == 0
+
+
+# --- of single messages -------------------------------------------------------------------------
+
+ANGRY, GLAD = "This is a disgrace, I want my money back!", "Thank you, that is wonderful!"
+
+
+@needs_encoder
+def test_what_the_embedded_engine_read_of_each(ann, server, talk, say, paid):
+    say(talk, "customer", GLAD)  # a sixth one back: nobody looks at it
+    for text in (ANGRY, "Which sizes do you have?", ANGRY, GLAD):
+        say(talk, "customer", text)
+        say(talk, "bot", ANGRY)
+    say(talk, "agent", GLAD)
+    say(talk, "customer", ANGRY, is_note=True)
+    say(talk, "system", GLAD)
+    say(talk, "customer", GLAD)
+    ann.post(path_of(talk))
+    assert moods(server, talk) == [
+        None, "negative", None, "neutral", None, "negative", None, "positive", None, None, None,
+        "positive",
+    ]  # fmt: skip
+    assert not Message.objects.exclude(sentiment=None).exclude(sender_type="customer").exists()
+    assert not Message.objects.filter(is_note=True).exclude(sentiment=None).exists()
+    assert paid(ann.client) == 1
+
+
+def test_what_a_model_said_of_each(ann, server, talk, say, model, paid):
+    say(talk, "customer", "Well, well.")
+    say(talk, "bot", "Indeed.")
+    say(talk, "customer", "Oh.")
+    model.says = numbered("negative", "positive")
+    ann.post(path_of(talk))
+    assert moods(server, talk) == ["negative", None, "positive"]
+    assert (len(model.requests), paid(ann.client)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "each", [[], [{"number": 3, "sentiment": "negative"}], [{"number": 1, "sentiment": "angry"}]]
+)
+def test_what_a_model_said_nothing_of_stays_null(ann, server, talk, say, model, each):
+    say(talk, "customer", "Well, well.")
+    say(talk, "customer", "Oh.")
+    model.says = {"sentiment": "negative", "score": -0.5, "messages": each}
+    assert ann.post(path_of(talk)).json()["sentiment"] == "negative"
+    assert moods(server, talk) == [None, None]
+
+
+def test_a_second_judgement_replaces_the_first(ann, server, talk, say, model):
+    say(talk, "customer", "Well, well.")
+    model.says = numbered("negative")
+    ann.post(path_of(talk))
+    say(talk, "customer", "Oh.")
+    # The chat's own sentiment is as before: that is no news, but the messages are written.
+    model.says = numbered("positive", "negative")
+    ann.post(path_of(talk))
+    assert moods(server, talk) == ["positive", "negative"]
+    assert updates().count() == 1
+
+
+def test_the_event_shows_it_and_no_message_is_announced_again(ann, talk, say, model):
+    say(talk, "customer", "Well, well.")
+    before = Event.objects.exclude(type="sentiment.updated").count()
+    model.says = numbered("negative")
+    ann.post(path_of(talk))
+    assert updates().get().data["conversation"]["last_message"]["sentiment"] == "negative"
+    assert Event.objects.exclude(type="sentiment.updated").count() == before
+
+
+def test_many_messages_are_one_statement(ann, talk, say, model):
+    def written():
+        with CaptureQueriesContext(connection) as queries:
+            assert ann.post(path_of(talk)).status_code == 200
+        return len(queries)
+
+    say(talk, "customer", "One")
+    model.says = numbered("negative")
+    few = written()
+    for number in range(9):
+        say(talk, "customer", f"More {number}")
+    model.says = numbered(*["positive", "neutral"] * 5)
+    assert written() == few
+    assert Message.objects.filter(sentiment="positive").count() == 5
+
+
+def test_masked_messages_are_known_again(ann, server, talk, say, model):
+    ann.client.config.mask_personal_data = True
+    ann.client.config.save()
+    say(talk, "customer", "I am zoe@mail.example.")
+    say(talk, "customer", "Call +84 90 123 4567.")
+    model.says = numbered("neutral", "negative")
+    ann.post(path_of(talk))
+    assert moods(server, talk) == ["neutral", "negative"]
+    sent = str(model.requests)
+    assert "customer [1]: I am [email1]." in sent
+    assert "zoe@mail" not in sent
+    assert "123 4567" not in sent
+
+
+def test_another_client_changes_nothing(cara, server, talk, say, model):
+    say(talk, "customer", "Well, well.")
+    model.says = numbered("negative")
+    assert cara.post(path_of(talk)).status_code == 404
+    assert (moods(server, talk), model.requests) == ([None], [])

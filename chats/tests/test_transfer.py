@@ -34,6 +34,7 @@ def write(server, chats=3):
         Message.objects.filter(pk=second.pk).update(
             sender_type="bot", in_reply_to=first, receipt={"gate": 0.9}, metadata={"k": 1}
         )
+        Message.objects.filter(pk=first.pk).update(sentiment="negative")
         shared = {"client": row.client, "conversation": row}
         Tagging.objects.create(**shared, name="refund", source="ai", confidence=0.5)
         Feedback.objects.create(**shared, rating=4, comment="fine")
@@ -86,6 +87,7 @@ def test_export_pages_hold_everything_once(server):
     found = export(server)
     assert [chat["metadata"]["n"] for chat in found["conversations"]] == [0, 1, 2]
     assert len({message["id"] for message in found["messages"]}) == 6
+    assert [message["sentiment"] for message in found["messages"][:2]] == ["negative", None]
     first = found["conversations"][0]
     assert first["customer"]["external_id"] == "c0"
     assert first["taggings"][0] | {"created_at": None} == {

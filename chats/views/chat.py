@@ -255,7 +255,7 @@ class InsightViewSet(TenantViewSet):
         also={402: Error, 503: Error}, calls_out=True,
     )  # fmt: skip
     def judge(self, request: Request, chat_id: uuid.UUID) -> i.ChatSentiment:
-        """Judge how the customer feels, and store it on the chat."""
+        """Judge how the customer feels; stored on the chat and on the messages that were read."""
         return insights.judge(self._chat(chat_id))
 
     @operation(
