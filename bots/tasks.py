@@ -40,7 +40,7 @@ def crawl_due(**_: object) -> None:
     web_urls.refresh_due()
 
 
-@job("bots.remove_files", queue=Queue.INSIGHT)
+@job("bots.remove_files", queue=Queue.TRAIN)
 def remove_files(*, names: list[str], **_: object) -> None:
     """Take files out of the media store whose rows are gone."""
     files.remove(names)

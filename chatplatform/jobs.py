@@ -38,7 +38,7 @@ class Queue(StrEnum):
     CHANNEL = "channel"  # sends to messaging providers: waits on their servers
     WEBHOOK = "webhook"  # deliveries: a slow receiver must not slow replies
     INSIGHT = "insight"  # summaries, tags, sentiment: nobody waits
-    TRAIN = "train"  # hostile files and heavy CPU: child processes with limits
+    TRAIN = "train"  # files, hostile ones and heavy CPU: child processes with limits
     EXPORT = "export"  # long reads
 
 
