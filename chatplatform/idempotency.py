@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import orjson
 from django.db import connection, transaction
@@ -54,13 +54,35 @@ class Place:
         return hashlib.sha256("\x00".join(parts).encode()).digest()
 
 
-_current: ContextVar[Place | None] = ContextVar("idempotency_place", default=None)
+@dataclass
+class _Try:
+    """A request with a key, while it is served."""
+
+    place: Place
+    # What it is about: said by it, or by its first try.
+    subject: str | None = None
+
+
+_current: ContextVar[_Try | None] = ContextVar("idempotency_try", default=None)
 
 
 def current_id() -> str | None:
     """An id that a repetition of the request being served has too; None without a key."""
-    place = _current.get()
-    return f"idempotency-key:{place.digest().hex()[:32]}" if place else None
+    current = _current.get()
+    return f"idempotency-key:{current.place.digest().hex()[:32]}" if current else None
+
+
+def remember(subject: str) -> None:
+    """Keep what the request being served turned out to be about, for its repetitions."""
+    current = _current.get()
+    if current:
+        current.subject = subject
+
+
+def remembered() -> str | None:
+    """What the first try of the request being served was about; None in a first try."""
+    current = _current.get()
+    return current.subject if current else None
 
 
 def once(
@@ -76,21 +98,23 @@ def once(
     Refusals are raised and store nothing: what was refused may be sent again, corrected.
     """
     place = Place(client_id, caller, request.path, _key_of(request))
-    fingerprint = _fingerprint(request)
-    token = _current.set(place)
+    fingerprint, current = _fingerprint(request), _Try(place)
+    token = _current.set(current)
     try:
         with _alone(place, calls_out=calls_out):
             known = _find(place)
             if known and known.fingerprint != fingerprint:
                 raise KeyReused
-            if known and known.answer:
-                return _replayed(known)
+            kept = orjson.loads(known.answer or "{}") if known else {}
+            if "status" in kept:
+                return _replayed(kept)
+            current.subject = kept.get("subject")
             response = act()
             if known:
                 # A held answer cannot be kept; its message was, and is found again.
                 response["Idempotent-Replayed"] = "true"
             elif response.status_code < 400:
-                _store(place, fingerprint, response)
+                _store(current, fingerprint, response)
             return response
     finally:
         _current.reset(token)
@@ -152,8 +176,7 @@ def _find(place: Place) -> StoredAnswer | None:
     ).first()
 
 
-def _replayed(known: StoredAnswer) -> HttpResponse:
-    answer = orjson.loads(known.answer)
+def _replayed(answer: dict[str, Any]) -> HttpResponse:
     response = HttpResponse(answer["body"], status=answer["status"])
     del response["Content-Type"]  # an empty answer has none
     for name, value in answer["headers"].items():
@@ -162,29 +185,28 @@ def _replayed(known: StoredAnswer) -> HttpResponse:
     return response
 
 
-def _store(place: Place, fingerprint: str, response: HttpResponseBase) -> None:
+def _store(current: _Try, fingerprint: str, response: HttpResponseBase) -> None:
+    place = current.place
     StoredAnswer.objects.filter(client_id=place.client_id, place=place.digest().hex()).delete()
     StoredAnswer.objects.create(
         client_id=place.client_id,
         place=place.digest().hex(),
         fingerprint=fingerprint,
-        answer=_answer(response),
+        answer=orjson.dumps(_answer(response) or {"subject": current.subject}).decode(),
     )
 
 
-def _answer(response: HttpResponseBase) -> str:
-    """The answer as text; empty where it is made anew by a repetition."""
+def _answer(response: HttpResponseBase) -> dict[str, Any]:
+    """The answer as data; empty where a repetition makes it anew."""
     if isinstance(response, Held) or not isinstance(response, HttpResponse):
-        return ""
+        return {}
     if len(response.content) > MAX_ANSWER_BYTES:
-        return ""
-    return orjson.dumps(
-        {
-            "status": response.status_code,
-            "headers": dict(response.items()),
-            "body": response.content.decode(),
-        }
-    ).decode()
+        return {}
+    return {
+        "status": response.status_code,
+        "headers": dict(response.items()),
+        "body": response.content.decode(),
+    }
 
 
 def forget_old() -> None:

@@ -86,7 +86,7 @@ class StoredAnswer(models.Model):
     place = models.CharField(max_length=64)
     # A hash of what was sent: another body under the same key is refused.
     fingerprint = models.CharField(max_length=64)
-    # Empty where a repetition makes the answer anew: held ones, files.
+    # JSON: the answer; or, where a repetition makes it anew (held ones, files), what it is about.
     answer = EncryptedTextField(default="")
     created_at = models.DateTimeField(db_default=Now())
 

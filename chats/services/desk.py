@@ -22,6 +22,11 @@ def send(chat: Conversation, given: d.ManualChatMessageDto, *, by: User) -> Mess
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
+        known = messages.find_known(
+            chat, given.client_message_id, messages.of_person(by), is_note=given.is_note
+        )
+        if known:
+            return known  # said again, and done again nothing
         if not given.is_note:
             lifecycle.refuse_ended(chat)
             assignment.refuse_foreign(chat, by=by)

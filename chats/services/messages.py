@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -14,6 +14,7 @@ from bots.knowledge import language as languages
 from chatplatform import idempotency, live
 from chatplatform.errors import ApiError, NotFound
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
+from chatplatform.models import Job, JobState
 from chatplatform.pagination import Page, as_page, numbers_of
 from chats.models import (
     AssignType,
@@ -40,7 +41,7 @@ LONGEST_BURST = 5
 
 class IdTaken(ApiError):
     code, status = "client_message_id_taken", 409
-    detail = "Another sender of this chat has used this client_message_id."
+    detail = "This client_message_id is another sender's in this chat, or a note's."
 
 
 class AgentHasChat(ApiError):
@@ -60,6 +61,13 @@ class Author:
     type: SenderType
     id: str | None = None
     name: str = ""
+
+
+class Received(NamedTuple):
+    """A customer's message as it is stored, and whether it was stored by this request."""
+
+    message: Message
+    is_new: bool
 
 
 class Details(TypedDict, total=False):
@@ -88,7 +96,7 @@ def open_with(key: ApiKey, given: ChatCreation) -> Conversation:
 
 def receive(
     chat: Conversation, given: m.ConvMessage, *, files: Sequence[attachments.Kept] = ()
-) -> Message:
+) -> Received:
     """Store a customer's message and, where the bot is to answer, the job that will.
 
     The same `client_message_id` again gives the message of the first time. A snoozed chat opens,
@@ -99,7 +107,7 @@ def receive(
         return _receive(conversations.lock(chat), given, files)
 
 
-def receive_by(key: ApiKey, chat_id: uuid.UUID, given: m.ConvMessage) -> Message:
+def receive_by(key: ApiKey, chat_id: uuid.UUID, given: m.ConvMessage) -> Received:
     """`receive` in a chat that the key may see; 404 for any other."""
     with transaction.atomic():
         return _receive(conversations.lock_visible(key, chat_id), given)
@@ -107,11 +115,11 @@ def receive_by(key: ApiKey, chat_id: uuid.UUID, given: m.ConvMessage) -> Message
 
 def _receive(
     chat: Conversation, given: m.ConvMessage, files: Sequence[attachments.Kept] = ()
-) -> Message:
+) -> Received:
     client_message_id = _id_of(given)
     chat, known = place(chat, client_message_id)
     if known:
-        return known
+        return Received(known, is_new=False)
     spoken = given.language or languages.detect(given.text, default=chat.language)
     message = append(
         chat,
@@ -124,15 +132,16 @@ def _receive(
     language.enqueue_translation(message)
     if given.reply != "none":
         ask_bot(chat, message)
-    return message
+    return Received(message, is_new=True)
 
 
 def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversation, Message | None]:
     """The chat, locked and open, that a customer's message belongs to; the message, if known."""
-    known = find_known(chat, client_message_id, SenderType.CUSTOMER)
+    customer = Author(SenderType.CUSTOMER)
+    known = find_known(chat, client_message_id, customer)
     while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
         chat = _next_chat(chat)
-        known = find_known(chat, client_message_id, SenderType.CUSTOMER)
+        known = find_known(chat, client_message_id, customer)
     if known is None and chat.status == Status.ENDED:
         lifecycle.reopen(chat)
     elif known is None and chat.status == Status.SNOOZED:
@@ -222,15 +231,19 @@ def _id_of(given: m.ConvMessage) -> str | None:
 
 
 def find_known(
-    chat: Conversation, client_message_id: str | None, sender_type: SenderType
+    chat: Conversation, client_message_id: str | None, by: Author, *, is_note: bool = False
 ) -> Message | None:
-    """The message that the sender gave this id; 409 where it is another sender's."""
+    """The message that the author gave this id; 409 where it is another's, or no such message.
+
+    Agents are several in a chat; the customer is one, also after two were found to be the same.
+    """
     if client_message_id is None:
         return None
     found = statements.find_message(chat, client_message_id)
     if found is None:
         return None
-    if found.sender_type != sender_type:
+    is_same = (found.sender_type, found.is_note) == (by.type, is_note)
+    if not is_same or (by.type == SenderType.AGENT and found.sender_id != by.id):
         raise IdTaken
     found.conversation = chat
     return found
@@ -241,7 +254,7 @@ def append_of_assistant(chat: Conversation, given: m.ConvMessage) -> Message:
     client_message_id = _id_of(given)
     with transaction.atomic():
         chat = conversations.lock(chat)
-        known = find_known(chat, client_message_id, SenderType.BOT)
+        known = find_known(chat, client_message_id, Author(SenderType.BOT))
         if known:
             return known
         lifecycle.refuse_ended(chat)
@@ -260,10 +273,15 @@ def append_of_assistant(chat: Conversation, given: m.ConvMessage) -> Message:
 def ask_again(chat: Conversation) -> Message:
     """The last message of the customer, with a reply asked for where the bot is to give one.
 
-    409 `nothing_to_answer` where the customer has said nothing.
+    409 `nothing_to_answer` where the customer has said nothing. A repeated request is about the
+    message that it was about at first.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
+        asked_before = idempotency.remembered()
+        if asked_before:
+            known: Message = Message.objects.of(chat.client).get(conversation=chat, pk=asked_before)
+            return known
         lifecycle.refuse_ended(chat)
         asked = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         message: Message | None = asked.order_by("-seq").first()
@@ -273,6 +291,7 @@ def ask_again(chat: Conversation) -> Message:
         waits = chat.status == Status.OPEN and reply_to(message) is None
         if waits and chat.assign_type == AssignType.BOT:
             _enqueue_reply(chat, message)
+        idempotency.remember(str(message.pk))
     return message
 
 
@@ -284,15 +303,20 @@ def append_of_agent(
     is_note: bool = False,
     client_message_id: str | None = None,
 ) -> Message:
-    """Store an agent's words, or note, in a conversation that is locked; the same id: once."""
-    return find_known(chat, client_message_id, SenderType.AGENT) or append(
+    """Store an agent's words, or note, in a conversation that is locked."""
+    return append(
         chat,
-        author=Author(SenderType.AGENT, str(by.pk), by.full_name),
+        author=of_person(by),
         content=content,
         language=languages.detect(text_of(content), default=chat.language),
         client_message_id=client_message_id,
         is_note=is_note,
     )
+
+
+def of_person(user: User) -> Author:
+    """One of the client's people, as the author of a message."""
+    return Author(SenderType.AGENT, str(user.pk), user.full_name)
 
 
 def append(
@@ -400,6 +424,18 @@ def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
     if found is None:
         raise NotFound
     return as_page(found, asked, by=["seq"], shape=m.Message.of)
+
+
+def is_to_be_answered(message: Message) -> bool:
+    """Whether a reply to a customer's message is on its way: its job waits or runs."""
+    pk = str(message.pk)
+    waiting = Job.objects.filter(
+        Q(args__message_id=pk) | Q(args__earlier__contains=[pk]),
+        lane=f"chat:{message.conversation_id}",
+        name="chats.generate_reply",
+        state__in=[JobState.QUEUED, JobState.RUNNING],
+    )
+    return waiting.exists()
 
 
 def reply_to(message: Message) -> Message | None:

@@ -72,10 +72,10 @@ def send(chat: Conversation, given: MessageRequest) -> Message:
     """Store a message; what follows depends on who says it, and nothing follows on history."""
     with transaction.atomic():
         chat = conversations.lock(chat)
-        chat, known = _place(chat, given)
+        agent = _agent(chat.client_id, given.sender.id) if given.sender.type == "agent" else None
+        chat, known = _place(chat, given, agent)
         if known:
             return known
-        agent = _agent(chat.client_id, given.sender.id) if given.sender.type == "agent" else None
         if not given.sent_at:
             _make_room(chat, given.sender, agent)
         message = _store(chat, given, agent)
@@ -107,12 +107,14 @@ def ai_tags(chat: Conversation) -> list[Tagging]:
     return [one for one in tags.of(chat) if one.source == TagSource.AI]
 
 
-def _place(chat: Conversation, given: MessageRequest) -> tuple[Conversation, Message | None]:
+def _place(
+    chat: Conversation, given: MessageRequest, agent: User | None
+) -> tuple[Conversation, Message | None]:
     """The chat that a message belongs to, and the message where it is known."""
     if given.sender.type == "customer" and not given.sent_at:
         return messages.place(chat, given.client_message_id)
-    side = SenderType(given.sender.type)
-    return chat, messages.find_known(chat, given.client_message_id, side)
+    author = _author(chat, given.sender, agent)
+    return chat, messages.find_known(chat, given.client_message_id, author)
 
 
 def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:

@@ -102,7 +102,7 @@ def _say(chat: Conversation, given: GenerateChatRequest) -> Message:
             content=text_content(one.content),
             language=given.language or languages.detect(one.content, default=chat.language),
         )
-    return messages.receive(chat, ConvMessage(text=last.content, language=given.language))
+    return messages.receive(chat, ConvMessage(text=last.content, language=given.language)).message
 
 
 def _author(chat: Conversation, said: ChatGptMessage) -> messages.Author:

@@ -97,6 +97,7 @@ def _say(
         if locked.version != chat.version or not _is_bots_turn(locked):
             log.info("reply to %s dropped: the conversation changed hands", message.pk)
             charges.release(message)
+            live.push(stream_of(message), "reset", {})  # what was shown of it does not count
             return
         receipt = charges.settle(message, decision.receipt)
         if earlier:

@@ -19,13 +19,16 @@ from chats.services import messages
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> HttpResponseBase:
+def respond(
+    message: Message, *, reply: str, is_new: bool = False, shape: Shaper | None = None
+) -> HttpResponseBase:
     """The answer to a stored message: `none`, `async`, `wait` or `stream`.
 
-    `shape` makes what is answered of the turn, where that is not the turn itself.
+    `is_new`: stored by this request. `shape` makes what is answered of the turn, where that is not
+    the turn itself.
     """
     shape = shape or _as_it_is
-    turn = turn_at_once(message, asked=reply != "none")
+    turn = (_new_turn if is_new else turn_of)(message, asked=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
         return Held(
             lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),
@@ -37,23 +40,23 @@ def respond(message: Message, *, reply: str, shape: Shaper | None = None) -> Htt
 
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
+    # In this order: a reply is stored before its job ends.
+    is_coming = messages.is_to_be_answered(message)
+    reply = messages.reply_to(message)
     now = Conversation.objects.only("assign_type", "handoff_reason", "status")
     chat = now.get(pk=message.conversation_id)
-    return _turn(message, messages.reply_to(message), chat, asked=asked)
+    return _turn(message, reply, chat, asked=asked, is_coming=is_coming)
 
 
-def turn_at_once(message: Message, *, asked: bool) -> dict[str, Any]:
-    """The turn at the moment that its message was stored: to the newest there is no reply yet."""
-    chat = message.conversation
-    if message.seq == chat.last_seq:
-        return _turn(message, None, chat, asked=asked)
-    return turn_of(message, asked=asked)
+def _new_turn(message: Message, *, asked: bool) -> dict[str, Any]:
+    """The turn at the moment that its message was stored: there is no reply yet."""
+    return _turn(message, None, message.conversation, asked=asked, is_coming=True)
 
 
 def _turn(
-    message: Message, reply: Message | None, chat: Conversation, *, asked: bool
+    message: Message, reply: Message | None, chat: Conversation, *, asked: bool, is_coming: bool
 ) -> dict[str, Any]:
-    status, reason = _status(reply, chat, asked=asked)
+    status, reason = _status(reply, chat, asked=asked, is_coming=is_coming)
     return {
         "message": m.Message.of(message),
         "reply": m.Message.of(reply) if reply else None,
@@ -62,7 +65,9 @@ def _turn(
     }
 
 
-def _status(reply: Message | None, chat: Conversation, *, asked: bool) -> tuple[Turn, str | None]:
+def _status(
+    reply: Message | None, chat: Conversation, *, asked: bool, is_coming: bool
+) -> tuple[Turn, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
         return Turn.ANSWERED, None
     if reply:
@@ -71,7 +76,8 @@ def _status(reply: Message | None, chat: Conversation, *, asked: bool) -> tuple[
         return Turn.NOT_EXPECTED, None
     if chat.assign_type == AssignType.QUEUE:
         return Turn.HANDED_OFF, chat.handoff_reason
-    return Turn.PENDING, None
+    # A reply is dropped where the chat had another owner meanwhile, and nobody makes another.
+    return Turn.PENDING if is_coming else Turn.NOT_EXPECTED, None
 
 
 def asked(request: Request, reply: str = "wait") -> str:

@@ -58,8 +58,8 @@ class ClientChatViewSet(TenantViewSet):
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
         `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
         """
-        message = messages.receive_by(self.key, chat_id, body)
-        return turns.respond(message, reply=turns.asked(request, body.reply))
+        message, is_new = messages.receive_by(self.key, chat_id, body)
+        return turns.respond(message, reply=turns.asked(request, body.reply), is_new=is_new)
 
     @operation(
         "AI / client", "Get chat conversation history", access=API_KEY, query=Page,
@@ -93,8 +93,8 @@ class ClientChatViewSet(TenantViewSet):
         """
         chat = conversations.get(self.key, chat_id)
         with attachments.kept(body.files) as files:
-            message = messages.receive(chat, body.words, files=files)
-        return turns.respond(message, reply=turns.asked(request, body.reply))
+            message, is_new = messages.receive(chat, body.words, files=files)
+        return turns.respond(message, reply=turns.asked(request, body.reply), is_new=is_new)
 
     @operation(
         "AI / client", "Send assistant reply message in chat conversation", access=SECRET_KEY,
