@@ -35,6 +35,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 THREADS = 8
 # Requests that wait for a model or a receiver: they cost memory and a connection, and no work.
 WAITING_THREADS = 32
+# So that it can be asked how the platform is while every other thread hangs.
+HEALTH_THREADS = 2
 _IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file
 
 
@@ -50,6 +52,7 @@ class Application:
         self.handler.load_middleware()
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
+        self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
         self.listener: Listener | None = None
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -65,8 +68,9 @@ class Application:
             return
         except _Disconnected:
             return
+        threads = self.health if scope["path"].startswith("/health") else self.threads
         with body:
-            response = await loop.run_in_executor(self.threads, self.respond, scope, body)
+            response = await loop.run_in_executor(threads, self.respond, scope, body)
         if isinstance(response, Deferred):
             response = await loop.run_in_executor(self.waiting, response.finish)
         if isinstance(response, Held):

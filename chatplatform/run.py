@@ -69,7 +69,7 @@ def read_config(environ: Mapping[str, str]) -> Config:
 
 
 def parts(config: Config) -> list[Part]:
-    """In the order of starting; stopped from the end, the workers last (see Supervisor.stop)."""
+    """In the order of starting; for that of stopping see `Supervisor.stop`."""
     python = sys.executable
     celery = [python, "-m", "celery", "--quiet", "-A", "chatplatform"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
@@ -381,11 +381,15 @@ class Supervisor:
             self.output.line(f"{server.name} is down, next try in {delay.died():.1f} s: {error}")
 
     def stop(self) -> None:
-        """Who makes work first, who does it next, who keeps it last: at most 28 seconds."""
+        """Who makes work first, who does it next, who keeps it last: at most 28 seconds.
+
+        The relay goes after the web, so that whoever waits for a reply may still get it.
+        """
         self.stopping.set()
         began = time.monotonic()
         named = {process.part.name: process for process in self.processes}
-        for group in (("relay", "beat"), ("web",), ("worker", "worker-webhook", "worker-bulk")):
+        workers = ("worker", "worker-webhook", "worker-bulk")
+        for group in (("web", "beat"), ("relay",), workers):
             self._stop_group([named[name] for name in group if name in named])
         for server in reversed(self.servers):
             server.stop(secs=3)

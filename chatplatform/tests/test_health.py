@@ -1,0 +1,64 @@
+"""Check Health: each part says how it is, and one that is frozen keeps nobody waiting."""
+
+import asyncio
+import threading
+
+import pytest
+
+from chatplatform import health
+from chatplatform.asgi import THREADS, Application
+
+
+@pytest.fixture
+def frozen():
+    """A check that gives no answer before the test is over."""
+    over = threading.Event()
+
+    def ask():
+        over.wait(60)
+        return "answers"
+
+    yield ask
+    over.set()
+
+
+def test_each_part_says_how_it_is(nobody, db):
+    reply = nobody.get("/health")
+    parts = {part["name"]: part for part in reply.json()["parts"]}
+    assert list(parts) == ["database", "broker", "processes", "jobs", "disk"]
+    working = {name for name, part in parts.items() if part["status"] == "ok"}
+    assert working >= {"database", "broker", "disk"}
+    # No worker runs beside the tests, and the answer says so.
+    assert parts["processes"]["detail"].startswith("no sign of life from")
+    assert (reply.status_code, reply.json()["status"]) == (503, "failed")
+
+
+def test_a_frozen_part_is_not_waited_for(nobody, db, frozen, monkeypatch):
+    monkeypatch.setattr(health, "LONGEST_SECONDS", 0.3)
+    monkeypatch.setattr(health, "CHECKS", (("database", frozen), ("disk", lambda: "has room")))
+    for _ in range(3):
+        reply = nobody.get("/health")
+        assert reply.status_code == 503
+        found = {part["name"]: part["detail"] for part in reply.json()["parts"]}
+        assert found == {"database": "no answer in 0.3 s", "disk": "has room"}
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health"])
+def test_it_is_answered_while_every_web_thread_hangs(db, frozen, path):
+    application, sent = Application(), []
+    for _ in range(THREADS):
+        application.threads.submit(frozen)
+    scope = {
+        "type": "http", "method": "GET", "path": path, "query_string": b"",
+        "headers": [(b"host", b"localhost")], "http_version": "1.1",
+    }  # fmt: skip
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(asyncio.wait_for(application.serve(scope, receive, send), 20))
+    assert sent[0]["status"] in {200, 503}
+    assert b'"status"' in sent[1]["body"]
