@@ -50,6 +50,14 @@ def test_odd_and_long_texts_have_a_vector(text: str) -> None:
     assert np.isfinite(vector).all()
 
 
+def test_what_is_dear_to_read_is_read_in_part() -> None:
+    """Each of these characters is a token, and time grows with tokens."""
+    long, shorter = (embedding.embed_query('"%' * count) for count in (500, 200))
+    assert long is not None
+    assert shorter is not None
+    assert np.array_equal(long, shorter)
+
+
 def test_nul_does_not_cut_the_text() -> None:
     cut = embedding.embed_query("returns \x00within thirty days")
     whole = embedding.embed_query("returns within thirty days")
