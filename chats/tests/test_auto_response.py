@@ -98,3 +98,18 @@ def test_only_for_those_who_see_it(page, nobody, client_a, client_b, talk, say):
         assert stranger.post(path_of(talk)).status_code == 404
     assert nobody.post(path_of(talk)).status_code == 401
     assert Job.objects.count() == 0
+
+
+def test_a_repeated_request_is_about_the_same_message(server, bot, talk):
+    trained(bot, SHOP)
+    path, key = f"/ai/client/chat/{talk.pk}", {"Idempotency-Key": "once"}
+    server.post(path, {"text": KNOWN, "reply": "none"})
+    server.post(path_of(talk), **key)
+    run_jobs()
+    server.post(path, {"text": "And damaged books?", "reply": "none"})
+    again = server.post(path_of(talk), **key)
+    assert again["Idempotent-Replayed"] == "true"
+    assert again.json()["message"]["content"][0]["text"] == KNOWN
+    assert again.json()["status"] == "answered"
+    assert Job.objects.count() == 1
+    assert Message.objects.filter(sender_type="bot").count() == 1

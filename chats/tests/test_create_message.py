@@ -323,3 +323,11 @@ def test_who_may_not(page, nobody, ann, client_a, client_b, talk):
         assert send(stranger, talk, "customer").status_code == 404
     assert (send(nobody, talk, "bot").status_code, send(ann, talk, "bot").status_code) == (401, 401)
     assert (Message.objects.count(), types()) == (0, [])
+
+
+def test_an_agents_id_is_not_another_agents(server, talk, ben, bea):
+    for agent, status in ((ben, 201), (ben, 201), (bea, 409)):
+        side = {"type": "agent", "id": agent.user.email}
+        reply = send(server, talk, side, f"By {agent.user.email}", client_message_id="1")
+        assert reply.status_code == status
+    assert Message.objects.get().sender_id == str(ben.user.pk)

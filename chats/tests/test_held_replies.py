@@ -8,12 +8,13 @@ from contextlib import closing
 
 import pytest
 from django.db import connection
+from django.db.models import F
 
 from chatplatform.models import Job
-from chatplatform.testing import run_jobs, trained
+from chatplatform.testing import run_before, run_jobs, trained
 from chatplatform.tests import stub_model
 from chatplatform.tests.web_process import web
-from chats.models import Message
+from chats.models import Conversation, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -126,6 +127,20 @@ def test_words_that_do_not_count_are_taken_back(site, server, chat, worker, sett
     assert names.index("reset") > names.index("delta")
     assert names[-1] == "done"
     assert events_of(body)[-1][1]["reply"]["citations"]
+
+
+def test_words_are_taken_back_when_the_chat_has_another_owner(site, server, chat, worker):
+    def take_over():
+        Conversation.objects.update(version=F("version") + 1, assign_type="queue")
+
+    with run_before("chats.services.conversations.lock", take_over):
+        _, _, body = ask(site, server, chat, reply="stream")
+    events = events_of(body)
+    names = [name for name, _ in events]
+    assert "delta" in names
+    assert names[-2:] == ["reset", "done"]
+    assert events[-1][1]["reply"] is None
+    assert not Message.objects.filter(sender_type="bot").exists()
 
 
 def test_the_answer_comes_with_the_broker_silent(site, server, chat, worker, monkeypatch):

@@ -1,6 +1,9 @@
 """Manual Chat: a person's own message, or an internal note."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from chatplatform.models import Job
 from chatplatform.testing import make_chat, make_person
@@ -151,3 +154,30 @@ def test_who_may_not(cara, nobody, client_a, chat):
     assert cara.post(path_of(chat), body).status_code == 404
     assert nobody.post(path_of(chat), body).status_code == 401
     assert (Message.objects.count(), Event.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("then", ["unassign", "snooze", "end"])
+def test_said_again_it_does_nothing_again(ben, chat, then):
+    body = {"text": "Hello", "client_message_id": "a-1"}
+    first = ben.post(path_of(chat), body).json()
+    calls = {
+        "unassign": ("unassign", {}),
+        "snooze": ("snooze", {"until": (timezone.now() + timedelta(days=1)).isoformat()}),
+        "end": ("agent-end", {}),
+    }
+    path, more = calls[then]
+    assert ben.post(f"/ai/chat/{chat.pk}/{path}", more).status_code == 200
+    before = Conversation.objects.values().get()
+    again = ben.post(path_of(chat), body)
+    assert (again.status_code, again.json()) == (201, first)
+    assert Conversation.objects.values().get() == before
+
+
+def test_an_id_is_one_agents_and_one_kinds(ben, bea, chat):
+    assert ben.post(path_of(chat), {"text": "VIP", "is_note": True, "client_message_id": "1"})
+    for who, is_note in ((bea, True), (ben, False)):
+        body = {"text": "Other words", "is_note": is_note, "client_message_id": "1"}
+        reply = who.post(path_of(chat), body)
+        assert (reply.status_code, reply.json()["code"]) == (409, "client_message_id_taken")
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.message_count, Message.objects.count()) == ("queue", 0, 1)

@@ -364,10 +364,15 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
     def there_and_back():
         Conversation.objects.update(version=F("version") + 2)
 
-    ask(server, chat)
+    body = {"text": KNOWN, "client_message_id": "m-1", "reply": "wait"}
+    asked = server.post(f"/ai/client/chat/{chat.pk}", body | {"reply": "async"}).json()
+    assert asked["status"] == "pending"
     with run_before("chats.services.conversations.lock", there_and_back):
         run_jobs()
     assert replied() == []
+    # Nobody is told to wait for what does not come.
+    again = server.post(f"/ai/client/chat/{chat.pk}", body)
+    assert (again.status_code, again.json()["status"]) == (200, "not_expected")
 
 
 def test_a_reply_is_dropped_when_the_chat_ended(server, chat, document):
