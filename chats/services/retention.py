@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from bots.services import files, function_calls
@@ -27,8 +28,8 @@ _PATIENCE = "SET LOCAL lock_timeout = '500ms'"
 
 def begin() -> None:
     """A job for each client that has ended chats whose time is over."""
-    of_client = _expired().filter(client_id=OuterRef("client_id"))
-    rows = ClientConfig.objects.filter(Exists(of_client), retention_days__isnull=False)
+    expired = _expired(OuterRef("client_id"), OuterRef("retention_days"))
+    rows = ClientConfig.objects.filter(Exists(expired), retention_days__isnull=False)
     for client_id in rows.values_list("client_id", flat=True):
         _enqueue(client_id)
 
@@ -42,7 +43,10 @@ def proceed(client_id: int, *, after: Sequence[str] | None = None) -> None:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_PATIENCE)
-        rows = _behind(_expired().filter(client_id=client_id), after).order_by("end", "id")
+        days = ClientConfig.objects.get(client_id=client_id).retention_days
+        if days is None:
+            return
+        rows = _behind(_expired(client_id, Value(days)), after).order_by("end", "id")
         # Looked at again under its lock: a chat that was opened meanwhile is none of them.
         found = list(rows.select_for_update(skip_locked=True, of=("self",))[:CHATS])
         chats = _first_of(found)
@@ -76,11 +80,13 @@ def delete(chat: Conversation) -> None:
     chat.delete()
 
 
-def _expired() -> QuerySet[Conversation, Any]:
-    """Ended chats that were kept as long as their client wants; `end` is when they ended."""
-    kept_since = before_now(F("client__config__retention_days"), days=1)
+def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
+    """A client's chats that ended so many days ago or earlier; `end` is when.
+
+    Its days are given, not joined: only then the index leads past all that is kept.
+    """
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
-        status=Status.ENDED, end__lte=kept_since
+        client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
     )
 
 
