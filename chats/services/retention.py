@@ -94,7 +94,8 @@ def _behind(rows: QuerySet[Any], after: Sequence[str] | None) -> QuerySet[Any]:
     if after is None:
         return rows
     end, chat_id = after
-    return rows.filter(Q(end__gt=end) | Q(end=end, id__gt=chat_id))
+    # The second half is what the index is searched by.
+    return rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
 
 
 def _first_of(found: Sequence[Any]) -> Sequence[Any]:
