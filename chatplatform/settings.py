@@ -282,6 +282,11 @@ CELERY_BEAT_SCHEDULE = {
         # One that waited for a worker is worth nothing: the next one does its work.
         "options": {"queue": "insight", "expires": 10},
     },
+    "tidy chats": {
+        "task": "chats.tidy",
+        "schedule": 3600,
+        "options": {"queue": "insight"},
+    },
     "crawl due": {
         "task": "bots.crawl_due",
         "schedule": 300,

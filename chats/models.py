@@ -186,6 +186,15 @@ class Conversation(models.Model):
                 condition=models.Q(return_at__isnull=False),
                 name="conversation_to_return",
             ),
+            # A client's ended chats, in the order in which their time is over; what was moved in
+            # without the time of its end ended no later than that.
+            models.Index(
+                models.F("client"),
+                Coalesce("ended_at", "imported_at"),
+                models.F("id"),
+                condition=models.Q(status="ended"),
+                name="conversation_to_delete",
+            ),
             # An agent's open chats, and a client's queue.
             models.Index(
                 fields=["client", "assign_type", "assignee"],

@@ -11,6 +11,7 @@ from chats.services import (
     insights,
     language,
     replies,
+    retention,
     schedule,
     summaries,
 )
@@ -71,6 +72,18 @@ def continue_after_approval(*, call_id: str) -> None:
 def assign_waiting(*, client: int) -> None:
     """Hand a client's waiting chats to its agents, by its strategy."""
     assignment.assign_waiting(client)
+
+
+@job("chats.delete_expired", queue=Queue.INSIGHT)
+def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
+    """The next of a client's ended chats that were kept as long as it wants."""
+    retention.proceed(client, after=after)
+
+
+@shared_task(name="chats.tidy")
+def tidy(**_: object) -> None:
+    """Begin to delete the ended chats whose time is over."""
+    retention.begin()
 
 
 @shared_task(name="chats.keep_time")

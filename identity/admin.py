@@ -32,6 +32,10 @@ class ClientAdmin(ModelAdmin):
     search_fields = ("name", "code")
     readonly_fields = ("created_at",)
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        # Registration alone makes the owner, the config and the plan without which nothing works.
+        return False
+
     def has_delete_permission(self, request: HttpRequest, obj: Client | None = None) -> bool:
         return False
 

@@ -431,6 +431,11 @@ def expire() -> int:
     ).update(status=CallStatus.REJECTED, error=EXPIRED)
 
 
+def forget(conversation_id: uuid.UUID) -> None:
+    """Take a conversation's calls out of the log, in the transaction that deletes it."""
+    FunctionCall.objects.filter(conversation_id=conversation_id).delete()
+
+
 def waiting_for_customer(call_id: str) -> FunctionCall | None:
     """A call that the customer has yet to decide on; None where it is none, or too late."""
     return FunctionCall.objects.filter(

@@ -9,10 +9,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from bots.engine import types
-from chatplatform.testing import make_chat, run_before, run_jobs, trained
+from chatplatform.testing import make_bot, make_chat, run_before, run_jobs, trained
 from chats import tasks
 from chats.models import Conversation, Message, Notification
-from chats.services import replies
+from chats.services import assignment, lifecycle, replies, schedule
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
@@ -356,3 +356,63 @@ def test_two_schedules_at_once_do_nothing_twice(ben, bot):
     warned = Notification.objects.filter(kind="unanswered", user=ben.user)
     assert warned.count() == 4
     assert sorted(Conversation.objects.values_list("version", flat=True)) == [1] * 4 + [2] * 12
+
+
+def test_one_bad_row_stops_nobodys_time(ben, bot, client_b, monkeypatch, caplog):
+    """It comes first each time, and fills the batch: the others get their turn all the same."""
+    monkeypatch.setattr(schedule, "BATCH", 2)
+    bad = [
+        make_chat(bot, status="snoozed", snoozed_until=ago(hours=9), summary="bad")
+        for _ in range(3)
+    ]
+    good = [
+        make_chat(one, status="snoozed", snoozed_until=ago(seconds=1))
+        for one in (bot, make_bot(client_b))
+    ]
+    idle = make_chat(bot, last_message_at=ago(hours=25))
+    real = lifecycle.wake
+
+    def wake(chat):
+        real(chat)
+        assert chat.summary != "bad", "broken"
+
+    monkeypatch.setattr(lifecycle, "wake", wake)
+    tasks.keep_time()
+    found = dict(Conversation.objects.values_list("pk", "status"))
+    assert [found[chat.pk] for chat in good] == ["open", "open"]
+    assert [found[chat.pk] for chat in bad] == ["snoozed"] * 3
+    assert found[idle.pk] == "ended"
+    assert events("conversation.reopened") == 2
+    assert all(f"wake failed for chat {chat.pk}" in caplog.text for chat in bad)
+
+
+def test_where_all_fail_it_ends(bot, monkeypatch):
+    monkeypatch.setattr(schedule, "BATCH", 2)
+    monkeypatch.setattr(schedule, "MAX_FAILURES", 4)
+    for _ in range(9):
+        make_chat(bot, status="snoozed", snoozed_until=ago(hours=9))
+    tried = []
+
+    def fail(chat):
+        tried.append(chat.pk)
+        raise ValueError
+
+    monkeypatch.setattr(lifecycle, "wake", lambda chat: fail(chat))
+    assert schedule.wake_snoozed() == 0
+    assert len(tried) == 4
+
+
+def test_one_clients_trouble_keeps_no_other_waiting(client_a, client_b, monkeypatch, caplog):
+    asked = []
+
+    def assign(client_id):
+        asked.append(client_id)
+        if client_id == client_a.pk:
+            raise ValueError
+
+    both = [client_a.pk, client_b.pk]
+    monkeypatch.setattr(assignment, "clients_with_waiting", lambda: both)
+    monkeypatch.setattr(assignment, "assign_waiting", assign)
+    tasks.keep_time()
+    assert asked == both
+    assert f"what waits at client {client_a.pk} could not" in caplog.text

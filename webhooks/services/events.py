@@ -15,7 +15,7 @@ from chatplatform.pagination import cursor_of, numbers_of
 from identity.models import Client
 from webhooks import serializers as s
 from webhooks.delivery import MAX_BODY_BYTES
-from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEpoch
+from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEpoch, Payload
 
 # One statement: the event, a delivery for each endpoint that listens, and the bytes to send where
 # there is any. Whoever has no endpoint pays for a look into an index, and no round trip.
@@ -154,6 +154,22 @@ def place_after(client: Client, event_id: str) -> Position | None:
     """Where to go on after the event with this id (`evt_…`); None where there is none."""
     event = _by_id(Event.objects.of(client), event_id)
     return place_of(event) if event else None
+
+
+def forget(conversation_id: uuid.UUID) -> None:
+    """Take a conversation's events out of the log, in the transaction that deletes it.
+
+    With them go the bytes to send, deliveries and attempts; what waited is not sent any more.
+    """
+    rows = Event.objects.filter(conversation_id=conversation_id)
+    # Locked first, so that no replay adds a delivery, and no courier an attempt, to what goes.
+    ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
+    deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()
+    sent = list(deliveries.values_list("pk", flat=True))
+    DeliveryAttempt.objects.filter(delivery_id__in=sent).delete()
+    Delivery.objects.filter(pk__in=sent).delete()
+    Payload.objects.filter(pk__in=ids).delete()
+    rows.only("pk").delete()
 
 
 def follow_restored_database() -> None:
