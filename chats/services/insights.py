@@ -6,6 +6,7 @@ Whatever is made is paid for; what is current already is not made again.
 import uuid
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 
 from django.conf import settings
@@ -46,12 +47,14 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
     With `made_since` one that is older is not good enough, even where nothing has been said since.
     Who asks while one is being made waits for it.
     """
-    needed = {"message_count": chat.message_count, "made_since": made_since}
-    found = _current_summary(chat, **needed)
+    current = partial(
+        _current_summary, chat, message_count=chat.message_count, made_since=made_since
+    )
+    found = current()
     if found:
         return found
     with alone(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
-        return _current_summary(chat, **needed) or _new_summary(chat, made_since)
+        return current() or _new_summary(chat, made_since)
 
 
 def propose_tags(chat: Conversation) -> list[Suggested]:
