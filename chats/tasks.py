@@ -86,6 +86,12 @@ def tidy(**_: object) -> None:
     retention.begin()
 
 
+@job("chats.release_agent", queue=Queue.REPLY)
+def release_agent(*, user_id: int) -> None:
+    """Back to the queue with the chats of someone who was locked out or may only read now."""
+    assignment.release(user_id)
+
+
 @shared_task(name="chats.keep_time")
 def keep_time(**_: object) -> None:
     """Wake, give back, warn about and end what its time has come for; hand out what waits."""

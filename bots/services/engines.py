@@ -74,6 +74,10 @@ class Session:
         self.held.used = credits.of_tokens(tokens)
         return made.draft
 
+    def waive(self) -> None:
+        """Charge nothing: what was made is not needed any more."""
+        self.held.used = 0
+
 
 @contextmanager
 def session(

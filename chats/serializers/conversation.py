@@ -34,6 +34,7 @@ class Conversation(Shape):
         None,
         description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
         " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
+        " `agent_gone` (its agent was locked out, or made a viewer),"
         " `files_only`, `approval_needed` (an agent must agree to a function call).",
     )
     previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")

@@ -149,7 +149,7 @@ class SummaryJob(Shape):
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early, because credits or the engine failed."
     )
-    total: int = Field(description="Chats to summarise.")
+    total: int = Field(description="Chats to summarise; never less than `done` and `failed`.")
     done: int = Field(description="Chats summarised so far.")
     failed: int = Field(description="Chats that could not be summarised.")
     created_at: Moment = Field(description="When it was asked for.")

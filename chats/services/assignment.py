@@ -1,6 +1,7 @@
 """Assignment: who has a chat, by people's wish or by the client's strategy."""
 
 import uuid
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from chatplatform.errors import ApiError, Invalid, StaleVersion
+from chatplatform.jobs import hold_lease
 from chats.models import (
     AssignType,
     Conversation,
@@ -73,6 +75,21 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
             by=by,
         )
     return chat
+
+
+def release(user_id: int) -> None:
+    """Back to the queue with the chats of a person who may have none any more.
+
+    Who was let in again meanwhile keeps what he has.
+    """
+    gone = User.objects.filter(Q(is_disabled=True) | ~Q(role__in=notifications.STAFF), pk=user_id)
+    rows = Conversation.objects.filter(assignee__in=gone).exclude(status=Status.ENDED)
+    for chat in rows.order_by("id"):
+        with transaction.atomic():
+            hold_lease()
+            locked = conversations.lock(chat)
+            if rows.filter(pk=locked.pk).exists():
+                lifecycle.to_queue(locked, reason="agent_gone")
 
 
 def refuse_foreign(chat: Conversation, *, by: User) -> None:
@@ -154,7 +171,9 @@ def _assign_one(client_id: int, chat_id: uuid.UUID, online: set[int]) -> bool:
             return True
         chat = conversations.lock(found)
         if chat.assign_type == AssignType.QUEUE and chat.status == Status.OPEN:
-            lifecycle.to_agent(chat, _first_choice(chat, agents), by=None)
+            # Who is being locked out at this moment: the schedule looks for another soon.
+            with suppress(lifecycle.AgentGone):
+                lifecycle.to_agent(chat, _first_choice(chat, agents), by=None)
     return True
 
 

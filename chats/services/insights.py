@@ -6,8 +6,10 @@ Whatever is made is paid for; what is current already is not made again.
 import uuid
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
@@ -15,9 +17,10 @@ from django.utils import timezone
 from bots.engine import digest, sentiment, tagging
 from bots.engine.sentiment import Feeling, Reading
 from bots.engine.tagging import KnownTag, Suggested
-from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, TagDrafts
+from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, TagDrafts, Writer
 from bots.services import engines
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
+from chatplatform.locks import alone
 from chats.models import Conversation, Message, Summary, Tagging
 from chats.serializers.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
 from chats.services import conversations, tags, transcripts
@@ -42,33 +45,16 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
     """The current summary of a chat, or a new one.
 
     With `made_since` one that is older is not good enough, even where nothing has been said since.
+    Who asks while one is being made waits for it.
     """
-    newest = newest_summary(chat)
-    is_current = newest is not None and newest.message_count >= chat.message_count
-    if newest and is_current and (made_since is None or newest.created_at >= made_since):
-        return newest
-    transcript = transcripts.of(chat)
-    if not transcript.lines:
-        return _store_summary(chat, _embedded_summary(chat, transcript))
-    with engines.session(
-        chat.client_id, purpose=f"summary:{chat.pk}", characters=transcript.characters
-    ) as engine:
-        if engine.writer is None:
-            return _store_summary(chat, _embedded_summary(chat, transcript))
-        mask = transcripts.mask_of(chat.client)
-        lines = transcript.hidden_by(mask)
-        draft = engine.pay(engine.writer.summarise_chat(lines, language=chat.language))
-        shown = mask.reveal if mask else str
-        made = Summary(
-            language=chat.language,
-            summary=shown(draft.summary),
-            key_points=[shown(point) for point in draft.key_points],
-            customer_intent=shown(draft.customer_intent),
-            resolution=shown(draft.resolution),
-            message_count=transcript.message_count,
-            engine=engine.name,
-        )
-        return _store_summary(chat, made)
+    current = partial(
+        _current_summary, chat, message_count=chat.message_count, made_since=made_since
+    )
+    found = current()
+    if found:
+        return found
+    with alone(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
+        return current() or _new_summary(chat, made_since)
 
 
 def propose_tags(chat: Conversation) -> list[Suggested]:
@@ -141,6 +127,51 @@ def gain(conversation_id: str, kind: str) -> None:
         raise GiveUp("The credits are used up.") from exc
 
 
+def _current_summary(
+    chat: Conversation, *, message_count: int, made_since: datetime | None
+) -> Summary | None:
+    """The newest summary, where it covers so many messages and is new enough."""
+    newest = newest_summary(chat)
+    if newest is None or newest.message_count < message_count:
+        return None
+    return newest if made_since is None or newest.created_at >= made_since else None
+
+
+def _new_summary(chat: Conversation, made_since: datetime | None) -> Summary:
+    transcript = transcripts.of(chat)
+    if not transcript.lines:
+        return _store_summary(chat, _embedded_summary(chat, transcript), made_since)
+    with engines.session(
+        chat.client_id, purpose=f"summary:{chat.pk}", characters=transcript.characters
+    ) as engine:
+        if engine.writer is None:
+            made = _embedded_summary(chat, transcript)
+        else:
+            made = _written_summary(chat, transcript, engine, engine.writer)
+        stored = _store_summary(chat, made, made_since)
+        if stored is not made:
+            engine.waive()
+        return stored
+
+
+def _written_summary(
+    chat: Conversation, transcript: transcripts.Transcript, engine: engines.Session, writer: Writer
+) -> Summary:
+    mask = transcripts.mask_of(chat.client)
+    lines = transcript.hidden_by(mask)
+    draft = engine.pay(writer.summarise_chat(lines, language=chat.language))
+    shown = mask.reveal if mask else str
+    return Summary(
+        language=chat.language,
+        summary=shown(draft.summary),
+        key_points=[shown(point) for point in draft.key_points],
+        customer_intent=shown(draft.customer_intent),
+        resolution=shown(draft.resolution),
+        message_count=transcript.message_count,
+        engine=engine.name,
+    )
+
+
 def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) -> Summary:
     made = digest.of_conversation(
         transcript.lines,
@@ -159,15 +190,15 @@ def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) ->
     )
 
 
-def _store_summary(chat: Conversation, made: Summary) -> Summary:
-    """Store a summary and make it the chat's, unless one that covers more was faster."""
+def _store_summary(chat: Conversation, made: Summary, made_since: datetime | None) -> Summary:
+    """Store a summary and make it the chat's, unless one that covers as much was faster."""
     with transaction.atomic():
         hold_lease()
         locked = conversations.lock(chat)
         made.client_id, made.conversation = chat.client_id, locked
-        newest = newest_summary(locked)
-        if newest and newest.message_count > made.message_count:
-            return newest
+        faster = _current_summary(locked, message_count=made.message_count, made_since=made_since)
+        if faster:
+            return faster
         made.save()
         locked.summary = made.summary
         locked.save(update_fields=["summary"])

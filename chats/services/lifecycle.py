@@ -12,11 +12,18 @@ from django.utils import timezone
 
 from chatplatform.errors import ApiError
 from chatplatform.jobs import enqueue
-from chats.models import AssignType, Conversation, SenderType, Status
+from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services import conversations, notifications
 from identity.models import User
 
 EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
+
+
+class AgentGone(ApiError):
+    """Whoever was to have the chat has just lost the right to."""
+
+    code, status = "agent_gone", 409
+    detail = "This person may not have chats any more: choose somebody else."
 
 
 class BotIsOff(ApiError):
@@ -29,6 +36,7 @@ class BotIsOff(ApiError):
 def to_agent(chat: Conversation, agent: User, *, by: User | None) -> None:
     """An agent takes it, or is given it by a person or (`by` none) by the client's strategy."""
     refuse_ended(chat)
+    _hold(agent, chat)
     before = chat.assignee
     _move(
         chat,
@@ -153,9 +161,23 @@ def refuse_ended(chat: Conversation) -> None:
         raise conversations.ChatEnded
 
 
+def _hold(agent: User, chat: Conversation) -> None:
+    """409 `agent_gone` where the agent may have no chat; else he may until this move is made.
+
+    Who locks him out meanwhile waits, and the job that takes his chats away finds this one.
+    """
+    rows = notifications.staff(chat.client_id).filter(pk=agent.pk)
+    if not rows.select_for_update(no_key=True).exists():
+        raise AgentGone
+
+
 def _unanswered_since(chat: Conversation) -> datetime | None:
-    """Since when the customer's last word stands there; None where somebody else had it."""
-    last = chat.last_message
+    """Since when the customer's last word stands there; None where somebody else had it.
+
+    History that was moved in is nobody's word of now.
+    """
+    said = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
+    last = said.order_by("-seq").first()
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None
 
 

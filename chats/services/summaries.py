@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 
 from bots.services import bots, engines
 from chatplatform.errors import ApiError, NotFound
@@ -89,12 +89,16 @@ def stop(summary_job_id: str) -> None:
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """Chats with messages, that the run asks for, beyond its position."""
+    """Chats with messages, that the run asks for, beyond its position.
+
+    What has begun since it was asked for is left for the next run.
+    """
     rows: QuerySet[Conversation] = Conversation.objects.of(run.client).filter(message_count__gt=0)
     filters = {
         "bot_id": run.bot_id,
         "created_at__gte": run.created_from,
         "created_at__lt": run.created_to,
+        "created_at__lte": run.created_at,
         "id__gt": run.position,
     }
     rows = rows.filter(**{name: value for name, value in filters.items() if value is not None})
@@ -118,12 +122,18 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _note(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and remember the position; only while this worker holds the job."""
+    """Count a chat and remember the position; only while this worker holds the job.
+
+    An older chat in which somebody has written since the run was asked for adds to the total.
+    """
     with transaction.atomic():
         hold_lease()
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(
-            status=SummaryJobStatus.RUNNING, position=chat.pk, **counted
+            status=SummaryJobStatus.RUNNING,
+            position=chat.pk,
+            total=Greatest("total", F("done") + F("failed") + 1),
+            **counted,
         )
 
 

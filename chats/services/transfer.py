@@ -22,10 +22,12 @@ from chats.models import (
     Customer,
     Feedback,
     Message,
+    Status,
     Summary,
     Tagging,
 )
 from chats.serializers.portable import ConversationEntity, MessageEntity, PortableFeedback
+from chats.services import notifications
 from chats.services.conversations import visible_to
 from chats.services.messages import text_of
 from identity.models import ApiKey, Client, User
@@ -196,7 +198,10 @@ _CARRIED = (
 def _agent(client: Client, entity: ConversationEntity, tally: Tally) -> User | None:
     if entity.assign_type != AssignType.AGENT.value:
         return None
-    agent = User.objects.of(client).filter(email=(entity.assignee_email or "").lower()).first()
+    # Who has left keeps what has ended, and nothing that others must take up.
+    has_ended = entity.status == Status.ENDED.value
+    people = User.objects.of(client) if has_ended else notifications.staff(client.pk)
+    agent = people.filter(email=(entity.assignee_email or "").lower()).first()
     if agent is None:
         tally.remarks.append(
             f"conversation {entity.id}: {entity.assignee_email} is not here; it waits in the queue"

@@ -224,6 +224,19 @@ def test_history_keeps_agents_waiting_times(server, ben, talk):
     assert list(numbers) == [1, 2]
 
 
+def test_a_claim_does_not_wait_since_history(server, ben, talk):
+    send(server, talk, "customer", sent_at=AN_HOUR_AGO)
+    claimed = ben.post(f"/ai/chat/{talk.pk}/assign", {"assign_type": "agent"}).json()
+    assert claimed["waiting_since"] is None
+
+
+def test_a_claim_waits_since_the_last_word_of_now(server, ben, talk):
+    said = send(server, talk, "customer").json()
+    send(server, talk, "bot", sent_at=AN_HOUR_AGO)
+    claimed = ben.post(f"/ai/chat/{talk.pk}/assign", {"assign_type": "agent"}).json()
+    assert claimed["waiting_since"] == said["created_at"]
+
+
 # --- what it holds ------------------------------------------------------------------------------
 
 

@@ -153,6 +153,23 @@ def test_messages_while_it_is_made_leave_it_behind(ann, chats, say):
     assert begin(ann)["total"] == 1
 
 
+@pytest.mark.parametrize("force", [True, False])
+def test_chats_that_begin_meanwhile_are_left_for_the_next(ann, server, chats, force):
+    run = begin(ann, force=force)
+    for _ in range(2):
+        server.post("/ai/client/chat", {"message": "Hello?"})
+    run_jobs()
+    assert progress(ann, run) == ("done", 3, 3, 0)
+    assert begin(ann)["total"] == 2
+
+
+def test_an_old_chat_that_is_written_in_meanwhile_is_counted(ann, chats, say):
+    run = begin(ann)
+    say(chats[3], "customer", "Hello?")
+    run_jobs()
+    assert progress(ann, run) == ("done", 4, 4, 0)
+
+
 @pytest.mark.parametrize(
     "body", [{"bot_id": 0}, {"created_from": "now"}, {"force": "perhaps"}, {"all": True}]
 )

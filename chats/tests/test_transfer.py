@@ -203,6 +203,19 @@ def test_an_unknown_agent_leaves_the_chat_in_the_queue(server, client_a, bot, be
     assert Conversation.objects.get().assign_type == "queue"
 
 
+@pytest.mark.parametrize(("status", "keeps"), [("open", False), ("ended", True)])
+def test_an_agent_who_has_left_keeps_only_what_has_ended(server, bot, ben, tmp_path, status, keeps):
+    write(server, chats=1)
+    Conversation.objects.update(assign_type="agent", assignee=ben.user, status=status)
+    save(tmp_path, export(server))
+    forget()
+    ben.user.is_disabled = True
+    ben.user.save()
+    assert ("it waits in the queue" in take_in(tmp_path, bot)) is not keeps
+    chat = Conversation.objects.get()
+    assert (chat.assign_type, chat.assignee) == (("agent", ben.user) if keeps else ("queue", None))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

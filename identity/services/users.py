@@ -66,7 +66,10 @@ def create(
 
 
 def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -> User:
-    """Lock a person out, which ends all his tokens at once, or let him in again."""
+    """Lock a person out, which ends all his tokens at once, or let him in again.
+
+    His chats go back to the queue by a job.
+    """
     with transaction.atomic():
         user = hold(client, user_id=user_id, by=by, stays_owner=not is_disabled)
         if user.is_disabled != is_disabled:
@@ -75,11 +78,16 @@ def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -
             tokens.revoke_all(user)
             action = "user.disabled" if is_disabled else "user.enabled"
             audit.record(client.pk, action, by=by, subject=_named(user))
+            if is_disabled:
+                _release_chats(user)
     return user
 
 
 def set_role(client: Client, *, user_id: int, role: str, by: User) -> User:
-    """Give a person another role. His access tokens end; a refresh brings one of the new role."""
+    """Give a person another role. His access tokens end; a refresh brings one of the new role.
+
+    The chats of one who may only read from now on go back to the queue by a job.
+    """
     _check_may_give(by, role)
     with transaction.atomic():
         user = hold(client, user_id=user_id, by=by, stays_owner=role == Role.OWNER)
@@ -90,6 +98,8 @@ def set_role(client: Client, *, user_id: int, role: str, by: User) -> User:
             audit.record(
                 client.pk, "user.role_changed", by=by, subject=_named(user), changes=changes
             )
+            if role == Role.VIEWER:
+                _release_chats(user)
     return user
 
 
@@ -143,6 +153,11 @@ def _save(user: User, field: str) -> None:
     """Write one field of a held row, and end the access tokens that were given before."""
     user.token_version += 1
     user.save(update_fields=[field, "token_version"])
+
+
+def _release_chats(user: User) -> None:
+    """He may have no chats any more: those that he has go back to the others."""
+    enqueue("chats.release_agent", client_id=user.client_id, user_id=user.pk)
 
 
 def _greet(user: User, *, invited: bool) -> None:

@@ -1,0 +1,200 @@
+"""Chats of a person who may have none any more: locked out, or made a viewer."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client as Browser
+from django.utils import timezone
+
+from chatplatform.models import Job, JobState
+from chatplatform.testing import PASSWORD, make_chat, make_person, run_before, run_jobs
+from chats.models import Conversation, Message, Notification
+from chats.services import conversations, lifecycle, presence
+from identity.models import Role, User
+from webhooks.models import Event
+
+ME = {"assign_type": "agent"}
+
+
+def disable(ann, person, *, flag=True):
+    reply = ann.put(f"/identity/users/{person.user.pk}/disable", {"is_disabled": flag})
+    assert reply.status_code == 200, reply.content
+
+
+def make(ann, person, role):
+    reply = ann.put(f"/identity/users/{person.user.pk}/role", {"role": role})
+    assert reply.status_code == 200, reply.content
+
+
+def jobs():
+    return Job.objects.filter(name="chats.release_agent")
+
+
+@pytest.fixture
+def chat(bot, ben):
+    made = make_chat(bot, assign_type="queue", handoff_reason="no_answer")
+    assert ben.post(f"/ai/chat/{made.pk}/assign", ME).status_code == 200
+    Notification.objects.all().delete()
+    return made
+
+
+@pytest.mark.parametrize("how", ["disabled", "viewer", "staff"])
+def test_his_chats_wait_for_others(ann, ben, bea, chat, how):
+    if how == "disabled":
+        disable(ann, ben)
+    elif how == "viewer":
+        make(ann, ben, "viewer")
+    else:
+        by_staff(ben)
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee, chat.version) == ("queue", None, 3)
+    assert chat.handoff_reason == "no_answer"
+    assert chat.waiting_since is not None
+    told = set(Notification.objects.values_list("user__full_name", "kind"))
+    assert {("Ben", "unassigned"), ("Bea", "handoff")} <= told
+    event = Event.objects.get(type="conversation.unassigned")
+    assert event.data["conversation"]["assignee"] is None
+    assert Message.objects.count() == 0
+    assert bea.post(f"/ai/chat/{chat.pk}/assign", ME).status_code == 200
+
+
+def by_staff(person):
+    """Locked out in the admin site."""
+    browser = Browser()
+    browser.force_login(User.objects.create_superuser("staff@example.com", PASSWORD))
+    user = person.user
+    form = {"email": user.email, "full_name": user.full_name, "role": user.role,
+            "language": user.language, "is_disabled": "on"}  # fmt: skip
+    assert browser.post(f"/admin/identity/user/{user.pk}/change/", form).status_code == 302
+
+
+def test_the_reason_where_there_is_none(ann, ben, bot):
+    waited = timezone.now() - timedelta(hours=1)
+    chat = make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=waited)
+    disable(ann, ben)
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.handoff_reason, chat.waiting_since) == ("agent_gone", waited)
+
+
+def test_snoozed_ones_too_and_nothing_else(ann, ben, bea, bot):
+    until = timezone.now() + timedelta(hours=1)
+    chats = [
+        make_chat(bot, assign_type="agent", assignee=ben.user, status="snoozed",
+                  snoozed_until=until),
+        make_chat(bot, assign_type="agent", assignee=ben.user, status="ended"),
+        make_chat(bot, assign_type="agent", assignee=bea.user),
+        make_chat(bot),
+    ]  # fmt: skip
+    disable(ann, ben)
+    run_jobs()
+    rows = [Conversation.objects.get(pk=chat.pk) for chat in chats]
+    assert [(row.status, row.assign_type, row.version) for row in rows] == [
+        ("snoozed", "queue", 2), ("ended", "agent", 1), ("open", "agent", 1), ("open", "bot", 1),
+    ]  # fmt: skip
+    assert rows[0].snoozed_until == until
+    assert rows[1].assignee == ben.user
+
+
+def test_the_strategy_looks(ann, ben, bea, client_a, chat):
+    client_a.config.assign_strategy = "round_robin"
+    client_a.config.save()
+    for person in (ben, bea):
+        presence.touch(person.user)
+    disable(ann, ben)
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee) == ("agent", bea.user)
+
+
+def test_who_keeps_his_rights_keeps_his_chats(ann, ben, chat):
+    make(ann, ben, "admin")
+    make(ann, ben, "agent")
+    disable(ann, ben, flag=False)
+    assert not jobs().exists()
+    # Let in again before a worker came to it.
+    disable(ann, ben)
+    disable(ann, ben, flag=False)
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (ben.user, 2)
+
+
+def test_twice_changes_nothing_more(ann, ben, bea, chat):
+    disable(ann, ben)
+    run_jobs()
+    assert bea.post(f"/ai/chat/{chat.pk}/assign", ME).status_code == 200
+    jobs().update(state=JobState.QUEUED, lease_token=None, lease_until=None)
+    assert run_jobs() == 1
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (bea.user, 4)
+
+
+def test_what_somebody_took_meanwhile_is_left_alone(ann, ben, bea, chat):
+    disable(ann, ben)
+
+    def take():
+        body = {**ME, "user_id": bea.user.pk}
+        assert ann.post(f"/ai/chat/{chat.pk}/assign", body).status_code == 200
+
+    with run_before("chats.services.conversations.lock", take):
+        run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.version) == (bea.user, 3)
+    assert jobs().get().state == JobState.DONE
+
+
+def test_a_refused_change_releases_nothing(ann, cara, chat, ben):
+    path = f"/identity/users/{ben.user.pk}/disable"
+    assert cara.put(path, {"is_disabled": True}).status_code == 404
+    assert ann.put(f"/identity/users/{ann.user.pk}/role", {"role": "viewer"}).status_code == 409
+    assert not jobs().exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_goes_while_he_is_given_a_chat(ann, bea, bot):
+    """One of the two comes first; either way the chat is not left with him."""
+    leaver = make_person(ann.client, Role.AGENT, "Lee")
+    chat = make_chat(bot, assign_type="queue")
+    assert leaver.user
+
+    def lock_out():
+        disable(ann, leaver)
+        connection.close()
+
+    leaving = threading.Thread(target=lock_out)
+    with transaction.atomic():
+        lifecycle.to_agent(conversations.lock(chat), leaver.user, by=None)
+        leaving.start()
+        leaving.join(1)  # it waits for this move: else its job would not see the chat as his
+        assert leaving.is_alive()
+    leaving.join(10)
+    run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee) == ("queue", None)
+
+
+@pytest.mark.parametrize("path", ["assign", "manual"])
+def test_nobody_who_has_just_gone_is_given_a_chat(ann, ben, bot, path):
+    chat = make_chat(bot, assign_type="queue")
+    body = ME if path == "assign" else {"text": "Hello"}
+    with run_before("chats.services.conversations.lock", lambda: disable(ann, ben)):
+        reply = ben.post(f"/ai/chat/{chat.pk}/{path}", body)
+    assert (reply.status_code, reply.json()["code"]) == (409, "agent_gone")
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.version, Message.objects.count()) == ("queue", 1, 0)
+
+
+def test_the_strategy_passes_over_who_has_just_gone(ann, ben, client_a, bot):
+    client_a.config.assign_strategy = "round_robin"
+    client_a.config.save()
+    presence.touch(ben.user)
+    chat = make_chat(bot, assign_type="queue")
+    with run_before("chats.services.assignment._first_choice", lambda: disable(ann, ben)):
+        run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.version) == ("queue", 1)
+    assert not Job.objects.exclude(state=JobState.DONE).exists()
