@@ -69,7 +69,11 @@ class Tag(Shape):
 
 def _as_tag(given: Any) -> Any:
     """A plain name is a tag that says nothing more: a wrong one is refused in one clear error."""
-    return {"name": given} if isinstance(given, str) else given
+    if isinstance(given, str):
+        return {"name": given}
+    if not isinstance(given, (dict, Tag)):
+        raise ValueError("give a name, or a tag as an object")
+    return given
 
 
 class Tags(Shape):
