@@ -8,6 +8,7 @@ from django.utils import timezone
 from chatplatform.testing import make_bot, make_chat
 from chats.models import Conversation, Message, Notification, text_content
 from webhooks.services import announce
+from webhooks.tests.test_webhook_events import settle
 
 # The feed shows what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,6 +43,7 @@ def cursors(ann, server, client_a, bot):
     # An export leaves out what is of this moment.
     for model in (Conversation, Message):
         model.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    settle()
     callers = {"ann": ann, "server": server}
     found = []
     for who, path in LISTS:

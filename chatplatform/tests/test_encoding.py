@@ -3,6 +3,7 @@
 import json
 import uuid
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from chatplatform.shapes import Moment, Shape, Text
 class Part(Shape):
     name: Text
     at: Moment
-    free: dict
+    free: dict[str, Any]
 
 
 AT = datetime(2026, 11, 21, 3, tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -98,7 +99,8 @@ def test_what_is_stored_already_fails_no_answer(ann, server, talk, say):
         assert reply.status_code == 200
         assert str(HUGE).encode() in reply.content
         assert reply.json()
-    assert Event.objects.filter(type="conversation.ended").get().data["metadata"] == {"a": HUGE}
+    ended = Event.objects.get(type="conversation.ended")
+    assert ended.data["conversation"]["metadata"] == {"a": HUGE}
     run_jobs()
     assert ann.get("/webhook/events").status_code == 200
 
@@ -107,8 +109,8 @@ def test_what_is_stored_already_fails_no_answer(ann, server, talk, say):
 @pytest.mark.parametrize("sent_at", [{}, {"sent_at": "2026-01-01T00:00:00Z"}])
 def test_digits_without_end(server, talk, field, sent_at):
     digits = "1" + "0" * 30
-    cited = {"document_id": 1, "title": "t", "quote": "q"}
-    piece = {"type": "file", "url": "https://files.example/a.png"}
+    cited: dict[str, Any] = {"document_id": 1, "title": "t", "quote": "q"}
+    piece: dict[str, Any] = {"type": "file", "url": "https://files.example/a.png"}
     piece |= {field: digits} if field == "size_bytes" else {"citations": [cited | {field: digits}]}
     body = {"sender": {"type": "customer"}, "content": [piece], **sent_at}
     reply = server.post(f"{MESSAGING}/{talk.pk}/messages", body)
