@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 MAX_NUMBER = 2**53 - 1
 # PostgreSQL writes 1e-300 out as 302 characters: nobody needs them, and a page of them is large.
 MIN_FRACTION = 1e-30
+# What a column of ids holds.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
 

@@ -141,7 +141,7 @@ class SampleQuestionDto(Shape):
 
     id: int | None = Field(
         None,
-        ge=1,
+        ge=0,
         le=MAX_ID,
         description="Its id; null where it was taken from the documents. Ignored in requests.",
     )
