@@ -29,7 +29,7 @@ from chatplatform.errors import (
 )
 from chatplatform.held import Deferred
 from chatplatform.settings import MAX_JSON_BYTES
-from chatplatform.shapes import read_only_fields
+from chatplatform.shapes import read_only_fields, what_is_wrong
 
 if TYPE_CHECKING:
     from identity.models import ApiKey, Client, User
@@ -256,8 +256,8 @@ def _validated(shape: type[BaseModel], given: Any, where: str) -> BaseModel:
     except ValidationError as exc:
         raise Invalid(
             [
-                {"loc": [where, *error["loc"]], "msg": error["msg"], "type": error["type"]}
-                for error in exc.errors(include_url=False, include_context=False)
+                {"loc": [where, *error["loc"]], **what_is_wrong(error)}
+                for error in exc.errors(include_url=False)
             ]
         ) from exc
 

@@ -3,7 +3,6 @@
 import logging
 from typing import Any, ClassVar
 
-import orjson
 from django.core.exceptions import (
     BadRequest,
     PermissionDenied,
@@ -13,9 +12,9 @@ from django.core.exceptions import (
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
-from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
+from chatplatform.encoding import as_json
 from chatplatform.middleware import current_request_id
 
 log = logging.getLogger(__name__)
@@ -99,20 +98,11 @@ class Invalid(ApiError):
         return json_response({"detail": self.errors}, 422)
 
 
-def _dumped(value: Any) -> Any:
-    """Shapes, wherever they stand in a reply: asked by orjson only for what it does not know."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    raise TypeError(f"{type(value).__name__} has no place in a reply")
-
-
 def json_response(
     data: Any, status: int = 200, headers: dict[str, str] | None = None
 ) -> HttpResponse:
     """`data` as JSON, never cached: what the API answers is personal."""
-    response = HttpResponse(
-        orjson.dumps(data, default=_dumped), content_type="application/json", status=status
-    )
+    response = HttpResponse(as_json(data), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     for name, value in (headers or {}).items():
         response[name] = value

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-import orjson
 from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase
 
+from chatplatform.encoding import as_json
 from chatplatform.live import Listener
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -62,7 +62,7 @@ class Held(HttpResponse):
         async for sent in events:
             last = sent.data
         await send(self._start(self.status_of(last)))
-        await send({"type": "http.response.body", "body": orjson.dumps(last)})
+        await send({"type": "http.response.body", "body": as_json(last)})
 
     def _start(self, status: int) -> dict[str, Any]:
         headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in self.items()]
@@ -126,7 +126,7 @@ async def with_pings(events: Events) -> AsyncIterator[bytes]:
                 return
             waiting = None
             named = f"id: {sent.id}\nevent: " if sent.id else "event: "
-            yield f"{named}{sent.event}\ndata: ".encode() + orjson.dumps(sent.data) + b"\n\n"
+            yield f"{named}{sent.event}\ndata: ".encode() + as_json(sent.data) + b"\n\n"
     finally:
         if waiting:
             waiting.cancel()  # a reader who has gone away waits for nothing any more

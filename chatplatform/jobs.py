@@ -23,6 +23,7 @@ from django.db import Error, IntegrityError, connection, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Least, Now
 
+from chatplatform.encoding import as_json
 from chatplatform.middleware import current_request_id
 from chatplatform.models import Job, JobState
 
@@ -133,7 +134,7 @@ def enqueue(
         "name": name,
         "key": key,
         "lane": lane,
-        "args": orjson.dumps(args).decode(),
+        "args": as_json(args).decode(),
         "wait": wait.total_seconds(),
         "trace_id": current_request_id(),
     }
@@ -312,8 +313,16 @@ def _bury(lease: Lease, reason: str) -> None:
         buried = _mine(lease).update(
             state=JobState.DEAD, lease_until=None, last_error=reason[:2000]
         )
-        if buried and declared and declared.on_dead:
-            declared.on_dead(**lease.args)
+        if not (buried and declared and declared.on_dead):
+            return
+        try:
+            with transaction.atomic():
+                declared.on_dead(**lease.args)
+        except Exception as exc:
+            # Dead all the same: a row that stays `running` would block its lane for ever.
+            log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
+            said = f"{reason[:1000]} (on_dead failed: {type(exc).__name__}: {exc})"
+            Job.objects.filter(pk=lease.job_id).update(last_error=said[:2000])
 
 
 def requeue_dead(job_row: Job) -> bool:

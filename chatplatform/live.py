@@ -18,6 +18,7 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
+from chatplatform.encoding import as_json
 from chatplatform.errors import ApiError
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class _Publisher:
         with self._best_effort(), self._client.pipeline(transaction=False) as pipe:
             pipe.xadd(
                 key,
-                {"event": event, "data": orjson.dumps(data)},
+                {"event": event, "data": as_json(data)},
                 maxlen=_KEPT_ENTRIES,
                 approximate=True,
             )
@@ -55,7 +56,7 @@ class _Publisher:
 
     def signal(self, name: str, data: dict[str, Any]) -> None:
         with self._best_effort():
-            self._client.publish(_PREFIX + name, orjson.dumps(data))
+            self._client.publish(_PREFIX + name, as_json(data))
 
     def keep(self, name: str, value: bytes, seconds: int) -> None:
         try:

@@ -13,8 +13,7 @@ from chatplatform.errors import Invalid
 from chatplatform.shapes import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
-_SALT = "chatplatform.cursor"
-_OF_ANOTHER_LIST = "This cursor is of another list."
+_NOT_OURS = "This cursor is not one of this list."
 
 
 class Page(Shape):
@@ -28,28 +27,32 @@ class Page(Shape):
     limit: int = Field(50, ge=1, le=100, description="Rows on a page, 1..100.")
 
 
-def cursor_of(*position: Any) -> str:
-    """An opaque, signed cursor for a position."""
-    return signing.dumps(list(position), salt=_SALT)
+def cursor_of(model: type[models.Model], order: Sequence[str], position: Sequence[Any]) -> str:
+    """An opaque, signed cursor for a position in such a list: what it lists, in which order."""
+    return signing.dumps(list(position), salt=_salt(model, order))
 
 
-def position_of(cursor: str) -> list[Any]:
-    """The position in a cursor; 422 where it was changed or is not ours."""
+def position_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[Any]:
+    """The position in a cursor; 422 where it was changed or is of another kind of list."""
     try:
-        position = signing.loads(cursor, salt=_SALT)
+        position = signing.loads(cursor, salt=_salt(model, order))
     except signing.BadSignature:
         position = None
-    if not isinstance(position, list):
-        raise Invalid.field("query", "cursor", msg="This cursor is not one of ours.")
+    if not isinstance(position, list) or len(position) != len(order):
+        raise Invalid.field("query", "cursor", msg=_NOT_OURS)
     return position
 
 
-def numbers_of(cursor: str, count: int) -> list[int]:
-    """The numbers in a cursor that holds so many; 422 for another list's."""
-    found = position_of(cursor)
-    if len(found) != count or not all(isinstance(n, int) and abs(n) < 2**63 for n in found):
-        raise Invalid.field("query", "cursor", msg=_OF_ANOTHER_LIST)
+def numbers_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[int]:
+    """The position in a cursor of a list that is ordered by numbers alone."""
+    found = position_of(cursor, model, order)
+    if not all(isinstance(number, int) and abs(number) < 2**63 for number in found):
+        raise Invalid.field("query", "cursor", msg=_NOT_OURS)
     return found
+
+
+def _salt(model: type[models.Model], order: Sequence[str]) -> str:
+    return f"chatplatform.cursor:{model._meta.label}:{','.join(order)}"
 
 
 def page(
@@ -65,16 +68,15 @@ def page(
     Asks for one row more than the page holds: whether there is a next page costs no second query.
     """
     order = (by,) if isinstance(by, str) else by
-    columns = [name.lstrip("-") for name in order]
     if asked.cursor:
-        rows = _beyond(rows, columns, asked.cursor, backwards=order[0].startswith("-"))
-    return as_page(list(rows.order_by(*order)[: asked.limit + 1]), asked, by=columns, shape=shape)
+        rows = _beyond(rows, order, asked.cursor)
+    return as_page(list(rows.order_by(*order)[: asked.limit + 1]), asked, by=order, shape=shape)
 
 
 def as_page(
     found: Sequence[Row], asked: Page, *, by: Sequence[str], shape: Callable[[Row], Any]
 ) -> dict[str, Any]:
-    """A page of the rows that were found, which are one more than it holds where there are more."""
+    """A page of the rows that were found in that order, one more where there are more."""
     shown = found[: asked.limit]
     return {
         "items": [shape(row) for row in shown],
@@ -82,18 +84,18 @@ def as_page(
     }
 
 
-def _cursor_at(row: models.Model, columns: Sequence[str]) -> str:
-    values = [getattr(row, column) for column in columns]
-    return cursor_of(*[value if isinstance(value, int) else str(value) for value in values])
+def _cursor_at(row: models.Model, order: Sequence[str]) -> str:
+    values = [getattr(row, name.lstrip("-")) for name in order]
+    position = [value if isinstance(value, int) else str(value) for value in values]
+    return cursor_of(type(row), order, position)
 
 
-def _beyond(
-    rows: models.QuerySet[Row], columns: list[str], cursor: str, *, backwards: bool
-) -> models.QuerySet[Row]:
+def _beyond(rows: models.QuerySet[Row], order: Sequence[str], cursor: str) -> models.QuerySet[Row]:
     """Rows after a cursor's position; 422 where the cursor is of another kind of list."""
-    side = "lt" if backwards else "gt"
+    side = "lt" if order[0].startswith("-") else "gt"
+    columns = [name.lstrip("-") for name in order]
     try:
-        position = list(zip(columns, position_of(cursor), strict=True))
+        position = list(zip(columns, position_of(cursor, rows.model, order), strict=True))
         later, level = Q(), Q()
         for column, value in position:
             later |= level & Q(**{f"{column}__{side}": value})
@@ -102,4 +104,4 @@ def _beyond(
         # Says nothing new, but lets an index begin at the position.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
-        raise Invalid.field("query", "cursor", msg=_OF_ANOTHER_LIST) from exc
+        raise Invalid.field("query", "cursor", msg=_NOT_OURS) from exc

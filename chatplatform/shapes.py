@@ -3,7 +3,16 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+
+# Whole numbers up to here are the same to every reader of JSON (RFC 8259, section 6; RFC 7493).
+MAX_NUMBER = 2**53 - 1
+# PostgreSQL writes 1e-300 out as 302 characters: nobody needs them, and a page of them is large.
+MIN_FRACTION = 1e-30
+# What a column of ids holds.
+MAX_ID = 2**63 - 1
+MAX_FREE_BYTES = 16_384
 
 
 def _clean(text: str) -> str:
@@ -30,6 +39,30 @@ def _clean_tree(value: Any, depth: int = 0) -> Any:
     return value
 
 
+def _refuse_numbers(value: Any) -> None:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            _refuse_numbers(item)
+    elif isinstance(value, (int, float)) and value:
+        # Written so that NaN is refused too.
+        if not abs(value) <= MAX_NUMBER:
+            raise ValueError(
+                f"numbers must lie within -{MAX_NUMBER} and {MAX_NUMBER}; send others as strings"
+            )
+        if abs(value) < MIN_FRACTION:
+            raise ValueError(f"numbers must be 0 or at least {MIN_FRACTION} away from it")
+
+
+def within_limits(given: dict[str, Any]) -> dict[str, Any]:
+    """Free keys and values that every reader of JSON takes alike, at most 16 KB of them."""
+    _refuse_numbers(given)
+    if len(orjson.dumps(given)) > MAX_FREE_BYTES:
+        raise ValueError(f"must not be larger than {MAX_FREE_BYTES:,} bytes as JSON")
+    return given
+
+
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("must carry a time zone, for example a closing Z")
@@ -45,7 +78,9 @@ def iso(moment: datetime) -> str:
 
 
 Text = Annotated[str, AfterValidator(_clean)]
-FreeObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
+# JSON that has limits of its own, such as a schema.
+JsonObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
+FreeObject = Annotated[JsonObject, AfterValidator(within_limits)]
 Moment = Annotated[datetime, AfterValidator(_utc), PlainSerializer(iso, return_type=str)]
 Language = Annotated[
     str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=20, examples=["en", "vi"])
@@ -66,6 +101,23 @@ def example(**fields: Any) -> ConfigDict:
 def read_only(description: str, **extra: Any) -> Any:
     """A field that the server sets: in every reply, refused (422) in a request."""
     return Field(None, description=description, json_schema_extra={"readOnly": True}, **extra)
+
+
+def what_is_wrong(error: Any) -> dict[str, str]:
+    """`msg` and `type` of one of pydantic's errors; of a text's length in characters.
+
+    Where a text may also be null, pydantic checks its length as that of anything, in items.
+    """
+    said = {"msg": error["msg"], "type": error["type"]}
+    if not isinstance(error["input"], str) or said["type"] not in {"too_long", "too_short"}:
+        return said
+    bound = "at most" if said["type"] == "too_long" else "at least"
+    count = error["ctx"].get("max_length") or error["ctx"].get("min_length")
+    plural = "" if count == 1 else "s"
+    return {
+        "msg": f"String should have {bound} {count} character{plural}",
+        "type": f"string_{said['type']}",
+    }
 
 
 def read_only_fields(shape: type[BaseModel]) -> set[str]:

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
+from chatplatform.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 from identity import models
 
 
@@ -375,7 +375,7 @@ class ApiKeyRequest(Shape):
         description="The bot that the key speaks for. Needed for `public`; a `secret` key without"
         " one serves every bot.",
         ge=1,
-        le=2**63 - 1,
+        le=MAX_ID,
         examples=[None],
     )
     expires_at: Moment | None = Field(
@@ -474,7 +474,10 @@ class ClientConfigDto(Shape):
     """How a client's chats behave."""
 
     client_id: int | None = Field(
-        None, description="The client. An update may repeat it: another than the path's is a 422."
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="The client. An update may repeat it: another than the path's is a 422.",
     )
     timezone: TimeZone = Field(
         "UTC",

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, SchemaError, ValidationError
 from pydantic import TypeAdapter
 from pydantic import ValidationError as WrongShape
 
-from chatplatform.shapes import FreeObject
+from chatplatform.shapes import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000
@@ -39,7 +39,7 @@ _REFUSED = frozenset(
 _MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
 # Keywords whose value is data and no schema.
 _DATA = frozenset({"enum", "const", "default", "examples", "required", "dependentRequired"})
-_free_object = TypeAdapter(FreeObject)
+_json_object = TypeAdapter(JsonObject)
 
 
 class WrongSchema(ValueError):
@@ -123,7 +123,7 @@ def parse(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 def fit(given: dict[str, Any], schema: dict[str, Any]) -> None:
     """Raise WrongArguments unless they fit the schema and can be stored."""
     try:
-        _free_object.validate_python(given)
+        _json_object.validate_python(given)
         json.dumps(given, allow_nan=False)
         Draft202012Validator(schema).validate(given)
     except ValidationError as error:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from bots.models import Bot
-from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
+from chatplatform.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 
 # One label of a host name (RFC 1123), in the ASCII form that browsers send as Origin.
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -76,7 +76,10 @@ class BotDto(Shape):
     """A bot: its look, its languages and where it may be shown."""
 
     id: int | None = Field(
-        None, description="The bot's id. An update may repeat it: another than the path's is a 422."
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="The bot's id. An update may repeat it: another than the path's is a 422.",
     )
     api_key: Text | None = Field(
         None,

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from chatplatform.pagination import Page
-from chatplatform.shapes import FreeObject, Moment, Shape, Text, example, read_only
+from chatplatform.shapes import JsonObject, Moment, Shape, Text, example, read_only
 
 MAX_FUNCTIONS = 20
 MAX_HEADERS = 20
@@ -85,7 +85,7 @@ class FunctionDTO(Shape):
         pattern=r"\S",
         description="What it does and when to use it: the model chooses by this.",
     )
-    parameters: FreeObject = Field(
+    parameters: JsonObject = Field(
         description="JSON Schema 2020-12 of the arguments, `type: object` at its top; at most"
         " 20,000 characters, 12 levels; references within itself only, no `pattern`.",
         examples=[{"type": "object", "properties": {"order_id": {"type": "string"}},
@@ -200,7 +200,7 @@ class FunctionCallingEventDTO(Shape):
     bot_id: int = Field(description="The bot that asked.")
     chat_id: uuid.UUID | None = Field(None, description="The conversation that it was for.")
     function: str = Field(description="The name that the model asked for, known or not.")
-    arguments: FreeObject = Field(
+    arguments: JsonObject = Field(
         description="What the model gave; `raw` holds what could not be read as JSON."
     )
     status: Status = Field(

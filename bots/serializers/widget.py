@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from bots.models import Bot, SampleQuestion
 from bots.serializers.bot import BotStyle, Greeting, Languages
 from bots.serializers.train import Upload
-from chatplatform.shapes import Language, Shape, Text, example
+from chatplatform.shapes import MAX_ID, Language, Shape, Text, example
 
 MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
 MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
@@ -25,7 +25,7 @@ class OfKey(Shape):
     """Query parameter of what a key asks about its bot."""
 
     bot_id: int | None = Field(
-        None, ge=1, le=9_223_372_036_854_775_807,
+        None, ge=1, le=MAX_ID,
         description="The bot, where the key serves several.",
     )  # fmt: skip
 
@@ -140,7 +140,10 @@ class SampleQuestionDto(Shape):
     """A question that the widget offers."""
 
     id: int | None = Field(
-        None, description="Its id; null where it was taken from the documents. Ignored in requests."
+        None,
+        ge=0,
+        le=MAX_ID,
+        description="Its id; null where it was taken from the documents. Ignored in requests.",
     )
     question: Text = Field(
         min_length=1, max_length=300, pattern=r"\S", description="The question, as shown."
@@ -149,7 +152,10 @@ class SampleQuestionDto(Shape):
         None, description="Its language; left out of a request: the bot's default."
     )
     position: int | None = Field(
-        None, description="Its place from 0. Ignored in requests: the order of the list counts."
+        None,
+        ge=0,
+        le=2**31 - 1,
+        description="Its place from 0. Ignored in requests: the order of the list counts.",
     )
 
     @classmethod

@@ -87,6 +87,16 @@ def test_422_of_a_wrong_field_says_which(ann):
     assert error["type"] == "string_type"
 
 
+@pytest.mark.parametrize(
+    ("query", "type_", "says"),
+    [({"q": "x" * 201}, "string_too_long", "String should have at most 200 characters"),
+     ({"q": ""}, "string_too_short", "String should have at least 1 character")],
+)  # fmt: skip
+def test_422_of_a_text_counts_characters(ann, query, type_, says):
+    error = is_invalid(ann.get("/ai/chats", query))
+    assert (error["loc"], error["type"], error["msg"]) == (["query", "q"], type_, says)
+
+
 @pytest.mark.parametrize("debug", [False, True])
 def test_500_tells_nothing_of_the_inside(ann, settings, monkeypatch, caplog, debug):
     def broken(*args, **kwargs):

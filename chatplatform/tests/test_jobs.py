@@ -345,6 +345,27 @@ def test_one_job_that_cannot_be_buried_does_not_stop_the_sweep(work):
     assert good.state == JobState.QUEUED
 
 
+def test_a_job_is_buried_where_telling_of_it_fails(work, caplog):
+    def tell(args):
+        Job.objects.filter(pk=after.pk).update(progress=50)  # goes with the failure
+        raise ValueError("nobody there")
+
+    job, after = add(lane="a"), add(lane="a")
+    work.act = fail(jobs.GiveUp("The channel was removed."))
+    work.dead = mock.Mock(append=tell)
+    assert jobs.run(job.pk)
+    assert jobs.sweep() == 0
+    job.refresh_from_db()
+    after.refresh_from_db()
+    assert (job.state, job.lease_until, after.progress) == (JobState.DEAD, None, 0)
+    assert job.last_error.startswith("The channel was removed.")
+    assert "ValueError: nobody there" in job.last_error
+    (logged,) = caplog.records
+    assert logged.getMessage() == f"{NAME} #{job.pk} is dead, and on_dead failed"
+    work.act = lambda **_: None
+    assert jobs.run(after.pk), "its lane goes on"
+
+
 def test_a_lease_that_holds_is_left_alone(work):
     job = add()
     jobs._claim(job.pk)

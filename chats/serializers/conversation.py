@@ -7,7 +7,7 @@ from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
 
 from chatplatform.pagination import Page
-from chatplatform.shapes import FreeObject, Language, Moment, Shape, Text, example
+from chatplatform.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
 from chats import models
 from chats.serializers.insight import TagNames
 from chats.serializers.message import Message, Sentiment
@@ -45,7 +45,7 @@ class Conversation(Shape):
     )
     summary: str | None = Field(None, description="Summary, where one was made.")
     unread_count: int = Field(description="Customer messages that no agent has seen.")
-    message_count: int = Field(description="Messages in all.")
+    message_count: int = Field(description="Messages in all, internal notes not counted.")
     last_message: SerializeAsAny[Message] | None = Field(
         None, description="The newest message that the customer may see; null where there is none."
     )
@@ -106,7 +106,7 @@ class ChatCreation(Shape):
     )
 
     bot_id: int | None = Field(
-        None, ge=1, description="The bot; only where the key serves several."
+        None, ge=1, le=MAX_ID, description="The bot; only where the key serves several."
     )
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="Who writes."
@@ -124,7 +124,9 @@ class ChatCreation(Shape):
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(default_factory=list, description="Tags to begin with, at most 20.")
     metadata: FreeObject = Field(
-        default_factory=dict, description="Free keys and values, given back unchanged."
+        default_factory=dict,
+        description="Free keys and values, given back unchanged; at most 16,384 bytes of JSON,"
+        " numbers up to 9007199254740991 (others as strings).",
     )
 
     @model_validator(mode="after")
@@ -154,9 +156,9 @@ class ChatsQuery(Page):
     """Which chats; all filters given must match."""
 
     status: ConversationStatus | None = Field(None, description="Its status.")
-    bot_id: int | None = Field(None, ge=1, le=2**63 - 1, description="Served by this bot.")
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Served by this bot.")
     channel: ChannelName | None = Field(None, description="Opened through this door.")
-    assignee_id: int | None = Field(None, ge=1, le=2**63 - 1, description="This agent has it.")
+    assignee_id: int | None = Field(None, ge=1, le=MAX_ID, description="This agent has it.")
     tag: Text | None = Field(None, description="Carries this tag.", max_length=60)
     sentiment: Sentiment | None = Field(None, description="The customer's sentiment.")
     q: Text | None = Field(

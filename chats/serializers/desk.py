@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from pydantic import Field, model_validator
 
 from chatplatform.pagination import Page
-from chatplatform.shapes import Moment, Shape, Text, example
+from chatplatform.shapes import MAX_ID, Moment, Shape, Text, example
 from chats import models
 from chats.serializers.message import MessageContent
 from chats.serializers.people import Identity
@@ -21,7 +21,7 @@ class ChatAssignDto(Shape):
     user_id: int | None = Field(
         None,
         ge=1,
-        le=2**63 - 1,
+        le=MAX_ID,
         description="The agent, for `agent`; the caller where left out. Who names nobody claims a"
         " chat that nobody has, and takes none from another agent.",
     )
@@ -38,13 +38,22 @@ class ChatAssignDto(Shape):
         description="Back to the queue where the agent has not replied after so many seconds.",
     )
     expected_version: int | None = Field(
-        None, ge=1, description="The `version` that was seen: 409 `stale_version` for an older one."
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="The `version` that was seen: 409 `stale_version` for an older one.",
     )
 
     @model_validator(mode="after")
     def _only_for_an_agent(self) -> "ChatAssignDto":
         if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
             raise ValueError("user_id and return_after_seconds go with assign_type agent")
+        return self
+
+    @model_validator(mode="after")
+    def _note_is_not_blank(self) -> "ChatAssignDto":
+        if self.note is not None and not self.note.strip():
+            raise ValueError("note must not be blank")
         return self
 
 

@@ -4,11 +4,20 @@ import uuid
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from bots.engine.tagging import Suggested
 from chatplatform.pagination import Page
-from chatplatform.shapes import Language, Moment, Shape, Text, example, read_only
+from chatplatform.shapes import (
+    MAX_ID,
+    MAX_NUMBER,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+)
 from chats import models
 from chats.serializers.message import Citation, Sentiment
 
@@ -51,14 +60,26 @@ class Tag(Shape):
         " says; no probability.",
     )
     count: int | None = Field(
-        None, description="Chats of the client that have it; only in the client's list."
+        None,
+        ge=0,
+        le=MAX_NUMBER,
+        description="Chats of the client that have it; only in the client's list.",
     )
+
+
+def _as_tag(given: Any) -> Any:
+    """A plain name is a tag that says nothing more: a wrong one is refused in one clear error."""
+    if isinstance(given, str):
+        return {"name": given}
+    if not isinstance(given, (dict, Tag)):
+        raise ValueError("give a name, or a tag as an object")
+    return given
 
 
 class Tags(Shape):
     """Tags of a chat, or of a client."""
 
-    tags: list[Tag | Text] = Field(
+    tags: list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]] = Field(
         description="Tags. A request may give plain strings; capitals make no difference, and a"
         f" chat has at most {MAX_TAGS}.",
         max_length=100,
@@ -67,15 +88,15 @@ class Tags(Shape):
 
     @field_validator("tags")
     @classmethod
-    def _have_words(cls, given: list[Tag | str]) -> list[Tag | str]:
-        names = _tag_names(one if isinstance(one, str) else one.name for one in given)
+    def _have_words(cls, given: list[Tag]) -> list[Tag]:
+        names = _tag_names(one.name for one in given)
         if len(names) > MAX_TAGS:
             raise ValueError(f"a chat has at most {MAX_TAGS} tags")
         return given
 
     @property
     def names(self) -> list[str]:
-        return distinct(one if isinstance(one, str) else one.name for one in self.tags)
+        return distinct(one.name for one in self.tags)
 
     @classmethod
     def of(cls, rows: Iterable[models.Tagging]) -> "Tags":
@@ -136,7 +157,7 @@ class SummaryCalculateRequest(Shape):
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
-    bot_id: int | None = Field(None, ge=1, description="Only chats of this bot.")
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only chats of this bot.")
     created_from: Moment | None = Field(None, description="Only chats opened then or later.")
     created_to: Moment | None = Field(None, description="Only chats opened before.")
     force: bool = Field(False, description="Also chats whose summary is current.")
@@ -207,7 +228,7 @@ class ChatFeedBackDto(Shape):
 class FeedbacksQuery(Page):
     """Which feedback to list."""
 
-    bot_id: int | None = Field(None, ge=1, le=2**63 - 1, description="Only for this bot's chats.")
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only for this bot's chats.")
     rating: int | None = Field(None, ge=1, le=5, description="Only this rating.")
     created_from: Moment | None = Field(None, description="Only given then or later.")
     created_to: Moment | None = Field(None, description="Only given before.")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from bots.serializers.train import Upload
-from chatplatform.shapes import Language, Moment, Shape, Text, iso
+from chatplatform.shapes import MAX_ID, MAX_NUMBER, Language, Moment, Shape, Text, iso
 from chats import models
 from chats.serializers.people import Location
 
@@ -31,10 +31,12 @@ class Recipient(Sender):
 class Citation(Shape):
     """The passage that an answer rests on."""
 
-    document_id: int = Field(description="The document it comes from.")
+    document_id: int = Field(ge=0, le=MAX_ID, description="The document it comes from.")
     title: Text = Field(description="The document's title.")
     url: Text | None = Field(None, description="Where it stands on the web, if it does.")
-    page: int | None = Field(None, description="Page of the document, from 1, where it has pages.")
+    page: int | None = Field(
+        None, ge=0, le=2**31 - 1, description="Page of the document, from 1, where it has pages."
+    )
     quote: Text = Field(description="The words that the answer rests on.")
 
 
@@ -66,7 +68,7 @@ class MessageContent(Shape):
     mime_type: Text | None = Field(
         None, description="Recognised from the bytes, where we keep the file.", max_length=120
     )
-    size_bytes: int | None = Field(None, description="Size in bytes.", ge=0)
+    size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     location: Location | None = Field(None, description="A place, for `location`.")
     options: list[Option] | None = Field(
         None, description="Answers to choose from, at most 20.", max_length=20

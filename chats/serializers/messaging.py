@@ -126,7 +126,9 @@ class MessageRequest(Shape):
         False, description="The bot is to answer a customer's message; the reply comes by webhook."
     )
     metadata: FreeObject = Field(
-        default_factory=dict, description="Free keys and values, given back unchanged."
+        default_factory=dict,
+        description="Free keys and values, given back unchanged; at most 16,384 bytes of JSON,"
+        " numbers up to 9007199254740991 (others as strings).",
     )
 
     @model_validator(mode="after")

@@ -54,10 +54,12 @@ class CustomerInfo(Shape):
     )
     phone: Text | None = Field(None, description="Phone number as given.", max_length=40)
     avatar_url: Text | None = Field(
-        None, description="Picture, an http(s) URL.", max_length=500, pattern="^https?://"
+        None, description="Picture, an http(s) URL.", max_length=500, pattern=r"^https?://[^\s]+$"
     )
     attributes: FreeObject = Field(
-        default_factory=dict, description="Anything else you know: free keys and values."
+        default_factory=dict,
+        description="Anything else you know: free keys and values, at most 200 and 16,384 bytes of"
+        " JSON in all; numbers up to 9007199254740991 (others as strings).",
     )
 
     @classmethod

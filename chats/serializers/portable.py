@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from chatplatform.pagination import Page
-from chatplatform.shapes import FreeObject, Moment, Shape, Text, iso
+from chatplatform.shapes import FreeObject, JsonObject, Moment, Shape, Text, iso
 from chats import models
 from chats.serializers.conversation import Conversation
 from chats.serializers.message import Message
@@ -133,7 +133,7 @@ class MessageEntity(Message):
         None, description="When it was said, for history that was moved in; null: `created_at`."
     )
     metadata: FreeObject = Field(default_factory=dict, description="Free keys and values.")
-    receipt: FreeObject | None = Field(
+    receipt: JsonObject | None = Field(
         None, description="Where a bot answered: engine, passages and scores, credits."
     )
     feedback: PortableFeedback | None = Field(None, description="The rating of this message.")

@@ -111,12 +111,17 @@ def attach(message: Message, files: Sequence[Kept]) -> None:
     )
 
 
-def linked(chat: Conversation, pieces: Sequence[MessageContent]) -> list[dict[str, Any]]:
-    """What is stored of pieces; a link to a file of ours must be one of this chat."""
-    return [_linked(chat, piece.model_dump(mode="json", exclude_none=True)) for piece in pieces]
+def linked(
+    chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
+) -> list[dict[str, Any]]:
+    """What is stored of the body's `field`; a link to a file of ours must be one of this chat."""
+    return [
+        _linked(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
+        for position, piece in enumerate(pieces)
+    ]
 
 
-def _linked(chat: Conversation, piece: dict[str, Any]) -> dict[str, Any]:
+def _linked(chat: Conversation, piece: dict[str, Any], where: tuple[str, int]) -> dict[str, Any]:
     url = piece.get("url") or ""
     if not url.startswith("/"):
         return piece
@@ -128,7 +133,7 @@ def _linked(chat: Conversation, piece: dict[str, Any]) -> dict[str, Any]:
         found = known.get()
     except (ValueError, Attachment.DoesNotExist) as exc:
         raise Invalid.field(
-            "body", "attachments", msg="This is not a file of this conversation."
+            "body", *where, "url", msg="This is not a file of this conversation."
         ) from exc
     return Kept(found.pk, "", found.file_name, found.mime_type, found.size_bytes).content | {
         "text": piece.get("text")

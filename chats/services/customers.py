@@ -4,7 +4,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from chatplatform.encoding import as_json
 from chatplatform.errors import Invalid
+from chatplatform.shapes import MAX_FREE_BYTES
 from chats.models import Customer
 from chats.serializers.people import CustomerInfo
 from identity.models import ApiKey, Client, KeyScope
@@ -46,8 +48,7 @@ def add(customer_id: int, given: CustomerInfo) -> Customer:
     customer = _lock(customer_id)
     changes: dict[str, Any] = _named(given)
     changes["attributes"] = {**customer.attributes, **given.attributes}
-    if len(changes["attributes"]) > MAX_ATTRIBUTES:
-        raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
+    _refuse_too_much(changes["attributes"])
     for name, value in changes.items():
         setattr(customer, name, value)
     customer.save(update_fields=list(changes))
@@ -64,6 +65,14 @@ def identify(customer_id: int, given: CustomerInfo) -> Customer:
     if is_new and (customer.external_id or not _take_id(customer, given.external_id)):
         return of(customer.client, given)
     return add(customer_id, given)
+
+
+def _refuse_too_much(attributes: dict[str, Any]) -> None:
+    """422 where what is known together is more than one request could bring."""
+    if len(attributes) > MAX_ATTRIBUTES:
+        raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
+    if len(as_json(attributes)) > MAX_FREE_BYTES:
+        raise Invalid.field("body", "attributes", msg=f"At most {MAX_FREE_BYTES:,} bytes in all.")
 
 
 def _lock(customer_id: int) -> Customer:

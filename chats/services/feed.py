@@ -56,11 +56,20 @@ def say_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
     )
 
 
-def stream(user: User, *, last_event_id: str | None, is_still_admitted: Callable[[], bool]) -> Held:
-    """A stream of everything that happens at the user's client, from `last_event_id` or now."""
+def stream(
+    user: User,
+    *,
+    last_event_id: str | None,
+    named_in: tuple[str, str],
+    is_still_admitted: Callable[[], bool],
+) -> Held:
+    """A stream of everything that happens at the user's client, from `last_event_id` or now.
+
+    `named_in`: where the request says it, for the refusal of a wrong one.
+    """
     assert user.client
     client, now = user.client, events.newest_place(user.client)
-    position = _place_after(client, last_event_id) if last_event_id else now
+    position = _place_after(client, last_event_id, named_in) if last_event_id else now
     presence.touch(user)
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
@@ -70,12 +79,10 @@ def stream(user: User, *, last_event_id: str | None, is_still_admitted: Callable
     return Held(follow, as_stream=True, status_of=lambda _: 200)
 
 
-def _place_after(client: Client, last_event_id: str) -> Position:
+def _place_after(client: Client, last_event_id: str, named_in: tuple[str, str]) -> Position:
     position = events.place_after(client, last_event_id)
     if position is None:
-        raise Invalid.field(
-            "header", "Last-Event-ID", msg="There is no such event (any more); begin without one."
-        )
+        raise Invalid.field(*named_in, msg="There is no such event (any more); begin without one.")
     return position
 
 

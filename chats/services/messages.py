@@ -419,7 +419,7 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
     """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
-    (after,) = numbers_of(asked.cursor, 1) if asked.cursor else (0,)
+    (after,) = numbers_of(asked.cursor, Message, ["seq"]) if asked.cursor else (0,)
     found = statements.read_messages(key, chat_id, after=after, limit=asked.limit + 1)
     if found is None:
         raise NotFound

@@ -129,7 +129,7 @@ def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:
 
 
 def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Message:
-    content = attachments.linked(chat, given.pieces)
+    content = attachments.linked(chat, given.pieces, field="content")
     return messages.append(
         chat,
         author=_author(chat, given.sender, agent),

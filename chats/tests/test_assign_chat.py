@@ -199,6 +199,8 @@ def test_who_cannot_have_it(ben, cara, client_a, chat):
         {"assign_type": "agent", "user_id": "x"},
         {"assign_type": "agent", "return_after_seconds": 1},
         {"assign_type": "agent", "note": ""},
+        {"assign_type": "agent", "note": " \n"},
+        {"assign_type": "agent", "expected_version": 2**63},
         {"assign_type": "agent", "note": "a\x00"},
         {"assign_type": "queue", "user_id": 1},
         {"assign_type": "bot", "return_after_seconds": 60},

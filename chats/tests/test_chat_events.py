@@ -186,6 +186,7 @@ def test_the_feed_ends_with_the_sign_in(port, ann):
 def test_an_unknown_event_id_is_refused(ann, wrong):
     reply = ann.get("/ai/chat/events", {"last_event_id": wrong})
     assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["query", "last_event_id"]
 
 
 def test_another_clients_event_id_is_unknown(ann, cara):
@@ -194,6 +195,7 @@ def test_another_clients_event_id_is_unknown(ann, cara):
     theirs = Event.objects.latest("created_at")
     reply = ann.get("/ai/chat/events", **{"Last-Event-ID": f"evt_{theirs.pk.hex}"})
     assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["header", "Last-Event-ID"]
 
 
 def test_a_ticket_holds_no_token(ann):

@@ -76,6 +76,17 @@ def test_a_wrong_body(ann, talk, method, body):
     assert Tagging.objects.count() == updates().count() == 0
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [("", "at least 1 character"), ("x" * 61, "at most 60 characters"), ("a\x00", "NUL"),
+     (1, "give a name"), ({"title": "a"}, "Field required")],
+)  # fmt: skip
+def test_a_wrong_tag_is_told_what_is_wrong_with_it(ann, talk, wrong, says):
+    first, *_ = ann.post(path_of(talk), {"tags": ["a", wrong]}).json()["detail"]
+    assert says in first["msg"]
+    assert first["loc"][:3] == ["body", "tags", 1]
+
+
 def test_a_chat_has_at_most_twenty(ann, talk):
     ann.post(path_of(talk), {"tags": [f"t{n}" for n in range(19)]})
     assert ann.post(path_of(talk), {"tags": ["x", "y"]}).status_code == 422

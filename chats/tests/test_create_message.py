@@ -268,7 +268,7 @@ def test_a_file_of_another_conversation(server, bot, talk):
         content = [{"type": "file", "url": url}]
         reply = server.post(path_of(talk), {"sender": CUSTOMER, "content": content})
         assert reply.status_code == 422
-        assert reply.json()["detail"][0]["loc"] == ["body", "attachments"]
+        assert reply.json()["detail"][0]["loc"] == ["body", "content", 0, "url"]
     assert Message.objects.count() == 0
 
 

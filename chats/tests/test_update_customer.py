@@ -160,7 +160,8 @@ def test_attributes_do_not_grow_for_ever(server, talk):
     "body",
     [
         [], {"name": 5}, {"name": "x" * 201}, {"email": "zoe"}, {"phone": "x" * 41},
-        {"avatar_url": "javascript:alert(1)"}, {"external_id": ""}, {"external_id": "a\x00"},
+        {"avatar_url": "javascript:alert(1)"}, {"avatar_url": "https://x y"},
+        {"external_id": ""}, {"external_id": "a\x00"},
         {"attributes": []}, {"attributes": {"a": "\x00"}}, {"id": 5}, {"client_id": 1},
     ],
 )  # fmt: skip

@@ -296,9 +296,12 @@ class FeedViewSet(TenantViewSet):
         your colleagues comes or goes, and `typing`. `notification.created` holds your own
         notifications alone. The stream ends when the sign-in that opened it does.
         """
-        asked = request.headers.get("Last-Event-ID") or query.last_event_id
+        in_header = request.headers.get("Last-Event-ID")
         return feed.stream(
-            self.user, last_event_id=asked, is_still_admitted=standing(request._request)
+            self.user,
+            last_event_id=in_header or query.last_event_id,
+            named_in=("header", "Last-Event-ID") if in_header else ("query", "last_event_id"),
+            is_still_admitted=standing(request._request),
         )
 
     @operation(

@@ -3,12 +3,12 @@
 import uuid
 from typing import Any, NamedTuple
 
-import orjson
 from django.db import connection, models, transaction
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from chatplatform import live
+from chatplatform.encoding import as_json
 from chatplatform.errors import NotFound
 from chatplatform.ids import uuid7
 from chatplatform.pagination import cursor_of, numbers_of
@@ -55,6 +55,8 @@ class Position(NamedTuple):
 
 
 START = Position(-1, 0)
+_NEWEST_FIRST = ("-rank", "-position")
+_AS_FEED = ("rank", "position")
 
 
 class _Horizon(models.Func):
@@ -97,7 +99,7 @@ def announce(
         "type": type,
         "conversation": conversation_id,
         "sequence": sequence,
-        "data": orjson.dumps(data).decode(),
+        "data": as_json(data).decode(),
         "now": event.created_at,
         "body": body_of(event),
         "only": only_to,
@@ -113,10 +115,10 @@ def announce(
 def body_of(event: Event) -> bytes:
     """The bytes that are sent; without `data` where they would be more than 20 KB."""
     envelope = s.envelope(event)
-    body = orjson.dumps({**envelope, "is_thin": False, "data": event.data})
+    body = as_json({**envelope, "is_thin": False, "data": event.data})
     if len(body) <= MAX_BODY_BYTES:
         return body
-    return orjson.dumps({**envelope, "is_thin": True, "data": None})
+    return as_json({**envelope, "is_thin": True, "data": None})
 
 
 def after(client: Client, position: Position = START, limit: int = 100) -> list[Event]:
@@ -203,17 +205,18 @@ def _by_id(rows: QuerySet[Event], event_id: str) -> Event | None:
 def page(client: Client, asked: s.EventsQuery) -> dict[str, Any]:
     """A page of the log, newest first or as the feed; three statements whatever its length."""
     rows = _filtered(_told(Event.objects.of(client)), asked)
-    position = _position(asked.cursor)
     is_feed = asked.order == "asc"
+    order = _AS_FEED if is_feed else _NEWEST_FIRST
+    position = Position(*numbers_of(asked.cursor, Event, order)) if asked.cursor else None
     if is_feed:
         rows = _feed(rows, position or START)
     else:
         if position:
             rows = rows.filter(_beyond("lt", position))
-        rows = rows.order_by("-rank", "-position")
+        rows = rows.order_by(*order)
     found = list(rows[: asked.limit + 1])
     shown = found[: asked.limit]
-    next_cursor = cursor_of(*place_of(shown[-1])) if shown else None
+    next_cursor = cursor_of(Event, order, place_of(shown[-1])) if shown else None
     if is_feed:
         next_cursor = next_cursor or asked.cursor
     elif len(found) <= asked.limit:
@@ -222,7 +225,7 @@ def page(client: Client, asked: s.EventsQuery) -> dict[str, Any]:
 
 
 def _feed(rows: QuerySet[Event], position: Position) -> QuerySet[Event]:
-    return rows.filter(_beyond("gt", position), rank__lt=_Horizon()).order_by("rank", "position")
+    return rows.filter(_beyond("gt", position), rank__lt=_Horizon()).order_by(*_AS_FEED)
 
 
 def _beyond(direction: str, position: Position) -> Q:
@@ -254,7 +257,3 @@ def _filtered(rows: QuerySet[Event], asked: s.EventsQuery) -> QuerySet[Event]:
     if sent:
         rows = rows.filter(Exists(Delivery.objects.filter(event_id=OuterRef("pk"), **sent)))
     return rows
-
-
-def _position(cursor: str | None) -> Position | None:
-    return Position(*numbers_of(cursor, 2)) if cursor else None

@@ -12,6 +12,7 @@ from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Fee
 from webhooks.services import announce, events
 
 PATH = "/webhook/events"
+NEWEST = ("-rank", "-position")
 
 
 def ids(reply):
@@ -64,8 +65,9 @@ def test_filters(ann, client_a, endpoint, make_endpoint):
 @pytest.mark.parametrize(
     "query",
     [{"order": "up"}, {"state": "lost"}, {"conversation_id": "x"}, {"created_from": "yesterday"},
-     {"cursor": "x"}, {"cursor": cursor_of(1)}, {"cursor": cursor_of("a", "b")},
-     {"cursor": cursor_of(10**30, 1)}],
+     {"cursor": "x"}, {"cursor": cursor_of(Event, NEWEST, [1])},
+     {"cursor": cursor_of(Event, NEWEST, ["a", "b"])},
+     {"cursor": cursor_of(Event, NEWEST, [10**30, 1])}],
 )  # fmt: skip
 def test_wrong_query(ann, query):
     assert ann.get(PATH, query).status_code == 422

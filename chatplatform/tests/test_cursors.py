@@ -1,0 +1,66 @@
+"""A cursor belongs to its kind of list: another's would be an empty page, and look like the end."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from chatplatform.testing import make_bot, make_chat
+from chats.models import Conversation, Message, Notification, text_content
+from webhooks.services import announce
+from webhooks.tests.test_webhook_events import settle
+
+# The feed shows what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+LISTS = [
+    ("ann", "/ai/bot"), ("ann", "/ai/chats"), ("ann", "/ai/{bot}/chat-history"),
+    ("ann", "/ai/chat/notifications"), ("ann", "/webhook/events"),
+    ("ann", "/webhook/events?order=asc"), ("server", "/mesaging/conversations"),
+    ("server", "/ai/client/migrate/messages"), ("ann", "/ai/chat/{chat}/history"),
+    ("server", "/ai/client/migrate/conversations"), ("server", "/ai/client/chat/history/{chat}"),
+]  # fmt: skip
+# Lists of the same rows in the same order take each other's.
+ALIKE = [
+    {"/ai/chat/{chat}/history", "/ai/client/chat/history/{chat}"},
+    {"/mesaging/conversations", "/ai/{bot}/chat-history"},
+]
+
+
+@pytest.fixture
+def cursors(ann, server, client_a, bot):
+    """The next page of every list: (caller, path as above, path, cursor)."""
+    make_bot(client_a)
+    chats = [make_chat(bot) for _ in range(2)]
+    for seq in (1, 2):
+        Message.objects.create(
+            client=client_a, conversation=chats[0], seq=seq, sender_type="customer",
+            content=text_content("Hello"), text="Hello",
+        )  # fmt: skip
+        Notification.objects.create(
+            client=client_a, user=ann.user, conversation=chats[0], kind="assigned"
+        )
+        announce(client_a.pk, "t.t", {})
+    # An export leaves out what is of this moment.
+    for model in (Conversation, Message):
+        model.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    settle()
+    callers = {"ann": ann, "server": server}
+    found = []
+    for who, path in LISTS:
+        filled = path.format(bot=bot.pk, chat=chats[0].pk)
+        reply = callers[who].get(filled + ("&" if "?" in filled else "?") + "limit=1")
+        found.append((callers[who], path, filled, reply.json()["next_cursor"]))
+    return found
+
+
+def test_another_lists_cursor_is_refused(cursors):
+    for _, origin, _, cursor in cursors:
+        assert cursor, origin
+        for who, path, filled, _ in cursors:
+            reply = who.get(filled + ("&" if "?" in filled else "?") + f"cursor={cursor}")
+            if origin == path or {origin, path} in ALIKE:
+                assert reply.status_code == 200, (origin, path)
+                assert reply.json()["items"], (origin, path)
+            else:
+                assert reply.status_code == 422, (origin, path)
+                assert reply.json()["detail"][0]["loc"] == ["query", "cursor"]

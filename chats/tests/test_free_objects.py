@@ -1,0 +1,119 @@
+"""Free keys and values (metadata, attributes): what they may hold, and what is stored already."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from chatplatform.testing import run_jobs
+from chats.models import Conversation, Customer, Message
+from webhooks.models import Event
+
+OPEN, MESSAGING = "/ai/client/chat", "/mesaging/conversations"
+HUGE = 10**30
+
+
+@pytest.fixture(params=["metadata", "attributes", "customer", "message"])
+def send(request, page, server, talk):
+    """Sends free keys and values through one of the doors that take some."""
+    doors = {
+        "metadata": lambda free: server.post(OPEN, f'{{"metadata": {free}}}'),
+        "attributes": lambda free: page.post(OPEN, f'{{"customer": {{"attributes": {free}}}}}'),
+        "customer": lambda free: server.post(
+            f"{OPEN}/customer/{talk.pk}", f'{{"attributes": {free}}}'
+        ),
+        "message": lambda free: server.post(
+            f"{MESSAGING}/{talk.pk}/messages",
+            f'{{"sender": {{"type": "customer"}}, "text": "Hello", "metadata": {free}}}',
+        ),
+    }
+    return doors[request.param]
+
+
+def counted():
+    return Conversation.objects.count(), Message.objects.count(), Event.objects.count()
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["1e30", "1.5e300", "-1e25", "18446744073709551616", "123456789012345678901234567890",
+     "9007199254740992", "-9007199254740992", "1e-300", "[[1e30]]", '{"b": 1e30}'],
+)  # fmt: skip
+def test_numbers_that_readers_of_json_disagree_on(send, number):
+    before = counted()
+    reply = send(f'{{"a": {number}}}')
+    assert reply.status_code == 422
+    (error,) = reply.json()["detail"]
+    assert error["loc"][-1] in {"metadata", "attributes"}
+    assert "numbers must" in error["msg"]
+    assert counted() == before
+
+
+@pytest.mark.parametrize(
+    "number", ["9007199254740991", "-9007199254740991", "9007199254740991.0", "1e15", "1e-30",
+               "0", "-0.5", "true", "0.1"],
+)  # fmt: skip
+def test_numbers_that_come_back_as_they_were(server, ben, number):
+    made = server.post(OPEN, f'{{"metadata": {{"a": {number}}}}}')
+    assert made.status_code == 201
+    for reply in (made, ben.get(f"/ai/chats?q={made.json()['chat_code']}")):
+        found = reply.json().get("items", [reply.json()])[0]["metadata"]["a"]
+        assert found == json.loads(number)
+
+
+def test_their_size(send):
+    before = counted()
+    reply = send(json.dumps({"a": "x" * 16_400}))
+    assert reply.status_code == 422
+    assert "16,384 bytes" in reply.json()["detail"][0]["msg"]
+    assert counted() == before
+    assert send(json.dumps({"a": "x" * 16_300})).status_code in {200, 201}
+
+
+def test_the_size_of_what_is_known_in_all(server, talk):
+    path = f"{OPEN}/customer/{talk.pk}"
+    assert server.post(path, {"attributes": {"a": "x" * 10_000}}).status_code == 200
+    assert server.post(path, {"attributes": {"b": "x" * 10_000}}).status_code == 422
+    assert server.post(path, {"attributes": {"a": "y" * 10_000}}).status_code == 200
+    assert set(Customer.objects.get(pk=talk.customer_id).attributes) == {"a"}
+
+
+def test_what_is_stored_already_fails_no_answer(ann, server, talk, say):
+    say(talk, "customer", "Hello")
+    age = timezone.now() - timedelta(minutes=1)  # an export leaves out what is of this moment
+    Customer.objects.update(attributes={"a": HUGE})
+    Conversation.objects.update(metadata={"a": HUGE}, created_at=age)
+    Message.objects.update(metadata={"a": HUGE}, created_at=age)
+    chat, customer = talk.pk, talk.customer_id
+    for reply in (
+        ann.get("/ai/chats"),
+        server.get("/ai/client/chats"),
+        ann.get(f"/ai/chat/history/customer/{customer}"),
+        server.get("/ai/client/migrate/conversations"),
+        server.get("/ai/client/migrate/messages"),
+        ann.post(f"/ai/chat/{chat}/assign", {"assign_type": "agent"}),
+        ann.post(f"/ai/chat/{chat}/end"),
+    ):
+        assert reply.status_code == 200
+        assert str(HUGE).encode() in reply.content
+        assert reply.json()
+    ended = Event.objects.get(type="conversation.ended")
+    assert ended.data["conversation"]["metadata"] == {"a": HUGE}
+    run_jobs()
+    assert ann.get("/webhook/events").status_code == 200
+
+
+@pytest.mark.parametrize("field", ["size_bytes", "document_id", "page"])
+@pytest.mark.parametrize("sent_at", [{}, {"sent_at": "2026-01-01T00:00:00Z"}])
+def test_digits_without_end(server, talk, field, sent_at):
+    digits = "1" + "0" * 30
+    cited: dict[str, Any] = {"document_id": 1, "title": "t", "quote": "q"}
+    piece: dict[str, Any] = {"type": "file", "url": "https://files.example/a.png"}
+    piece |= {field: digits} if field == "size_bytes" else {"citations": [cited | {field: digits}]}
+    body = {"sender": {"type": "customer"}, "content": [piece], **sent_at}
+    reply = server.post(f"{MESSAGING}/{talk.pk}/messages", body)
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"][-1] == field
+    assert not Message.objects.exists()
