@@ -43,6 +43,7 @@ def write(server, chats=3):
             tags=["refund"], requester={"external_id": "7", "name": "Zed"}, provider="mail",
             group_id="g", status="ended", ended_by="agent", ended_at=row.created_at,
             sentiment="positive", sentiment_score=0.5, summary="Asked, answered.",
+            first_response_at=second.created_at,
         )  # fmt: skip
     age = timezone.now() - timedelta(minutes=1)
     Conversation.objects.update(created_at=age)
@@ -144,9 +145,6 @@ def test_a_run_that_died_is_run_again(server, bot, tmp_path, monkeypatch):
     save(tmp_path, before)
     forget()
 
-    def die():
-        raise KeyboardInterrupt
-
     pages = []
 
     def die_at_the_second_page():
@@ -221,7 +219,22 @@ def test_a_file_that_is_none_is_named(bot, tmp_path, content, said):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"seq": -1}, {"language": "x" * 300}, {"error": "a\x00"}],
+    [{"seq": 2_000_000_000}, {"seq": 0}],
+)
+def test_a_number_that_is_none_is_named(server, bot, tmp_path, wrong):
+    write(server)
+    exported = export(server)
+    exported["messages"][0].update(wrong)
+    save(tmp_path, exported)
+    forget()
+    with pytest.raises(CommandError, match="seq: Input should be"):
+        take_in(tmp_path, bot)
+    assert Message.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"language": "x" * 300}, {"error": "a\x00"}],
 )
 def test_a_row_that_cannot_be_stored_is_named(server, bot, tmp_path, wrong):
     write(server)
