@@ -115,6 +115,18 @@ def test_gaps_between_numbers_are_closed(server, bot, tmp_path):
     assert say(server) == 5
 
 
+def test_a_run_that_died_before_it_closed_the_gaps_is_run_again(bot, tmp_path, monkeypatch):
+    def die(*args, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("chats.services.transfer.put_in_order", die)
+        bring(tmp_path, bot, [a_chat()], [a_message(1), a_message(7)])
+    assert [seq for seq, _ in seqs()] == [1, 7]
+    take_in(tmp_path, bot)
+    assert seqs() == [(1, "number 1"), (2, "number 7")]
+
+
 def test_what_was_said_here_keeps_its_number(server, bot, tmp_path):
     bring(tmp_path, bot, [a_chat(last_seq=1)], [a_message(1)])
     assert say(server, "said here") == 2

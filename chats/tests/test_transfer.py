@@ -376,6 +376,21 @@ def test_chatwoot_twice_is_once(bot, chatwoot_folder):
         assert cursor.fetchone()[0] == 1
 
 
+def test_chatwoot_once_more_brings_what_was_said_since(server, bot, chatwoot_folder):
+    later = {
+        "id": 108, "conversation_id": 13, "message_type": 1, "content": "Hello.",
+        "created_at": 1_760_001_600, "sender": {"id": 1, "type": "user", "name": "Ben"},
+    }  # fmt: skip
+    take_in(chatwoot_folder, bot, format="chatwoot")
+    (chatwoot_folder / "messages_2.json").write_text(json.dumps({"payload": [later]}))
+    assert "messages: 1 made" in take_in(chatwoot_folder, bot, format="chatwoot")
+    chat = Conversation.objects.get(external_id="chatwoot:3:conversation:13")
+    assert (chat.last_seq, chat.message_count, chat.last_message.text) == (2, 2, "Hello.")
+    assert int(chat.last_message_at.timestamp()) == later["created_at"]
+    assert server.post(f"/ai/client/chat/{chat.pk}", {"text": "And?"}).status_code < 300
+    assert Message.objects.get(text="And?").seq == 3
+
+
 def test_two_clients_may_have_the_same_account(bot, client_b, chatwoot_folder):
     theirs = make_bot(client_b)
     take_in(chatwoot_folder, bot, format="chatwoot")
