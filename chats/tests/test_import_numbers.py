@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from unittest import mock
 
 import pytest
 from django.core.management import CommandError
@@ -21,8 +22,12 @@ def an_id(number):
     return str(uuid.UUID(int=(0x7 << 76) | (0x2 << 62) | number))
 
 
+def moment(seq):
+    return BEGUN + timedelta(minutes=seq)
+
+
 def at(seq):
-    return (BEGUN + timedelta(minutes=seq)).isoformat()
+    return moment(seq).isoformat()
 
 
 def a_chat(number=1, **more):
@@ -75,9 +80,8 @@ def test_a_second_import_brings_what_was_said_since(server, bot, tmp_path):
     assert "messages: 2 made, 2 were there already, 0 refused" in said
     chat = Conversation.objects.get()
     assert (chat.last_seq, chat.message_count) == (4, 3)
-    assert chat.last_message.text == "number 3"
-    assert chat.last_message_at.isoformat() == at(3)
-    assert chat.first_response_at.isoformat() == at(3)
+    assert chat.last_message == Message.objects.get(text="number 3")
+    assert (chat.last_message_at, chat.first_response_at) == (moment(3), moment(3))
     assert say(server) == 5
 
 
@@ -91,7 +95,7 @@ def test_messages_are_counted_as_they_are(server, bot, tmp_path, wrong):
 
 def test_the_answer_that_the_file_names_stays(bot, tmp_path):
     bring(tmp_path, bot, [a_chat(first_response_at=at(7))], [a_message(1, sender="bot")])
-    assert Conversation.objects.get().first_response_at.isoformat() == at(7)
+    assert Conversation.objects.get().first_response_at == moment(7)
 
 
 def test_history_moves_no_times(bot, tmp_path):
@@ -115,13 +119,13 @@ def test_gaps_between_numbers_are_closed(server, bot, tmp_path):
     assert say(server) == 5
 
 
-def test_a_run_that_died_before_it_closed_the_gaps_is_run_again(bot, tmp_path, monkeypatch):
+def test_a_run_that_died_before_it_closed_the_gaps_is_run_again(bot, tmp_path):
     def die(*args, **more):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("chats.services.transfer.put_in_order", die)
-        bring(tmp_path, bot, [a_chat()], [a_message(1), a_message(7)])
+    save(tmp_path, {"conversations": [a_chat()], "messages": [a_message(1), a_message(7)]})
+    with mock.patch("chats.services.transfer.put_in_order", die), pytest.raises(KeyboardInterrupt):
+        take_in(tmp_path, bot)
     assert [seq for seq, _ in seqs()] == [1, 7]
     take_in(tmp_path, bot)
     assert seqs() == [(1, "number 1"), (2, "number 7")]
