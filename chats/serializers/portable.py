@@ -1,6 +1,6 @@
 """The portable forms of conversations and messages: what moves between systems without loss."""
 
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -10,6 +10,10 @@ from chats import models
 from chats.serializers.conversation import Conversation
 from chats.serializers.message import Message
 from chats.serializers.people import Identity
+
+# What counts on from here must stay far from the largest number of a column.
+HIGHEST = 1_000_000_000
+Number = Annotated[int, Field(ge=0, le=HIGHEST)]
 
 
 class PortableTag(Shape):
@@ -68,6 +72,11 @@ class PortableSummary(Shape):
 class ConversationEntity(Conversation):
     """A conversation with everything that is stored of it, but its messages."""
 
+    version: Number = Field(description="Grows with each change of owner or status.")
+    unread_count: Number = Field(description="Customer messages that no agent has seen.")
+    message_count: Number = Field(
+        description="Messages in all. An import counts those that it finds."
+    )
     customer_id: int = Field(description="Names the customer within this export.")
     assignee_email: str | None = Field(
         None, description="How an import finds the agent again; null where nobody has it."
@@ -80,8 +89,12 @@ class ConversationEntity(Conversation):
     snoozed_until: Moment | None = Field(None, description="When it opens again by itself.")
     assigned_at: Moment | None = Field(None, description="When the agent got it.")
     return_at: Moment | None = Field(None, description="When it goes back without a reply.")
-    last_seq: int = Field(0, ge=0, description="The `seq` of its newest message, note or not.")
-    read_from_seq: int = Field(0, description="What the bot reads of the past begins after it.")
+    last_seq: Number = Field(
+        0,
+        description="The `seq` of its newest message, note or not. An import goes by the messages,"
+        " and by this only as long as there are none.",
+    )
+    read_from_seq: Number = Field(0, description="What the bot reads of the past begins after it.")
     sentiment_score: float | None = Field(None, description="-1..1.")
     taggings: list[PortableTag] = Field(default_factory=list, description="Its tags in full.")
     feedback: PortableFeedback | None = Field(None, description="The rating of the whole chat.")
@@ -128,6 +141,11 @@ def _tag(row: models.Tagging) -> PortableTag:
 class MessageEntity(Message):
     """A message with everything that is stored of it."""
 
+    seq: int = Field(
+        ge=1,
+        le=HIGHEST,
+        description="Place in the conversation. An import keeps the order and closes gaps.",
+    )
     external_id: str | None = Field(None, description="Its id in the system it was moved from.")
     sent_at: Moment | None = Field(
         None, description="When it was said, for history that was moved in; null: `created_at`."

@@ -1,7 +1,7 @@
 """The migration tool: an export, and its way back in."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
 
@@ -43,6 +43,7 @@ def write(server, chats=3):
             tags=["refund"], requester={"external_id": "7", "name": "Zed"}, provider="mail",
             group_id="g", status="ended", ended_by="agent", ended_at=row.created_at,
             sentiment="positive", sentiment_score=0.5, summary="Asked, answered.",
+            first_response_at=second.created_at,
         )  # fmt: skip
     age = timezone.now() - timedelta(minutes=1)
     Conversation.objects.update(created_at=age)
@@ -144,9 +145,6 @@ def test_a_run_that_died_is_run_again(server, bot, tmp_path, monkeypatch):
     save(tmp_path, before)
     forget()
 
-    def die():
-        raise KeyboardInterrupt
-
     pages = []
 
     def die_at_the_second_page():
@@ -234,7 +232,22 @@ def test_a_file_that_is_none_is_named(bot, tmp_path, content, said):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"seq": -1}, {"language": "x" * 300}, {"error": "a\x00"}],
+    [{"seq": 2_000_000_000}, {"seq": 0}],
+)
+def test_a_number_that_is_none_is_named(server, bot, tmp_path, wrong):
+    write(server)
+    exported = export(server)
+    exported["messages"][0].update(wrong)
+    save(tmp_path, exported)
+    forget()
+    with pytest.raises(CommandError, match="seq: Input should be"):
+        take_in(tmp_path, bot)
+    assert Message.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"language": "x" * 300}, {"error": "a\x00"}],
 )
 def test_a_row_that_cannot_be_stored_is_named(server, bot, tmp_path, wrong):
     write(server)
@@ -374,6 +387,22 @@ def test_chatwoot_twice_is_once(bot, chatwoot_folder):
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM chats_tagging")
         assert cursor.fetchone()[0] == 1
+
+
+def test_chatwoot_once_more_brings_what_was_said_since(server, bot, chatwoot_folder):
+    later = {
+        "id": 108, "conversation_id": 13, "message_type": 1, "content": "Hello.",
+        "created_at": 1_760_001_600, "sender": {"id": 1, "type": "user", "name": "Ben"},
+    }  # fmt: skip
+    take_in(chatwoot_folder, bot, format="chatwoot")
+    (chatwoot_folder / "messages_2.json").write_text(json.dumps({"payload": [later]}))
+    assert "messages: 1 made" in take_in(chatwoot_folder, bot, format="chatwoot")
+    chat = Conversation.objects.get(external_id="chatwoot:3:conversation:13")
+    assert (chat.last_seq, chat.message_count) == (2, 2)
+    assert chat.last_message == Message.objects.get(text="Hello.")
+    assert chat.last_message_at == datetime.fromtimestamp(1_760_001_600, UTC)
+    assert server.post(f"/ai/client/chat/{chat.pk}", {"text": "And?"}).status_code < 300
+    assert Message.objects.get(text="And?").seq == 3
 
 
 def test_two_clients_may_have_the_same_account(bot, client_b, chatwoot_folder):
