@@ -1,10 +1,10 @@
 """The Celery application. Jobs are rows in PostgreSQL; Celery carries only hints to their ids."""
 
 import os
-from typing import Any
+import signal
 
 from celery import Celery
-from celery.signals import beat_init, worker_ready
+from celery.signals import beat_init, worker_init, worker_process_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
@@ -12,13 +12,16 @@ app = Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.beside:Beside")
+app.steps["consumer"].add("chatplatform.consumer:Alive")
 
 
-@worker_ready.connect
-def _worker_lives(sender: Any, **_: object) -> None:
-    from chatplatform import heartbeat  # noqa: PLC0415 - settings are not read at import
+@worker_init.connect
+def _children_end_with_it(**_: object) -> None:
+    """A worker that was killed, or ended itself, leaves no child at work on what others take."""
+    from chatplatform.embedded import die_with_parent  # noqa: PLC0415 - for workers only
 
-    heartbeat.start(sender.hostname.split("@")[0])
+    prepare = die_with_parent(signal.SIGKILL)
+    worker_process_init.connect(lambda **_: prepare(), weak=False)
 
 
 @beat_init.connect

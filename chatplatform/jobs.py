@@ -316,6 +316,24 @@ def _bury(lease: Lease, reason: str) -> None:
             declared.on_dead(**lease.args)
 
 
+_HAND_BACK = """
+UPDATE chatplatform_job SET attempts = greatest(attempts - 1, 0)
+WHERE id = %s AND state = 'running' RETURNING lease_token
+"""
+
+
+def hand_back(job_ids: list[int]) -> None:
+    """A worker that is told to stop cuts these: others take them at once, as if never begun.
+
+    A worker that dies says nothing, so a job that kills its workers has its attempts counted.
+    """
+    for job_id in job_ids:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_HAND_BACK, [job_id])
+            for (token,) in cursor.fetchall():
+                _requeue(job_id, token, 0, "The worker was stopped.")
+
+
 def requeue_dead(job_row: Job) -> bool:
     """Try a dead job again, by hand."""
     return bool(
