@@ -19,7 +19,14 @@ from typing import Any, ParamSpec, TypeVar
 import orjson
 from celery import shared_task
 from django.conf import settings
-from django.db import Error, IntegrityError, connection, transaction
+from django.db import (
+    Error,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from django.db.models import F, Value
 from django.db.models.functions import Least, Now
 
@@ -74,6 +81,8 @@ class Lease:
 
 
 NO_WAIT = timedelta(0)
+# How long a claim tries again while the database is away, and its pause in between.
+CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 _declared: dict[str, Declared] = {}
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
 
@@ -207,6 +216,20 @@ RETURNING j.name, j.args, j.attempts, j.lane
 
 
 def _claim(job_id: int) -> Lease | None:
+    """A database that is away for a moment does not cost the hint, which is not given again soon."""
+    ends_at = time.monotonic() + CLAIM_SECONDS
+    while True:
+        try:
+            return _try_claim(job_id)
+        except (OperationalError, InterfaceError) as exc:
+            if time.monotonic() > ends_at:
+                raise
+            log.warning("job %s could not be claimed, trying again: %s", job_id, exc)
+        connection.close()
+        time.sleep(CLAIM_PAUSE_SECONDS)
+
+
+def _try_claim(job_id: int) -> Lease | None:
     token = uuid.uuid4()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
