@@ -31,7 +31,8 @@ class Consumer(consumer.Consumer):
         # Celery closes a broken connection twice. After the first time kombu has its default
         # channel still, but no address any more; where hints in work cannot be given back, the
         # second time falls for that. So the channel is closed before, and forgotten.
-        self.connection.revive(None)
+        assert self.connection
+        self.connection.revive(None)  # type: ignore[arg-type]
         super().on_connection_error_after_connected(exc)
 
     def cancel_active_requests(self) -> None:

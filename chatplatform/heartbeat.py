@@ -8,7 +8,7 @@ import redis
 from django.conf import settings
 
 log = logging.getLogger(__name__)
-EVERY_SECONDS = 5
+EVERY_SECONDS = 5.0
 KEPT_SECONDS = 20
 
 

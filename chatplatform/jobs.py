@@ -216,7 +216,7 @@ RETURNING j.name, j.args, j.attempts, j.lane
 
 
 def _claim(job_id: int) -> Lease | None:
-    """A database that is away for a moment does not cost the hint, which is not given again soon."""
+    """Tries again while the database is away: a hint that is spent is not given again soon."""
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:
         try:

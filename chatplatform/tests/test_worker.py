@@ -13,7 +13,7 @@ import redis
 from celery import Celery
 from django.conf import settings as django_settings
 
-from chatplatform import embedded, jobs
+from chatplatform import embedded, jobs, run
 from chatplatform.models import Job, JobState
 from chatplatform.tests.web_process import database_url
 
@@ -148,3 +148,11 @@ def test_a_stop_hands_back_what_it_cuts(broker, pool):
         if pool == "prefork":
             process.wait(10)
             assert not any(Path(f"/proc/{pid}").exists() for pid in ran)
+
+
+def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):
+    parts = run.parts(run.Config("127.0.0.1", 8000, tmp_path))
+    soft = [part for part in parts if part.environ.get("REMAP_SIGTERM") == "SIGQUIT"]
+    assert soft
+    for part in soft:
+        assert part.patience >= django_settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + 3
