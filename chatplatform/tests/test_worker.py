@@ -145,9 +145,8 @@ def test_a_stop_hands_back_what_it_cuts(broker, pool):
         job.refresh_from_db()
         assert (job.state, job.attempts) == (JobState.QUEUED, 0)
         assert jobs.take_due() == [(job.pk, "test.work")]
-        if pool == "prefork":
-            process.wait(10)
-            assert not any(Path(f"/proc/{pid}").exists() for pid in ran)
+        process.wait(10)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in ran)
 
 
 def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):
