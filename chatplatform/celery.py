@@ -1,10 +1,9 @@
 """The Celery application. Jobs are rows in PostgreSQL; Celery carries only hints to their ids."""
 
 import os
-from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_ready
+from celery.signals import beat_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
@@ -12,13 +11,7 @@ app = Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.beside:Beside")
-
-
-@worker_ready.connect
-def _worker_lives(sender: Any, **_: object) -> None:
-    from chatplatform import heartbeat  # noqa: PLC0415 - settings are not read at import
-
-    heartbeat.start(sender.hostname.split("@")[0])
+app.steps["consumer"].add("chatplatform.consumer:Alive")
 
 
 @beat_init.connect

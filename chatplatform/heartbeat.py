@@ -8,20 +8,36 @@ import redis
 from django.conf import settings
 
 log = logging.getLogger(__name__)
-EVERY_SECONDS = 5
+EVERY_SECONDS = 5.0
 KEPT_SECONDS = 20
 
 
+class Sign:
+    """`alive:<name>`, which the broker forgets where it is not left again."""
+
+    def __init__(self, name: str) -> None:
+        self._key = f"alive:{name}"
+        self._broker = redis.Redis.from_url(
+            settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1
+        )
+
+    def leave(self) -> None:
+        try:
+            self._broker.set(self._key, time.time(), ex=KEPT_SECONDS)
+        except (redis.RedisError, OSError) as exc:
+            log.warning("no sign of life could be left: %s", exc)
+
+
 def start(name: str) -> None:
-    """Leave `alive:<name>` every few seconds, from a thread, as long as this process lives."""
+    """Leave a sign every few seconds, from a thread, as long as this process lives.
+
+    For processes without a consumer; a worker's stands in `consumer.py`.
+    """
     threading.Thread(target=_beat, args=(name,), daemon=True, name="heartbeat").start()
 
 
 def _beat(name: str) -> None:
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+    sign = Sign(name)
     while True:
-        try:
-            client.set(f"alive:{name}", time.time(), ex=KEPT_SECONDS)
-        except (redis.RedisError, OSError) as exc:
-            log.warning("no sign of life could be left: %s", exc)
+        sign.leave()
         time.sleep(EVERY_SECONDS)

@@ -19,7 +19,14 @@ from typing import Any, ParamSpec, TypeVar
 import orjson
 from celery import shared_task
 from django.conf import settings
-from django.db import Error, IntegrityError, connection, transaction
+from django.db import (
+    Error,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from django.db.models import F, Value
 from django.db.models.functions import Least, Now
 
@@ -75,6 +82,8 @@ class Lease:
 
 
 NO_WAIT = timedelta(0)
+# How long a claim tries again while the database is away, and its pause in between.
+CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 _declared: dict[str, Declared] = {}
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
 
@@ -208,6 +217,20 @@ RETURNING j.name, j.args, j.attempts, j.lane
 
 
 def _claim(job_id: int) -> Lease | None:
+    """Tries again while the database is away: a hint that is spent is not given again soon."""
+    ends_at = time.monotonic() + CLAIM_SECONDS
+    while True:
+        try:
+            return _try_claim(job_id)
+        except (OperationalError, InterfaceError) as exc:
+            if time.monotonic() > ends_at:
+                raise
+            log.warning("job %s could not be claimed, trying again: %s", job_id, exc)
+        connection.close()
+        time.sleep(CLAIM_PAUSE_SECONDS)
+
+
+def _try_claim(job_id: int) -> Lease | None:
     token = uuid.uuid4()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -323,6 +346,24 @@ def _bury(lease: Lease, reason: str) -> None:
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
             said = f"{reason[:1000]} (on_dead failed: {type(exc).__name__}: {exc})"
             Job.objects.filter(pk=lease.job_id).update(last_error=said[:2000])
+
+
+_HAND_BACK = """
+UPDATE chatplatform_job SET attempts = greatest(attempts - 1, 0)
+WHERE id = %s AND state = 'running' RETURNING lease_token
+"""
+
+
+def hand_back(job_ids: list[int]) -> None:
+    """A worker that is told to stop cuts these: others take them at once, as if never begun.
+
+    A worker that dies says nothing, so a job that kills its workers has its attempts counted.
+    """
+    for job_id in job_ids:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_HAND_BACK, [job_id])
+            for (token,) in cursor.fetchall():
+                _requeue(job_id, token, 0, "The worker was stopped.")
 
 
 def requeue_dead(job_row: Job) -> bool:

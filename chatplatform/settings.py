@@ -262,7 +262,10 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
-CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 25
+# Seconds that running jobs have to end when a worker is told to stop; then they are handed back.
+# Less than the patience of whoever stops it (12 in run.py), who kills it afterwards.
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8
+CELERY_WORKER_CONSUMER = "chatplatform.consumer:Consumer"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile

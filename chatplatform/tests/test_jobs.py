@@ -6,7 +6,7 @@ from datetime import timedelta
 from unittest import mock
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, connections, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
@@ -105,6 +105,44 @@ def test_it_works(work):
     assert job.finished_at is not None
     assert job.lease_until is None
     assert work.calls == [{"number": 7}]
+
+
+def test_a_claim_outlives_a_database_that_is_away_for_a_moment(work, monkeypatch):
+    job = add()
+    monkeypatch.setattr(jobs, "CLAIM_PAUSE_SECONDS", 0.01)
+    database = connections["default"]
+    backend, connect = database.connection.info.backend_pid, database.get_new_connection
+
+    def kill():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s)", [backend])
+
+    in_thread(kill)[0].join(10)
+    away = OperationalError("the database system is in recovery mode")
+    tries = [away, away]
+
+    def get_new_connection(params):
+        if tries:
+            raise tries.pop()
+        return connect(params)
+
+    monkeypatch.setattr(database, "get_new_connection", get_new_connection)
+    assert jobs.run(job.pk) is True
+    job.refresh_from_db()
+    assert (job.state, job.attempts, tries) == (JobState.DONE, 1, [])
+
+
+def test_a_claim_gives_up_where_the_database_stays_away(work, monkeypatch):
+    job = add()
+    monkeypatch.setattr(jobs, "CLAIM_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(jobs, "CLAIM_SECONDS", 0.05)
+    with (
+        mock.patch.object(jobs, "_try_claim", side_effect=OperationalError("no")) as tried,
+        pytest.raises(OperationalError),
+    ):
+        jobs.run(job.pk)
+    assert tried.call_count > 1
+    assert work.calls == []
 
 
 def test_a_finished_job_does_not_run_again(work):
@@ -331,6 +369,50 @@ def test_a_job_that_kills_its_workers_ends_dead(work):
     assert (job.state, job.attempts) == (JobState.DEAD, 3)
     assert job.last_error == "The worker stopped without finishing."
     assert work.dead == [{"number": 7}]
+
+
+def test_a_job_that_is_handed_back_was_never_tried(work):
+    job = add(lane="a")
+    kept = []
+
+    def act(**_):
+        jobs.hand_back([job.pk])
+        job.refresh_from_db()
+        assert (job.state, job.attempts, job.lease_token) == (JobState.QUEUED, 0, None)
+        assert jobs.take_due() == [(job.pk, NAME)]
+        with transaction.atomic():
+            jobs.hold_lease()
+            kept.append("what a stopped worker found after all")
+
+    work.act = act
+    jobs.run(job.pk)
+    assert kept == []
+    work.act = lambda **_: None
+    assert jobs.run(job.pk) is True
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+def test_only_what_runs_is_handed_back(work):
+    waiting, done = add(number=1), add(number=2)
+    jobs.run(done.pk)
+    jobs.hand_back([waiting.pk, done.pk, done.pk + 1])
+    done.refresh_from_db()
+    assert (done.state, done.attempts) == (JobState.DONE, 1)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.attempts) == (JobState.QUEUED, 0)
+
+
+def test_a_stop_does_not_forgive_what_a_crash_cost(work):
+    job = add(number=7)
+    for _ in range(3):
+        assert jobs._claim(job.pk)
+        jobs.hand_back([job.pk])
+        assert jobs._claim(job.pk)
+        expire(job)
+        jobs.sweep()
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
 
 
 def test_one_job_that_cannot_be_buried_does_not_stop_the_sweep(work):

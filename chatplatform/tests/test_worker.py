@@ -1,0 +1,157 @@
+"""A real worker and a real broker, with faults: what ends, what goes on, what is handed back."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+from celery import Celery
+from django.conf import settings as django_settings
+
+from chatplatform import embedded, jobs, run
+from chatplatform.models import Job, JobState
+from chatplatform.tests.web_process import database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+POOLS = ["threads", "prefork"]
+
+
+@pytest.fixture
+def broker(tmp_path):
+    server = embedded.Valkey(embedded.make_data_dir(tmp_path / "broker"))
+    server.start()
+    yield server
+    server.stop(secs=3)
+
+
+@contextmanager
+def worker(broker, pool):
+    """A worker of the queue `train`, with the tasks of worker_app.py, that takes hints already."""
+    command = [
+        sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform.tests.worker_app", "worker",
+        "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", "worker-bulk@%h",
+        "--pool", pool, "--concurrency", "4", "-Q", "train", "--loglevel", "warning",
+    ]  # fmt: skip
+    env = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "chatplatform.settings",
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": broker.url,
+        "SECRET_KEY": django_settings.SECRET_KEY,
+        "REMAP_SIGTERM": "SIGQUIT",
+    }
+    process = subprocess.Popen(command, env=env)
+    try:
+        wait_until(lambda: is_alive(broker))
+        yield process
+    finally:
+        process.kill()
+        process.wait(5)
+
+
+def is_alive(broker):
+    """Whether the worker has left its sign since the last look."""
+    with redis.Redis.from_url(broker.url) as client:
+        return bool(client.delete("alive:worker-bulk"))
+
+
+def wait_until(holds, seconds=30.0):
+    assert embedded.wait_until(holds, secs=seconds), "it did not come to that"
+
+
+def hint(broker, name, **arguments):
+    with Celery(broker=broker.url).connection_for_write() as line:
+        Celery(broker=broker.url).send_task(name, kwargs=arguments, queue="train", connection=line)
+
+
+def nap(broker, note, seconds):
+    hint(broker, "test.nap", seconds=seconds, note=str(note))
+
+
+def children(process):
+    return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+def job_at_work(broker):
+    """A job of a minute that the worker has claimed."""
+    jobs.enqueue("test.work", client_id=None)
+    job = Job.objects.get()
+    hint(broker, "test.work", job_id=job.pk)
+    wait_until(lambda: Job.objects.filter(state=JobState.RUNNING).exists())
+    return job
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_it_survives_a_broker_that_is_killed_while_hints_are_in_work(broker, pool, tmp_path):
+    with worker(broker, pool) as process:
+        for number in range(3):
+            nap(broker, tmp_path / f"during-{number}", 1)
+            time.sleep(0.3)  # it is in work now
+            broker.process.kill()
+            broker.process.wait(5)
+            wait_until((tmp_path / f"during-{number}").exists)
+            broker.start()
+            nap(broker, tmp_path / f"after-{number}", 0)
+            wait_until((tmp_path / f"after-{number}").exists)
+        assert process.poll() is None
+        wait_until(lambda: is_alive(broker))
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_it_ends_at_once_where_its_consumer_falls(broker, pool):
+    with worker(broker, pool) as process:
+        job = job_at_work(broker)
+        ran = children(process)
+        process.send_signal(signal.SIGUSR2)
+        assert process.wait(5) == 1
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in ran), 5)
+    assert bool(ran) == (pool == "prefork")
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.RUNNING, 1), "a crash counts"
+
+
+def test_children_of_a_killed_worker_end(broker):
+    with worker(broker, "prefork") as process:
+        job_at_work(broker)
+        ran = children(process)
+        process.kill()
+        process.wait(5)
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in ran), 5)
+    assert ran
+
+
+def test_it_leaves_no_sign_of_life_while_it_takes_no_hints(broker):
+    with worker(broker, "threads") as process:
+        wait_until(lambda: is_alive(broker), 5)
+        process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
+        wait_until(lambda: not is_alive(broker), 5)
+        time.sleep(1)  # five times what lies between two signs
+        assert not is_alive(broker)
+        assert process.poll() is None
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_a_stop_hands_back_what_it_cuts(broker, pool):
+    with worker(broker, pool) as process:
+        job = job_at_work(broker)
+        ran = children(process)
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not Job.objects.filter(state=JobState.RUNNING).exists(), 12)
+        job.refresh_from_db()
+        assert (job.state, job.attempts) == (JobState.QUEUED, 0)
+        assert jobs.take_due() == [(job.pk, "test.work")]
+        process.wait(10)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in ran)
+
+
+def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):
+    parts = run.parts(run.Config("127.0.0.1", 8000, tmp_path))
+    soft = [part for part in parts if part.environ.get("REMAP_SIGTERM") == "SIGQUIT"]
+    assert soft
+    for part in soft:
+        assert part.patience >= django_settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + 3
