@@ -27,8 +27,6 @@ from django.db import (
     connection,
     transaction,
 )
-from django.db.models import F, Value
-from django.db.models.functions import Least, Now
 
 from chatplatform.encoding import as_json
 from chatplatform.middleware import current_request_id
@@ -151,6 +149,19 @@ def enqueue(
         cursor.execute(_ENQUEUE, row)
 
 
+_WAITING = """
+SELECT id, args FROM chatplatform_job
+WHERE name = %s AND lane = %s AND state = 'queued' AND attempts = 0
+ORDER BY id DESC LIMIT 1 FOR UPDATE SKIP LOCKED
+"""
+_POSTPONE = """
+UPDATE chatplatform_job SET args = %s::jsonb, hinted_at = NULL, hints = 0,
+    due_at = LEAST(statement_timestamp() + make_interval(secs => %s),
+                   created_at + make_interval(secs => %s))
+WHERE id = %s
+"""
+
+
 def postpone(
     name: str,
     *,
@@ -164,15 +175,14 @@ def postpone(
     It is due `wait` from now, and no later than `at_most` after it was asked for. A job that a
     worker has or once had is left alone.
     """
-    waiting = Job.objects.filter(name=name, lane=lane, state=JobState.QUEUED, attempts=0)
-    with transaction.atomic():
-        row = waiting.select_for_update(skip_locked=True).order_by("-id").first()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_WAITING, [name, lane])
+        row = cursor.fetchone()
         if row is None:
             return False
-        due_at = Least(Now() + Value(wait), F("created_at") + Value(at_most))
-        Job.objects.filter(pk=row.pk).update(
-            args=change(row.args), due_at=due_at, hinted_at=None, hints=0
-        )
+        job_id, args = row
+        changed = as_json(change(_json(args))).decode()
+        cursor.execute(_POSTPONE, [changed, wait.total_seconds(), at_most.total_seconds(), job_id])
     return True
 
 
