@@ -59,7 +59,9 @@ _NOTIFICATIONS = {
 EVENTS: dict[str, Kind] = {
     "conversation.created": Kind("A conversation was opened.", _CHAT),
     "conversation.assigned": Kind("An agent has it now.", _CHAT),
-    "conversation.unassigned": Kind("Its agent gave it back, lost it to the return timer, or left.", _CHAT),
+    "conversation.unassigned": Kind(
+        "Its agent gave it back, lost it by the timer, or left.", _CHAT
+    ),
     "conversation.handed_off": Kind("The bot handed it over.", {**_CHAT, "reason": _REASON}),
     "conversation.snoozed": Kind("It rests until a moment, or a message.", _CHAT),
     "conversation.ended": Kind("It ended; `ended_by` says by whom.", _CHAT),
