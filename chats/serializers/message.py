@@ -32,12 +32,14 @@ class Citation(Shape):
     """The passage that an answer rests on."""
 
     document_id: int = Field(ge=0, le=MAX_ID, description="The document it comes from.")
-    title: Text = Field(description="The document's title.")
-    url: Text | None = Field(None, description="Where it stands on the web, if it does.")
+    title: Text = Field(description="The document's title.", max_length=500)
+    url: Text | None = Field(
+        None, description="Where it stands on the web, if it does.", max_length=2000
+    )
     page: int | None = Field(
         None, ge=0, le=2**31 - 1, description="Page of the document, from 1, where it has pages."
     )
-    quote: Text = Field(description="The words that the answer rests on.")
+    quote: Text = Field(description="The words that the answer rests on.", max_length=8000)
 
 
 class Option(Shape):
@@ -73,7 +75,9 @@ class MessageContent(Shape):
     options: list[Option] | None = Field(
         None, description="Answers to choose from, at most 20.", max_length=20
     )
-    citations: list[Citation] | None = Field(None, description="What this piece rests on.")
+    citations: list[Citation] | None = Field(
+        None, description="What this piece rests on, at most 20.", max_length=20
+    )
 
     @model_validator(mode="after")
     def _holds_what_its_type_says(self) -> "MessageContent":
