@@ -15,10 +15,11 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 import orjson
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
+from chatplatform import locks
 from chatplatform.errors import ApiError, Invalid
 from chatplatform.held import Held
 from chatplatform.models import StoredAnswer
@@ -147,25 +148,17 @@ def _fingerprint(request: HttpRequest) -> str:
 @contextmanager
 def _alone(place: Place, *, calls_out: bool) -> Iterator[None]:
     """Be the only one with this key. The lock ends with the transaction, or the connection."""
-    number = int.from_bytes(place.digest()[:8], signed=True)
-    if not calls_out:
-        with transaction.atomic():
-            _lock("pg_try_advisory_xact_lock", number)
+    name = place.digest().hex()
+    if calls_out:
+        with locks.held(name) as has_it:
+            if not has_it:
+                raise TwinInFlight
             yield
         return
-    _lock("pg_try_advisory_lock", number)
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [number])
-
-
-def _lock(function: str, number: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [number])
-        if not cursor.fetchone()[0]:
+    with transaction.atomic():
+        if not locks.hold_in_transaction(name):
             raise TwinInFlight
+        yield
 
 
 def _find(place: Place) -> StoredAnswer | None:

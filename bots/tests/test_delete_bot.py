@@ -77,6 +77,7 @@ def test_a_protected_one_stays(ann):
     bot = make_bot(ann.client, delete_available=False)
     make_key(ann.client, bot_id=bot.pk)
     refused(ann, bot, "delete_not_available")
+    assert Bot.objects.get(pk=bot.pk).delete_available is False
 
 
 def test_one_with_conversations_stays(ann, bot):

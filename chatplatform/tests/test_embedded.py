@@ -87,10 +87,14 @@ def test_lost_password_is_made_anew(data_dir: Path) -> None:
     server = embedded.Postgres(data_dir, throwaway=True)
     server.start()
     server.stop()
-    (data_dir / "postgres.password").unlink()
+    password_file = data_dir / "postgres.password"
+    lost = password_file.read_text()
+    password_file.unlink()
     server.start()
-    psycopg.connect(server.url).close()
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
     server.stop()
+    assert password_file.read_text() != lost
 
 
 def test_valkey_keeps_what_it_was_told(data_dir: Path) -> None:

@@ -201,7 +201,7 @@ def ask_bot(chat: Conversation, message: Message) -> None:
 
     if wait and postpone(
         "chats.generate_reply",
-        lane=_lane(chat),
+        lane=_lane(chat.pk),
         wait=wait,
         at_most=wait * LONGEST_BURST,
         change=join,
@@ -214,15 +214,15 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
     enqueue(
         "chats.generate_reply",
         client_id=chat.client_id,
-        lane=_lane(chat),
+        lane=_lane(chat.pk),
         wait=wait,
         message_id=str(message.pk),
     )
 
 
-def _lane(chat: Conversation) -> str:
+def _lane(chat_id: uuid.UUID) -> str:
     """One lane a conversation: replies come in the order of the messages."""
-    return f"chat:{chat.pk}"
+    return f"chat:{chat_id}"
 
 
 def _id_of(given: m.ConvMessage) -> str | None:
@@ -431,7 +431,7 @@ def is_to_be_answered(message: Message) -> bool:
     pk = str(message.pk)
     waiting = Job.objects.filter(
         Q(args__message_id=pk) | Q(args__earlier__contains=[pk]),
-        lane=f"chat:{message.conversation_id}",
+        lane=_lane(message.conversation_id),
         name="chats.generate_reply",
         state__in=[JobState.QUEUED, JobState.RUNNING],
     )

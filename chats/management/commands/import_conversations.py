@@ -5,7 +5,6 @@ or, with --format chatwoot, answers of Chatwoot's API. Run again after a crash, 
 """
 
 import csv
-import hashlib
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
@@ -21,12 +20,12 @@ from django.db import (
     IntegrityError,
     InterfaceError,
     OperationalError,
-    connection,
     transaction,
 )
 from pydantic import ValidationError
 
 from bots.models import Bot
+from chatplatform import locks
 from chats.serializers.portable import ConversationEntity, MessageEntity
 from chats.services import chatwoot, transfer
 from chats.services.transfer import Tally
@@ -116,19 +115,11 @@ class Command(BaseCommand):
 
 @contextmanager
 def _alone(client: Client) -> Iterator[None]:
-    """Be the only import of the client. The lock goes with the connection at the latest."""
-    digest = hashlib.sha256(f"import:{client.pk}".encode()).digest()
-    number = int.from_bytes(digest[:8], signed=True)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [number])
-        if not cursor.fetchone()[0]:
+    """Be the only import of the client."""
+    with locks.held(f"import:{client.pk}") as has_it:
+        if not has_it:
             raise CommandError("Another import of this client is running: wait for its end.")
-    try:
         yield
-    finally:
-        if connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [number])
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
