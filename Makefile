@@ -6,8 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 py := .venv/bin/python
 pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes
-throwaway := $(py) -m chatplatform.embedded exec --
-attached := $(py) -m chatplatform.embedded attach --
+throwaway := $(py) -m chatplatform.local.servers exec --
+attached := $(py) -m chatplatform.local.servers attach --
 compile := uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 new_enough := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -17,7 +17,7 @@ help: ## this list
 
 .PHONY: run
 run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; PORT, HOST, DATA_DIR
-	@exec $(py) -m chatplatform.run
+	@exec $(py) -m chatplatform.local.launcher
 
 .PHONY: test
 test: lint types contracts migrations ## everything that must hold: lint, types, contracts, migrations, tests

@@ -1,4 +1,4 @@
-"""How fast events reach endpoints; run it in `python -m chatplatform.embedded exec -- …`.
+"""How fast events reach endpoints; run it in `python -m chatplatform.local.servers exec -- …`.
 
 The worker that delivers as `make run` starts it, receivers on the loopback in this process. Prints
 a table for docs/benchmarks.md.

@@ -1,6 +1,6 @@
 """A thousand open live feeds in one web process: is any event lost, how late are they, what memory.
 
-    python -m chatplatform.embedded exec -- python bench/feed.py
+    python -m chatplatform.local.servers exec -- python bench/feed.py
 
 Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) make it larger.
 """

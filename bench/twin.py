@@ -37,7 +37,7 @@ m AS (INSERT INTO chats_message (id, client_id, conversation_id, seq, sender_typ
 EVENT = """, e AS (INSERT INTO webhooks_event
     (id, client_id, type, conversation_id, sequence, data, rank) SELECT $6, client_id,
     'message.created', id, last_event_seq, $5, pg_current_xact_id()::text::bigint FROM c)"""
-JOB = """, j AS (INSERT INTO chatplatform_job (client_id, name, args, lane, state, progress,
+JOB = """, j AS (INSERT INTO chatplatform_job (client_id, name, args, ordering_key, state, progress,
     last_error, trace_id)
     SELECT client_id, 'chats.generate_reply', jsonb_build_object('message_id', $4::uuid),
     'chat:' || id, 'queued', 0, '', '' FROM c)"""

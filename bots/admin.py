@@ -20,8 +20,8 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.serializers.web_url import PageCounts
 from bots.services import training, web_urls
+from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
 
 COLORS: dict[str, str] = {

@@ -46,8 +46,8 @@ def remove_files(*, names: list[str], **_: object) -> None:
     files.remove(names)
 
 
-@shared_task(name="bots.tidy_files")
-def tidy_files(**_: object) -> None:
+@shared_task(name="bots.clean_up_files")
+def clean_up_files(**_: object) -> None:
     """Take files out of the media store that no row ever came to name."""
     files.tidy()
 

@@ -10,12 +10,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 app = Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("chatplatform.beside:Beside")
-app.steps["consumer"].add("chatplatform.consumer:Alive")
+app.steps["worker"].add("chatplatform.jobs.worker_loops:WorkerLoops")
+app.steps["consumer"].add("chatplatform.jobs.consumer:Alive")
 
 
 @beat_init.connect
 def _beat_lives(**_: object) -> None:
-    from chatplatform import heartbeat  # noqa: PLC0415 - settings are not read at import
+    from chatplatform.jobs import heartbeat  # noqa: PLC0415 - settings are not read at import
 
     heartbeat.start("beat")

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from chatplatform.http import TIMEOUT_SECONDS
+from chatplatform.egress import TIMEOUT_SECONDS
 
 _LOCAL = {"*", "localhost", "127.0.0.1", "[::1]"}
 _SECRET_KEY_CHARACTERS = 32

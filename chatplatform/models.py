@@ -17,21 +17,21 @@ class JobState(models.TextChoices):
 class Job(models.Model):
     """One piece of work, written in the transaction of what it follows from.
 
-    A worker claims it by lease and renews the lease while it works. `lane` keeps jobs of one
-    subject in order: only the oldest unfinished job of a lane may run. The primary key grows in
-    commit order within a lane, because the lane's subject row is locked while jobs are added.
+    A worker claims it by lease and renews the lease while it works. `ordering_key` keeps the jobs
+    of one subject in order: only the oldest unfinished one may run. Among them the primary key
+    grows in commit order, because the subject's row is locked while jobs are added.
     """
 
     id = models.BigAutoField(primary_key=True)
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    key = models.CharField(max_length=200, null=True)
-    lane = models.CharField(max_length=80, null=True)
+    dedupe_key = models.CharField(max_length=200, null=True)
+    ordering_key = models.CharField(max_length=80, null=True)
     state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
     due_at = models.DateTimeField(db_default=Now())
-    hinted_at = models.DateTimeField(null=True)
-    hints = models.PositiveSmallIntegerField(db_default=0)
+    dispatched_at = models.DateTimeField(null=True)
+    dispatches = models.PositiveSmallIntegerField(db_default=0)
     attempts = models.PositiveSmallIntegerField(db_default=0)
     # Empty: as many as the job's declaration says.
     max_attempts = models.PositiveSmallIntegerField(null=True)
@@ -48,11 +48,15 @@ class Job(models.Model):
             # A second request for the same waiting work finds the first one. Work that runs
             # already may have read old state: a new request waits behind it.
             models.UniqueConstraint(
-                fields=["name", "key"], condition=models.Q(state="queued"), name="job_queued_once"
+                fields=["name", "dedupe_key"],
+                condition=models.Q(state="queued"),
+                name="job_queued_once",
             ),
-            # However the claims race, a lane has one running job.
+            # However the claims race, one job of an ordering key runs.
             models.UniqueConstraint(
-                fields=["lane"], condition=models.Q(state="running"), name="job_one_running_in_lane"
+                fields=["ordering_key"],
+                condition=models.Q(state="running"),
+                name="job_one_running_in_order",
             ),
         ]
         indexes = [
@@ -62,11 +66,11 @@ class Job(models.Model):
             models.Index(
                 fields=["lease_until"], condition=models.Q(state="running"), name="job_leased"
             ),
-            # The claim: is there an older one in my lane?
+            # The claim: is there an older one with the same ordering key?
             models.Index(
-                fields=["lane", "id"],
+                fields=["ordering_key", "id"],
                 condition=models.Q(state__in=["queued", "running"]),
-                name="job_lane",
+                name="job_in_order",
             ),
         ]
 

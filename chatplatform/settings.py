@@ -77,13 +77,13 @@ INSTALLED_APPS = [
     "chats",
 ]
 MIDDLEWARE = [
-    "chatplatform.middleware.RequestId",
-    "chatplatform.middleware.KnownHost",
-    "chatplatform.middleware.TrailingSlash",
-    "chatplatform.cors.Cors",
+    "chatplatform.api.middleware.RequestId",
+    "chatplatform.api.middleware.KnownHost",
+    "chatplatform.api.middleware.TrailingSlash",
+    "chatplatform.api.cors.Cors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "chatplatform.middleware.AdminOnly",
+    "chatplatform.api.middleware.AdminOnly",
 ]
 # Sessions, CSRF and messages serve the admin site alone; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
@@ -184,7 +184,7 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 SILENCED_SYSTEM_CHECKS: list[str] = [
-    # The admin's middleware is there, inside chatplatform.middleware.AdminOnly.
+    # The admin's middleware is there, inside chatplatform.api.middleware.AdminOnly.
     "admin.E408",
     "admin.E409",
     "admin.E410",
@@ -200,8 +200,8 @@ DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 
 REST_FRAMEWORK = {
-    "EXCEPTION_HANDLER": "chatplatform.errors.exception_handler",
-    "DEFAULT_SCHEMA_CLASS": "chatplatform.openapi.OperationSchema",
+    "EXCEPTION_HANDLER": "chatplatform.api.errors.exception_handler",
+    "DEFAULT_SCHEMA_CLASS": "chatplatform.api.openapi.OperationSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -216,8 +216,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
-    "PREPROCESSING_HOOKS": ["chatplatform.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.openapi.finish", "webhooks.catalogue.document"],
+    "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
+    "POSTPROCESSING_HOOKS": ["chatplatform.api.openapi.finish", "webhooks.catalogue.document"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
@@ -265,28 +265,28 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replace
 # Seconds that running jobs have to end when a worker is told to stop; then they are handed back.
 # Less than the patience of whoever stops it (12 in run.py), who kills it afterwards.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8
-CELERY_WORKER_CONSUMER = "chatplatform.consumer:Consumer"
+CELERY_WORKER_CONSUMER = "chatplatform.jobs.consumer:Consumer"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
 # What a worker of a queue runs beside its jobs: functions that return when their event is set.
-WORKER_LOOPS = {"webhook": "webhooks.services.courier.run"}
+WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
 # Periodic work, in seconds; each task may be called twice without harm.
 CELERY_BEAT_SCHEDULE = {
     "tidy jobs": {
-        "task": "chatplatform.tidy_jobs",
+        "task": "chatplatform.clean_up_jobs",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
     "keep the time of chats": {
-        "task": "chats.keep_time",
+        "task": "chats.run_timers",
         "schedule": 10,
         # One that waited for a worker is worth nothing: the next one does its work.
         "options": {"queue": "insight", "expires": 10},
     },
     "tidy chats": {
-        "task": "chats.tidy",
+        "task": "chats.clean_up",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
@@ -296,12 +296,12 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "insight"},
     },
     "tidy sign-ins": {
-        "task": "identity.tidy",
+        "task": "identity.clean_up",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
     "tidy credits": {
-        "task": "identity.tidy_credits",
+        "task": "identity.clean_up_credits",
         "schedule": 300,
         "options": {"queue": "insight"},
     },
@@ -311,13 +311,13 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "insight"},
     },
     "tidy files": {
-        "task": "bots.tidy_files",
+        "task": "bots.clean_up_files",
         "schedule": 3600,
         # To the workers that have the media store; behind a long training one run is enough.
         "options": {"queue": "train", "expires": 3600},
     },
     "tidy webhooks": {
-        "task": "webhooks.tidy",
+        "task": "webhooks.clean_up",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
@@ -348,7 +348,7 @@ REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "chatplatform.middleware.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "chatplatform.api.middleware.RequestIdFilter"}},
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"}
     },

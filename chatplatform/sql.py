@@ -26,20 +26,20 @@ class Columns(Generic[Row]):
     def __len__(self) -> int:
         return len(self.fields)
 
-    def of(self, table: str = "") -> str:
+    def column_list(self, table: str = "") -> str:
         """The columns as a statement names them, of a table or its alias."""
         prefix = f"{table}." if table else ""
         return ", ".join(f"{prefix}{field.column}" for field in self.fields)
 
     def row(self, values: Sequence[Any]) -> Row:
-        """The row of which these are the columns, in the order of `of`."""
+        """The row of which these are the columns, in the order of `column_list`."""
         read = list(values)
         for place in self._json:
             read[place] = read[place] and orjson.loads(read[place])
         return self.model.from_db(connection.alias, self.names, read)
 
     def written(self, row: Row) -> list[Any]:
-        """The values to insert of a row, in the order of `of`."""
+        """The values to insert of a row, in the order of `column_list`."""
         return [
             field.get_db_prep_save(getattr(row, field.attname), connection) for field in self.fields
         ]

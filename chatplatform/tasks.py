@@ -5,15 +5,15 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from chatplatform import idempotency
+from chatplatform.api import idempotency
 from chatplatform.models import Job, JobState
 
 # How long a finished job is kept, for whoever asks what happened; dead ones stay until requeued.
 KEPT = timedelta(days=7)
 
 
-@shared_task(name="chatplatform.tidy_jobs")
-def tidy_jobs(**_: object) -> None:
+@shared_task(name="chatplatform.clean_up_jobs")
+def clean_up_jobs(**_: object) -> None:
     """Forget jobs that ended well a week ago, and answers kept for repeated requests."""
-    idempotency.forget_old()
+    idempotency.purge_expired()
     Job.objects.filter(state=JobState.DONE, finished_at__lt=timezone.now() - KEPT).delete()

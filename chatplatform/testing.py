@@ -101,7 +101,7 @@ def run_jobs(limit: int = 200) -> int:
     app.loader.import_default_modules()
     ran = 0
     while ran < limit:
-        Job.objects.filter(state=JobState.QUEUED).update(hinted_at=None)
+        Job.objects.filter(state=JobState.QUEUED).update(dispatched_at=None)
         due = jobs.take_due(20)
         if not due:
             break

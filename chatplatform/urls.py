@@ -4,8 +4,8 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
 
-from chatplatform import errors
-from chatplatform.health import HealthViewSet, openapi_json
+from chatplatform.api import errors
+from chatplatform.web.health import HealthViewSet, openapi_json
 
 urlpatterns = [
     # Check Health

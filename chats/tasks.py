@@ -5,56 +5,50 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from chatplatform.jobs import Queue, job
-from chats.services import (
-    approvals,
-    assignment,
-    insights,
-    language,
-    replies,
-    retention,
-    schedule,
-    summaries,
-)
+from chats.services.desk import assignment, timers
+from chats.services.exchange import retention
+from chats.services.insight import assist, insights, summary_runs
+from chats.services.reply import approvals, pipeline
 
 
 @job(
     "chats.generate_reply",
     queue=Queue.REPLY,
     max_attempts=5,
-    on_dead=lambda message_id, earlier=(): replies.give_up(message_id, earlier=earlier),
+    on_dead=lambda message_id, earlier=(): pipeline.give_up(message_id, earlier=earlier),
 )
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
     """The bot's answer to a customer's message, and to those shortly before it."""
-    replies.answer(message_id, earlier=earlier)
+    pipeline.answer(message_id, earlier=earlier)
 
 
-@job("chats.conclude", queue=Queue.INSIGHT, max_attempts=5)
-def conclude(*, conversation_id: str) -> None:
+@job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)
+def run_after_end(*, conversation_id: str) -> None:
     """What the client wants to know of a chat that has ended."""
-    insights.conclude(conversation_id)
+    insights.run_after_end(conversation_id)
 
 
-@job("chats.gain_insight", queue=Queue.INSIGHT, max_attempts=5)
-def gain_insight(*, conversation_id: str, kind: str) -> None:
+@job("chats.compute_insight", queue=Queue.INSIGHT, max_attempts=5)
+def compute_insight(*, conversation_id: str, kind: str) -> None:
     """One of summary, tags and sentiment, for one chat."""
-    insights.gain(conversation_id, kind)
+    insights.compute(conversation_id, kind)
 
 
 @job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)
 def translate_message(*, message_id: str) -> None:
     """A customer's message in the client's own language."""
-    language.translate_message(message_id)
+    assist.translate_message(message_id)
 
 
 @job(
     "chats.summarise_all",
     queue=Queue.INSIGHT,
     max_attempts=5,
-    on_dead=lambda summary_job_id: summaries.stop(summary_job_id),
+    on_dead=lambda summary_job_id: summary_runs.stop(summary_job_id),
 )
 def summarise_all(*, summary_job_id: str) -> None:
     """The next chats of a run."""
-    summaries.proceed(summary_job_id)
+    summary_runs.proceed(summary_job_id)
 
 
 @job(
@@ -80,7 +74,7 @@ def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
     retention.proceed(client, after=after)
 
 
-@shared_task(name="chats.tidy")
+@shared_task(name="chats.clean_up")
 def tidy(**_: object) -> None:
     """Begin to delete the ended chats whose time is over."""
     retention.begin()
@@ -92,11 +86,11 @@ def release_agent(*, user_id: int) -> None:
     assignment.release(user_id)
 
 
-@shared_task(name="chats.keep_time")
-def keep_time(**_: object) -> None:
+@shared_task(name="chats.run_timers")
+def run_timers(**_: object) -> None:
     """Wake, give back, warn about and end what its time has come for; hand out what waits."""
-    schedule.wake_snoozed()
-    schedule.return_late()
-    schedule.warn_unanswered()
-    schedule.end_inactive()
-    schedule.assign_waiting()
+    timers.wake_snoozed()
+    timers.return_late()
+    timers.warn_unanswered()
+    timers.end_inactive()
+    timers.assign_waiting()

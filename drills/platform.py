@@ -52,7 +52,7 @@ class Platform:
         env.pop("REDIS_URL", None)
         self.log = (folder / "run.log").open("w")
         self.supervisor = subprocess.Popen(
-            [sys.executable, "-m", "chatplatform.run"],
+            [sys.executable, "-m", "chatplatform.local.launcher"],
             cwd=ROOT, env=env, stdout=self.log, stderr=self.log,
         )  # fmt: skip
         limits = httpx2.Limits(max_connections=200)

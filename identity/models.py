@@ -28,7 +28,7 @@ class Client(models.Model):
 class OfClient(models.QuerySet[Any]):
     """Rows that belong to one client."""
 
-    def of(self, client: Client) -> Self:
+    def for_client(self, client: Client) -> Self:
         """Only this client's rows."""
         return self.filter(client=client)
 
@@ -120,7 +120,7 @@ class UserManager(BaseUserManager["User"]):
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         return self.create_user(email, password, is_superuser=True, **fields)
 
-    def of(self, client: Client) -> models.QuerySet["User"]:
+    def for_client(self, client: Client) -> models.QuerySet["User"]:
         """Only this client's people."""
         return self.filter(client=client)
 

@@ -26,16 +26,16 @@ def send_invitation(*, user_id: int) -> None:
     passwords.send_invitation(user_id=user_id)
 
 
-@shared_task(name="identity.tidy")
+@shared_task(name="identity.clean_up")
 def tidy(**_: object) -> None:
     """Forget tries, refresh tokens and reset links whose time is over."""
-    attempts.forget_old()
+    attempts.purge_expired()
     tokens.forget_expired()
     passwords.forget_expired()
 
 
-@shared_task(name="identity.tidy_credits")
-def tidy_credits(**_: object) -> None:
+@shared_task(name="identity.clean_up_credits")
+def clean_up_credits(**_: object) -> None:
     """Begin the periods that are due, and give back what cut-off calls hold."""
     credits.renew_due()
     credits.release_abandoned()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from chatplatform import http
+from chatplatform import egress
 
 if TYPE_CHECKING:
     import uuid
@@ -57,7 +57,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class DeliveryRequest:
     """All that an attempt needs to know."""
 
     delivery_id: int
@@ -96,7 +96,7 @@ def sign(secret: str, *, event_id: str, timestamp: int, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
-def headers_of(parcel: Parcel, *, timestamp: int) -> dict[str, str]:
+def headers_of(parcel: DeliveryRequest, *, timestamp: int) -> dict[str, str]:
     """The headers of one attempt; the id is the same in all of them."""
     signatures = [
         sign(secret, event_id=parcel.event_id, timestamp=timestamp, body=parcel.body)
@@ -110,7 +110,7 @@ def headers_of(parcel: Parcel, *, timestamp: int) -> dict[str, str]:
     }
 
 
-def send(parcel: Parcel, via: http.Kept) -> Outcome:
+def send(parcel: DeliveryRequest, via: egress.Kept) -> Outcome:
     """One attempt. Returns whatever happens; the destination's addresses are checked anew."""
     if not parcel.secrets:
         # They could not be opened: better late than unsigned.
@@ -119,16 +119,16 @@ def send(parcel: Parcel, via: http.Kept) -> Outcome:
     fault, reply = None, None
     try:
         headers = headers_of(parcel, timestamp=int(time.time()))
-        reply = http.post(
+        reply = egress.post(
             via, parcel.url, headers=headers, content=parcel.body, read_bytes=_READ_BYTES
         )
-    except http.Blocked:
+    except egress.Blocked:
         fault = Fault.BLOCKED_DESTINATION
-    except http.Timeout:
+    except egress.Timeout:
         fault = Fault.TIMEOUT
-    except http.TooLarge:
+    except egress.TooLarge:
         fault = Fault.INVALID_ANSWER
-    except http.EgressError:
+    except egress.EgressError:
         fault = Fault.CONNECTION_FAILED
     spent = round((time.monotonic() - begun) * 1000)
     if reply is None:

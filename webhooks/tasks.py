@@ -5,8 +5,8 @@ from django.db import transaction
 
 from chatplatform.jobs import Queue, hold_lease, job
 from identity.models import Subscription
-from identity.serializers import SubscriptionDto
 from identity.services.mails import notify
+from identity.shapes.identity import SubscriptionDto
 from webhooks.services import announce, deliveries, mails
 
 
@@ -14,7 +14,7 @@ from webhooks.services import announce, deliveries, mails
 def credits_low(*, subscription_id: int, threshold: int) -> None:
     """Announce for `identity`, which lies below, that a client's credits run low."""
     account = Subscription.objects.get(pk=subscription_id)
-    data = SubscriptionDto.of(account).model_dump(mode="json") | {"threshold": threshold}
+    data = SubscriptionDto.from_row(account).model_dump(mode="json") | {"threshold": threshold}
     with transaction.atomic():
         hold_lease()
         announce(account.client_id, "credits.low", data)
@@ -43,7 +43,7 @@ def give_up(*, config_id: str) -> None:
     deliveries.give_up(config_id)
 
 
-@shared_task(name="webhooks.tidy")
+@shared_task(name="webhooks.clean_up")
 def tidy(**_: object) -> None:
     """Forget deliveries and attempts older than 30 days."""
-    deliveries.forget_old()
+    deliveries.purge_expired()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webhooks.views import ConfigViewSet, EventViewSet
+from webhooks.views.webhook import ConfigViewSet, EventViewSet
 
 urlpatterns = [
     # Webhook

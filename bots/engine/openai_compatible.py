@@ -27,7 +27,7 @@ from bots.engine.types import (
     Snippet,
     Usage,
 )
-from chatplatform import http
+from chatplatform import egress
 
 NO_ANSWER = "NO_ANSWER"
 MAX_ANSWER_CHARS = 4_000
@@ -219,11 +219,11 @@ class OpenAICompatible:
         left = ends_at - time.monotonic()
         if left <= 0:
             raise EngineUnavailable("The model server did not answer in time.")
-        with http.client(
+        with egress.client(
             timeout_seconds=left,
             max_bytes=MAX_STREAM_BYTES,
             purpose="model",
-            allow={http.host_port(self._base_url)},
+            allow={egress.host_port(self._base_url)},
         ) as client:
             yield openai.OpenAI(
                 base_url=self._base_url,
@@ -304,13 +304,13 @@ def _failures(draft: "_Draft | None" = None) -> Iterator[None]:
         raise _unavailable(
             f"The model server answered {status}.", draft, may_retry=status >= 500
         ) from error
-    except http.Timeout as error:
+    except egress.Timeout as error:
         raise _unavailable("The model server did not answer in time.", draft) from error
-    except http.ConnectionFailed as error:
+    except egress.ConnectionFailed as error:
         raise _unavailable(
             "The model server's connection failed.", draft, may_retry=True
         ) from error
-    except http.EgressError as error:
+    except egress.EgressError as error:
         raise _unavailable(f"The model server: {error}", draft) from error
     except Exception as error:
         # The edge to foreign code fed by a foreign server: bad JSON, bad UTF-8, wrong shapes.
@@ -345,7 +345,7 @@ class _Draft:
                 if piece:
                     self.text += piece
                     yield piece
-        except http.EgressError:
+        except egress.EgressError:
             if self.finish_reason is None:
                 raise
 

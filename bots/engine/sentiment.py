@@ -14,7 +14,7 @@ import orjson
 
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
-from chatplatform.lazy import Once
+from chatplatform.call_once import Once
 
 # Nearer to the middle than this nothing is claimed.
 NEUTRAL_BELOW = 0.3

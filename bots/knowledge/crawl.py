@@ -18,7 +18,7 @@ from protego import Protego
 from bots.knowledge import addresses, extract, markup
 from bots.knowledge.extract import CSV, HTML, MARKDOWN, PLAIN, SNIFF_BYTES, ExtractError
 from bots.knowledge.markup import Markup, MarkupError, Robots
-from chatplatform import http
+from chatplatform import egress
 
 USER_AGENT = f"{markup.AGENT}/1.0"
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
@@ -112,7 +112,7 @@ class _SeenAlready(Exception):
 @dataclass(frozen=True)
 class _Fetched:
     url: str
-    reply: http.Reply
+    reply: egress.Reply
     known: Known | None
 
     @property
@@ -217,15 +217,15 @@ class _Walk:
             self._seen.add(url)
             hops.append(url)
 
-    def _hop(self, url: str, reply: http.Reply) -> str:
+    def _hop(self, url: str, reply: egress.Reply) -> str:
         target = addresses.joined(url, reply.headers["location"])
         try:
             if target is None:
-                raise http.Blocked
+                raise egress.Blocked
             if addresses.same_site(target, self._start):
                 return target
-            http.check_url(target, purpose="crawl")
-        except http.Blocked:
+            egress.check_url(target, purpose="crawl")
+        except egress.Blocked:
             raise _NotKept("blocked", http_status=reply.status) from None
         raise _NotKept("other_host", http_status=reply.status)
 
@@ -323,7 +323,7 @@ class _Site:
         robots = self._robots_of(url)
         return list(robots.sitemaps)[: self._limits.sitemaps] if robots else []
 
-    def get(self, url: str, known: Known | None, ends_at: float) -> http.Reply:
+    def get(self, url: str, known: Known | None, ends_at: float) -> egress.Reply:
         """A page, or 304 where it is as it was known."""
         robots = self._robots_of(url)
         if robots is None:
@@ -347,11 +347,11 @@ class _Site:
 
     def _exchange(
         self, url: str, headers: dict[str, str], seconds: float, max_bytes: int
-    ) -> http.Reply:
+    ) -> egress.Reply:
         if seconds <= 0:
             raise _NotKept("timeout", Outcome.FAILED)
         try:
-            reply = http.request(
+            reply = egress.request(
                 "GET",
                 url,
                 headers={"User-Agent": USER_AGENT, "Accept": _ACCEPT, **headers},
@@ -359,14 +359,14 @@ class _Site:
                 max_bytes=max_bytes,
                 purpose="crawl",
             )
-        except http.Blocked:
+        except egress.Blocked:
             raise _NotKept("blocked") from None
-        except http.TooLarge:
+        except egress.TooLarge:
             self._bytes_left -= max_bytes
             raise _NotKept("too_large") from None
-        except http.Timeout:
+        except egress.Timeout:
             raise _NotKept("timeout", Outcome.FAILED) from None
-        except http.EgressError:
+        except egress.EgressError:
             raise _NotKept("connection_failed", Outcome.FAILED) from None
         self._bytes_left -= len(reply.body)
         return reply
@@ -379,7 +379,7 @@ class _Site:
 
     def _read_robots(self, url: str | None) -> Protego | None:
         """RFC 9309: a missing robots.txt allows everything, an unreachable one nothing."""
-        reply: http.Reply | None = None
+        reply: egress.Reply | None = None
         ends_at = time.monotonic() + self._limits.page_seconds
         try:
             for _ in range(_ROBOTS_REDIRECTS + 1):
@@ -412,7 +412,7 @@ def _check_status(fetched: _Fetched) -> None:
         raise _NotKept("http_error", Outcome.FAILED, status)
 
 
-def _is_sitemap(reply: http.Reply) -> bool:
+def _is_sitemap(reply: egress.Reply) -> bool:
     return bool(_SITEMAP_OPENING.match(reply.body[:4_096])) or reply.body.startswith(_GZIP)
 
 

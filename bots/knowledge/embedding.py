@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatplatform.lazy import Once
+from chatplatform.call_once import Once
 
 # A child forked after a multi-threaded OpenMP run hangs, and two threads make single questions
 # jitter; the encoder reads this when it is loaded.

@@ -4,7 +4,7 @@ import importlib
 import re
 from typing import Any
 
-from chatplatform.lazy import Once
+from chatplatform.call_once import Once
 
 LANGUAGES = [
     "en",

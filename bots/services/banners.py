@@ -13,14 +13,14 @@ from django.db import transaction
 
 from bots.knowledge import picture
 from bots.models import Bot
-from bots.serializers.widget import (
+from bots.services import bots, files
+from bots.shapes.widget import (
     MAX_BANNER_BYTES,
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
 )
-from bots.services import bots, files
-from chatplatform.errors import Invalid, TooLarge
+from chatplatform.api.errors import Invalid, TooLarge
 
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")

@@ -8,9 +8,9 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
-from bots.serializers.bot import BotDto
 from bots.services import files
-from chatplatform.errors import ApiError, Invalid, NotFound
+from bots.shapes.bot import BotDto
+from chatplatform.api.errors import ApiError, Invalid, NotFound
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
@@ -46,7 +46,7 @@ class BotHasChats(ApiError):
 
 
 def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
-    """Rows with what `BotDto.of` derives from other tables, in the same query."""
+    """Rows with what `BotDto.from_row` derives from other tables, in the same query."""
     now = datetime.now(UTC)
     keys = ApiKey.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now),
@@ -65,12 +65,12 @@ def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
 
 def list_of(client: Client) -> QuerySet[Bot]:
     """The client's bots, described; order and page are the caller's."""
-    return described(Bot.objects.of(client))
+    return described(Bot.objects.for_client(client))
 
 
 def get(client: Client, bot_id: int) -> Bot:
     """One of the client's bots, as its row; 404 where it is not."""
-    bot: Bot | None = Bot.objects.of(client).filter(pk=bot_id).first()
+    bot: Bot | None = Bot.objects.for_client(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
     return bot
@@ -81,12 +81,12 @@ def describe(client: Client, bot_id: int) -> BotDto:
     bot = list_of(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
-    return BotDto.of(bot)
+    return BotDto.from_row(bot)
 
 
 def exists(client: Client, bot_id: int) -> bool:
     """Whether the client has this bot."""
-    return bool(Bot.objects.of(client).filter(pk=bot_id).exists())
+    return bool(Bot.objects.for_client(client).filter(pk=bot_id).exists())
 
 
 def allowed_hosts(bot_id: int) -> list[str]:
@@ -107,7 +107,7 @@ def any_allows(origin: str) -> bool:
 
 def of_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
     """The bot that a key speaks for; a key of the whole client names one where there are more."""
-    rows: QuerySet[Bot] = Bot.objects.of(key.client)
+    rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
     if bot_id is not None:
         rows = rows.filter(pk=bot_id)
     if key.bot_id:
@@ -135,7 +135,7 @@ def create(client: Client, *, given: BotDto) -> BotDto:
     with transaction.atomic():
         # Two requests at once must not both find room for the last bot.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
-        if Bot.objects.of(client).count() >= MAX_BOTS:
+        if Bot.objects.for_client(client).count() >= MAX_BOTS:
             raise BotLimit
         bot = Bot.objects.create(client=client, **fields)
     return describe(client, bot.pk)
@@ -160,7 +160,7 @@ def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
     """Switch a bot off or on; what it is already changes nothing."""
     with transaction.atomic():
         changed = (
-            Bot.objects.of(bot.client)
+            Bot.objects.for_client(bot.client)
             .filter(pk=bot.pk, is_disabled=not is_disabled)
             .update(is_disabled=is_disabled, updated_at=datetime.now(UTC))
         )
@@ -181,7 +181,7 @@ def delete(bot: Bot, *, by: User) -> None:
     """
     with transaction.atomic():
         # Locked against everything: a conversation that begins now waits, and finds no bot.
-        locked = Bot.objects.of(bot.client).select_for_update().filter(pk=bot.pk).first()
+        locked = Bot.objects.for_client(bot.client).select_for_update().filter(pk=bot.pk).first()
         if locked is None:
             raise NotFound
         if not locked.delete_available:
@@ -228,7 +228,7 @@ def grow_knowledge(bot_id: int) -> None:
 
 def store(bot: Bot, **fields: Any) -> Bot:
     """Write some columns of a bot that may be gone by now; the row as it then is."""
-    rows = Bot.objects.of(bot.client).filter(pk=bot.pk)
+    rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
     if not rows.update(updated_at=datetime.now(UTC), **fields):
         raise NotFound
     return get(bot.client, bot.pk)

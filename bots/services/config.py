@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 
 from bots.models import Bot
-from bots.serializers.bot import BotStyle
-from bots.serializers.widget import BotConfigDto, ConfigField, Option
 from bots.services import banners, bots, welcome
+from bots.shapes.bot import BotStyle
+from bots.shapes.widget import BotConfigDto, ConfigField, Option
 
 
 def of_bot(bot: Bot, *, language: str | None) -> BotConfigDto:

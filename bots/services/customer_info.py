@@ -7,9 +7,9 @@ from datetime import date
 from typing import Any
 
 from bots.models import Bot
-from bots.serializers.widget import CustomerInfoFields
 from bots.services import bots
-from chatplatform.errors import Invalid
+from bots.shapes.widget import CustomerInfoFields
+from chatplatform.api.errors import Invalid
 
 MAX_TEXT = 500
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
@@ -22,7 +22,7 @@ def update(bot: Bot, *, given: CustomerInfoFields) -> CustomerInfoFields:
     for position, field in enumerate(given.fields):
         bots.check_languages_of(bot, field.label, at=("body", "fields", position, "label"))
     stored = given.model_dump(mode="json")["fields"]
-    return CustomerInfoFields.of(bots.store(bot, customer_info_fields=stored))
+    return CustomerInfoFields.from_bot(bots.store(bot, customer_info_fields=stored))
 
 
 def check(

@@ -11,7 +11,7 @@ from django.conf import settings
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import EngineError
 from bots.engine.writer import Draft, Made, Writer
-from chatplatform.errors import ApiError
+from chatplatform.api.errors import ApiError
 from chatplatform.ids import uuid7
 from identity.services import credits
 

@@ -19,10 +19,10 @@ from django.db.models.functions import Now
 
 from bots.engine import arguments, rendering, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
-from bots.serializers.function_calling import FunctionCallingEventsQuery
 from bots.services import functions
-from chatplatform import http, jobs
-from chatplatform.errors import ApiError, NotFound
+from bots.shapes.function_calling import FunctionCallingEventsQuery
+from chatplatform import egress, jobs
+from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.jobs import enqueue
 from identity.models import User
 from identity.services import audit
@@ -269,7 +269,7 @@ def _send(row: FunctionCall, function: Function, subject: Subject, *, seconds_le
     started = time.monotonic()
     try:
         url, content = _request(function, {**row.arguments, **subject.values})
-        reply = http.request(
+        reply = egress.request(
             function.method,
             url,
             headers=_headers(row, function, secrets),
@@ -280,9 +280,9 @@ def _send(row: FunctionCall, function: Function, subject: Subject, *, seconds_le
         )
     except rendering.WrongValue as error:
         _record(row, CallStatus.REFUSED, error=str(error))
-    except http.Blocked:
-        _record(row, CallStatus.REFUSED, error=f"blocked destination: {http.REFUSAL}")
-    except http.EgressError as error:
+    except egress.Blocked:
+        _record(row, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
+    except egress.EgressError as error:
         _record(
             row,
             CallStatus.FAILED,
@@ -318,7 +318,7 @@ def _headers(row: FunctionCall, function: Function, secrets: dict[str, str]) -> 
     return {**given, "Idempotency-Key": str(row.pk)}
 
 
-def _record_reply(row: FunctionCall, reply: http.Reply, secrets: dict[str, str]) -> None:
+def _record_reply(row: FunctionCall, reply: egress.Reply, secrets: dict[str, str]) -> None:
     text = _redacted(_storable(reply.body.decode("utf-8", "replace")), secrets)
     is_good = 200 <= reply.status < 300
     error = "" if is_good else f"The server answered {reply.status}."
@@ -381,7 +381,7 @@ def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> Function
         enqueue(
             "chats.continue_after_approval",
             client_id=bot.client_id,
-            lane=f"chat:{row.conversation_id}",
+            ordering_key=f"chat:{row.conversation_id}",
             call_id=str(call_id),
         )
     return row

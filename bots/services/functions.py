@@ -8,10 +8,10 @@ from django.db import transaction
 
 from bots.engine import arguments, rendering
 from bots.models import Bot, Function, FunctionCalling
-from bots.serializers.function_calling import FunctionCallingConfigDTO, FunctionDTO
 from bots.services import bots
-from chatplatform import http
-from chatplatform.errors import Invalid
+from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
+from chatplatform import egress
+from chatplatform.api.errors import Invalid
 from identity.models import User
 from identity.services import audit
 
@@ -28,9 +28,9 @@ def unavailable_reason() -> str | None:
 def describe(bot: Bot) -> FunctionCallingConfigDTO:
     """The bot's configuration, without its secrets."""
     rows = Function.objects.filter(bot=bot).order_by("position")
-    return FunctionCallingConfigDTO.of(
+    return FunctionCallingConfigDTO.from_row(
         FunctionCalling.objects.filter(bot=bot).first(),
-        [FunctionDTO.of(row, sorted(secrets_of(row))) for row in rows],
+        [FunctionDTO.from_row(row, sorted(secrets_of(row))) for row in rows],
         unavailable_reason=unavailable_reason(),
     )
 
@@ -153,8 +153,8 @@ def _check_names(place: int, field: str, known: set[str], read: Any) -> None:
 def _check_destinations(given: list[FunctionDTO]) -> None:
     for place, one in enumerate(given):
         try:
-            http.check_url(rendering.sample_url(one.http.url), purpose="function")
-        except http.EgressError as error:
+            egress.check_url(rendering.sample_url(one.http.url), purpose="function")
+        except egress.EgressError as error:
             raise _wrong(place, "http", "url", msg=str(error)) from error
 
 

@@ -1,24 +1,24 @@
 """The languages that a client's bots are offered in."""
 
 from bots.models import Bot
-from bots.serializers.languages import BotLanguageConfigDto
+from bots.shapes.languages import BotLanguageConfigDto
 from identity.models import ApiKey, Client
 
 
 def of_client(client: Client) -> BotLanguageConfigDto:
     """All languages of the client's bots that are not disabled; the default is the client's."""
-    rows = Bot.objects.of(client).filter(is_disabled=False)
+    rows = Bot.objects.for_client(client).filter(is_disabled=False)
     codes = {
         code
         for default, offered in rows.values_list("default_language", "languages")
         for code in (default, *offered)
     }
-    return BotLanguageConfigDto.of(codes, default=client.default_language)
+    return BotLanguageConfigDto.from_codes(codes, default=client.default_language)
 
 
 def of_key(key: ApiKey) -> BotLanguageConfigDto:
     """The languages of the key's bot; of all the client's bots for a key that serves them all."""
-    bot: Bot | None = Bot.objects.of(key.client).filter(pk=key.bot_id).first()
+    bot: Bot | None = Bot.objects.for_client(key.client).filter(pk=key.bot_id).first()
     if bot is None:
         return of_client(key.client)
-    return BotLanguageConfigDto.of(bot.languages, default=bot.default_language)
+    return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)

@@ -3,9 +3,9 @@
 from django.db import transaction
 
 from bots.models import Bot, Prompt
-from bots.serializers.train import PromptDto
 from bots.services import bots
-from chatplatform.errors import NotFound
+from bots.shapes.train import PromptDto
+from chatplatform.api.errors import NotFound
 from identity.models import User
 
 
@@ -49,7 +49,9 @@ def get_current(bot: Bot) -> Prompt:
 
 def get_version(bot: Bot, *, version: int) -> Prompt:
     """One version of the bot's instructions, current or not; 404 where it never was."""
-    found: Prompt | None = Prompt.objects.of(bot.client).filter(bot=bot, version=version).first()
+    found: Prompt | None = (
+        Prompt.objects.for_client(bot.client).filter(bot=bot, version=version).first()
+    )
     if found is None:
         raise NotFound("This bot has no such version of its prompt.")
     return found

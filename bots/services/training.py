@@ -22,10 +22,10 @@ from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import Extracted, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
-from bots.serializers.train import DocumentDto, ImportantDocumentDto, SkippedFile
 from bots.services import bots
 from bots.services import files as media
-from chatplatform.errors import ApiError, Invalid, NotFound, TooLarge
+from bots.shapes.train import DocumentDto, ImportantDocumentDto, SkippedFile
+from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge
 from chatplatform.jobs import enqueue, hold_lease, report_progress
 from identity.models import ApiKey, User
 from identity.services import audit
@@ -165,7 +165,7 @@ def enqueue_training(document: Document) -> None:
         "bots.train_document",
         client_id=document.client_id,
         # One run a document at a time.
-        lane=f"document:{document.pk}",
+        ordering_key=f"document:{document.pk}",
         document_id=document.pk,
     )
 
@@ -459,7 +459,7 @@ def _chunks(document: Document, learned: Learned) -> Iterable[Chunk]:
 
 def _announce(event: str, document_id: int) -> None:
     document = Document.objects.get(pk=document_id)
-    data = DocumentDto.of(document).model_dump(mode="json")
+    data = DocumentDto.from_row(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
     _tell_web_url(document)
 

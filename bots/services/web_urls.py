@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from bots.knowledge import addresses
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.serializers.web_url import MAX_SHOWN_PAGES, WebUrlDto
 from bots.services import bots, files
-from chatplatform import http
-from chatplatform.errors import ApiError, Invalid, NotFound
+from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
+from chatplatform import egress
+from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
 from identity.models import User
@@ -74,7 +74,7 @@ def counted(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
 
 
 def described(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Rows with all that `WebUrlDto.of` shows, in two queries however many rows there are."""
+    """Rows with all that `WebUrlDto.from_row` shows, in two queries however many rows there are."""
     pages = shown(WebPage.objects.all())[:MAX_SHOWN_PAGES]
     return counted(rows).prefetch_related(Prefetch("pages", queryset=pages, to_attr="shown_pages"))
 
@@ -159,7 +159,7 @@ def describe(row: WebUrl) -> WebUrlDto:
     found = described(WebUrl.objects.filter(pk=row.pk)).first()
     if found is None:
         raise NotFound
-    return WebUrlDto.of(found)
+    return WebUrlDto.from_row(found)
 
 
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
@@ -218,9 +218,9 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
 def _checked(url: str) -> str:
     """The address normalized; 422 for one that is none, or that we do not go to."""
     try:
-        http.check_url(url, purpose="crawl")
-    except http.Blocked as exc:
-        raise Invalid.field("body", "url", msg=http.REFUSAL) from exc
+        egress.check_url(url, purpose="crawl")
+    except egress.Blocked as exc:
+        raise Invalid.field("body", "url", msg=egress.REFUSAL) from exc
     found = addresses.normalized(url)
     if found is None:
         raise Invalid.field("body", "url", msg="Must be a http or https address.")
@@ -230,7 +230,7 @@ def _checked(url: str) -> str:
 def is_waiting(row: WebUrl) -> bool:
     """Whether a crawl is queued, beside one that may be running."""
     return Job.objects.filter(
-        name="bots.crawl_web_url", key=f"web_url:{row.pk}", state=JobState.QUEUED
+        name="bots.crawl_web_url", dedupe_key=f"web_url:{row.pk}", state=JobState.QUEUED
     ).exists()
 
 
@@ -238,8 +238,8 @@ def _enqueue(row: WebUrl) -> None:
     enqueue(
         "bots.crawl_web_url",
         client_id=row.client_id,
-        key=f"web_url:{row.pk}",
+        dedupe_key=f"web_url:{row.pk}",
         # One crawl an address at a time.
-        lane=f"web_url:{row.pk}",
+        ordering_key=f"web_url:{row.pk}",
         web_url_id=row.pk,
     )

@@ -10,10 +10,10 @@ from django.db.models import F, Q, QuerySet
 
 from bots.knowledge.search import fold
 from bots.models import Bot, Chunk, SampleQuestion
-from bots.serializers.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from bots.services import bots
 from bots.services.retrieval import holding
-from chatplatform.errors import Invalid
+from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
+from chatplatform.api.errors import Invalid
 from identity.models import User
 from identity.services import audit
 
@@ -39,11 +39,11 @@ def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
 
     Without a language: every written one, whatever its language.
     """
-    rows = SampleQuestion.objects.of(bot.client).filter(bot=bot).order_by("position", "pk")
+    rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     asked = language or bot.default_language
     written = list(rows if language is None else _in_language(rows, asked))
     if written:
-        return [SampleQuestionDto.of(row) for row in written]
+        return [SampleQuestionDto.from_row(row) for row in written]
     return [
         SampleQuestionDto.model_construct(id=None, question=text, language=asked, position=position)
         for position, text in enumerate(_known(bot, asked))
@@ -74,7 +74,7 @@ def replace_questions(bot: Bot, *, given: SampleQuestions, by: User) -> list[Sam
     with transaction.atomic():
         # Two lists written at once must not be mixed.
         bots.lock(bot)
-        SampleQuestion.objects.of(bot.client).filter(bot=bot).delete()
+        SampleQuestion.objects.for_client(bot.client).filter(bot=bot).delete()
         made = SampleQuestion.objects.bulk_create(rows)
         audit.record(
             bot.client_id,
@@ -83,7 +83,7 @@ def replace_questions(bot: Bot, *, given: SampleQuestions, by: User) -> list[Sam
             subject=f"bot:{bot.pk}",
             changes={"count": len(made)},
         )
-    return [SampleQuestionDto.of(row) for row in made]
+    return [SampleQuestionDto.from_row(row) for row in made]
 
 
 def _check_doubles(rows: Iterable[SampleQuestion]) -> None:
@@ -113,7 +113,7 @@ def _found(bot: Bot, language: str) -> list[str]:
         asking |= Q(heading__endswith=mark) | Q(text__contains=mark)
     now = datetime.now(UTC)
     passages = (
-        Chunk.objects.of(bot.client)
+        Chunk.objects.for_client(bot.client)
         .filter(holding(now, of="document__"), asking, bot=bot, language=language.split("-")[0])
         .order_by(F("document__is_important").desc(), "document_id", "position")
         .values_list("heading", "sentences")[:_PASSAGES]

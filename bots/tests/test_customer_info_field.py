@@ -6,7 +6,7 @@ import pytest
 
 from bots.models import Bot
 from bots.services import customer_info
-from chatplatform.errors import Invalid
+from chatplatform.api.errors import Invalid
 from chatplatform.testing import make_bot
 
 CITY: dict[str, Any] = {

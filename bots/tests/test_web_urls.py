@@ -72,7 +72,7 @@ def test_an_agent_may_and_a_viewer_reads(ben, bot):
 @pytest.mark.parametrize("url", BLOCKED_URLS, ids=lambda url: url[:40] or "empty")
 def test_a_forbidden_address(ann, bot, url, settings, monkeypatch):
     settings.EGRESS_ALLOW = []
-    monkeypatch.setattr("chatplatform.http._connected", lambda *_: pytest.fail("connected"))
+    monkeypatch.setattr("chatplatform.egress._connected", lambda *_: pytest.fail("connected"))
     reply = ann.post(path(bot), {"url": url})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "url"]
@@ -237,7 +237,7 @@ def test_delete_forgets_everything(ann, bot, tmp_path):
     assert (event.user, event.subject) == (ann.user, f"web_url:{made['id']}")
     assert event.changes == {"url": URL, "documents": 1}
     assert ann.delete(path(bot, made["id"])).status_code == 404
-    with mock.patch("chatplatform.http.request", side_effect=AssertionError("asked")):
+    with mock.patch("chatplatform.egress.request", side_effect=AssertionError("asked")):
         run_jobs()
 
 

@@ -5,20 +5,20 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from bots.serializers.bot import BotDto, BotsResponse, ToggleDisableBotDto
-from bots.serializers.languages import BotLanguageConfigDto
-from bots.serializers.widget import (
+from bots.services import bots, config, languages, welcome
+from bots.shapes.bot import BotDto, BotsResponse, ToggleDisableBotDto
+from bots.shapes.languages import BotLanguageConfigDto
+from bots.shapes.widget import (
     BotConfigDto,
     InLanguage,
     OfKeyInLanguage,
     SampleQuestions,
     SampleQuestionsResponse,
 )
-from bots.services import bots, config, languages, welcome
-from chatplatform.api import TenantViewSet, operation
-from chatplatform.errors import json_response
-from chatplatform.openapi import Error
-from chatplatform.pagination import Page, page
+from chatplatform.api.errors import json_response
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY
 
 # How long a browser shows a configuration without asking whether it is still right (seconds).
@@ -52,7 +52,7 @@ class BotViewSet(TenantViewSet):
     @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """Your bots, oldest first."""
-        return page(bots.list_of(self.client), query, shape=BotDto.of)
+        return page(bots.list_of(self.client), query, shape=BotDto.from_row)
 
     @operation("bot", "Get Bot By Id", access=BEARER, returns=BotDto)
     def retrieve(self, request: Request, bot_id: int) -> BotDto:

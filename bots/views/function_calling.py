@@ -5,17 +5,17 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from bots.serializers.function_calling import (
+from bots.services import bots, function_calls, functions
+from bots.shapes.function_calling import (
     FunctionCallDecision,
     FunctionCallingConfigDTO,
     FunctionCallingEventDTO,
     FunctionCallingEventsQuery,
     FunctionCallingEventsResponse,
 )
-from bots.services import bots, function_calls, functions
-from chatplatform.api import TenantViewSet, operation
-from chatplatform.openapi import Error
-from chatplatform.pagination import page
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.pagination import page
 from identity.auth import ADMIN, BEARER
 
 
@@ -53,7 +53,7 @@ class FunctionCallViewSet(TenantViewSet):
     ) -> dict[str, Any]:
         """Every call that the bot asked for, newest first: arguments, result, time, error."""
         rows = function_calls.list_of(bots.get(self.client, bot_id), query)
-        return page(rows, query, by="-id", shape=FunctionCallingEventDTO.of)
+        return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
 
     @operation(
         "function-calling", "Decide Function Call", access=BEARER, body=FunctionCallDecision,
@@ -70,4 +70,4 @@ class FunctionCallViewSet(TenantViewSet):
         row = function_calls.decide(
             bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user
         )
-        return FunctionCallingEventDTO.of(row)
+        return FunctionCallingEventDTO.from_row(row)

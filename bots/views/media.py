@@ -3,7 +3,7 @@
 from django.http import FileResponse, HttpRequest, HttpResponseBase
 
 from bots.services import banners
-from chatplatform import errors
+from chatplatform.api import errors
 
 
 def banner(request: HttpRequest, name: str) -> HttpResponseBase:

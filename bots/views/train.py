@@ -4,25 +4,6 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from bots.serializers.train import (
-    Body_upload_files_ai__bot_id__train_document_post,
-    DocumentDto,
-    DocumentsResponse,
-    ImportantDocumentDto,
-    PromptDto,
-    PromptVersion,
-    ReuploadFilesRequest,
-    ReuploadFilesResponse,
-)
-from bots.serializers.web_url import WebUrlDto, WebUrlsResponse
-from bots.serializers.widget import (
-    BannerUploadResponseDto,
-    Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
-    BotBannerDto,
-    CustomerInfoFields,
-    OfKey,
-    WelcomeMessages,
-)
 from bots.services import (
     banners,
     bots,
@@ -32,9 +13,28 @@ from bots.services import (
     web_urls,
     welcome,
 )
-from chatplatform.api import Form, TenantViewSet, operation
-from chatplatform.openapi import Error
-from chatplatform.pagination import Page, page
+from bots.shapes.train import (
+    Body_upload_files_ai__bot_id__train_document_post,
+    DocumentDto,
+    DocumentsResponse,
+    ImportantDocumentDto,
+    PromptDto,
+    PromptVersion,
+    ReuploadFilesRequest,
+    ReuploadFilesResponse,
+)
+from bots.shapes.web_url import WebUrlDto, WebUrlsResponse
+from bots.shapes.widget import (
+    BannerUploadResponseDto,
+    Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
+    BotBannerDto,
+    CustomerInfoFields,
+    OfKey,
+    WelcomeMessages,
+)
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import Form, TenantViewSet, operation
+from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER
 
 BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
@@ -46,7 +46,7 @@ class PromptViewSet(TenantViewSet):
     def create(self, request: Request, bot_id: int, body: PromptDto) -> PromptDto:
         """A new version, which the bot follows from now on; the old ones stay."""
         bot = bots.get(self.client, bot_id)
-        return PromptDto.of(prompts.create(bot, given=body, by=self.user))
+        return PromptDto.from_row(prompts.create(bot, given=body, by=self.user))
 
     @operation(
         "AI / train", "Get Current Prompt", access=BEARER, query=PromptVersion, returns=PromptDto
@@ -55,8 +55,8 @@ class PromptViewSet(TenantViewSet):
         """The version that the bot follows, or an earlier one; 404 before the first."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
-            return PromptDto.of(prompts.get_current(bot))
-        return PromptDto.of(prompts.get_version(bot, version=query.version))
+            return PromptDto.from_row(prompts.get_current(bot))
+        return PromptDto.from_row(prompts.get_version(bot, version=query.version))
 
 
 class DocumentViewSet(TenantViewSet):
@@ -76,7 +76,7 @@ class DocumentViewSet(TenantViewSet):
         already has give the document that it has.
         """
         documents = training.upload(bots.get(self.client, bot_id), files=body.files)
-        return {"items": [DocumentDto.of(one) for one in documents], "next_cursor": None}
+        return {"items": [DocumentDto.from_row(one) for one in documents], "next_cursor": None}
 
     @operation("AI / train", "Delete Document By Id", access=BEARER, status=204)
     def destroy(self, request: Request, bot_id: int, document_id: int) -> None:
@@ -88,7 +88,7 @@ class DocumentViewSet(TenantViewSet):
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """The files that were uploaded, newest first, with how far their training is."""
         rows = training.files_of(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=DocumentDto.of)
+        return page(rows, query, by="-id", shape=DocumentDto.from_row)
 
     @operation(
         "AI / train", "Set Important Document", access=BEARER, body=ImportantDocumentDto,
@@ -102,7 +102,7 @@ class DocumentViewSet(TenantViewSet):
         The bot quotes no document before `valid_from` or after `valid_to`, important or not.
         """
         bot = bots.get(self.client, bot_id)
-        return DocumentDto.of(
+        return DocumentDto.from_row(
             training.set_importance(bot, document_id=document_id, given=body, by=self.user)
         )
 
@@ -144,7 +144,7 @@ class WebUrlViewSet(TenantViewSet):
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """The bot's addresses, newest first, with what became of their pages."""
         rows = web_urls.list_of(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=WebUrlDto.of)
+        return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
     def destroy(self, request: Request, bot_id: int, web_url_id: int) -> None:
@@ -165,7 +165,7 @@ class CustomerInfoViewSet(TenantViewSet):
     @operation("AI / train", "Get Customer Info Field", access=BEARER, returns=CustomerInfoFields)
     def retrieve(self, request: Request, bot_id: int) -> CustomerInfoFields:
         """What the bot asks a customer for."""
-        return CustomerInfoFields.of(bots.get(self.client, bot_id))
+        return CustomerInfoFields.from_bot(bots.get(self.client, bot_id))
 
 
 class WelcomeViewSet(TenantViewSet):

@@ -31,7 +31,7 @@ from chats.models import (
     TagSource,
     text_content,
 )
-from chats.serializers.people import Location
+from chats.shapes.people import Location
 from identity.models import Role, User
 
 SEED, DAYS = 20, 30

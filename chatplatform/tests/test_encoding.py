@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chatplatform.encoding import as_json
-from chatplatform.shapes import Moment, Shape, Text
+from chatplatform.api.encoding import as_json
+from chatplatform.api.shapes import Moment, Shape, Text
 
 
 class Part(Shape):

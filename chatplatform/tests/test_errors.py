@@ -5,7 +5,7 @@ import re
 import pytest
 from django.db import connection
 
-UNHANDLED = "chatplatform.errors"
+UNHANDLED = "chatplatform.api.errors"
 
 
 def is_error(reply, status, code):

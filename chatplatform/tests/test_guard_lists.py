@@ -29,8 +29,8 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
+from chatplatform.api.pagination import Page
 from chatplatform.ids import short_code, uuid7
-from chatplatform.pagination import Page
 from chatplatform.testing import Person, make_key
 from chatplatform.tests.test_guard_operations import ALL, Served, rows_of
 from chats.models import (

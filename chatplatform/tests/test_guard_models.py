@@ -45,7 +45,7 @@ def test_rows_of_a_client_always_have_one():
 
 @pytest.mark.parametrize("model", OF_CLIENT, ids=lambda model: model._meta.label)
 def test_rows_of_a_client_are_reached_through_it(model):
-    assert callable(getattr(model._default_manager, "of", None))
+    assert callable(getattr(model._default_manager, "for_client", None))
 
 
 def test_views_reach_rows_through_their_client():
@@ -55,7 +55,7 @@ def test_views_reach_rows_through_their_client():
         of_client = {
             id(node.value)
             for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and node.attr == "of"
+            if isinstance(node, ast.Attribute) and node.attr == "for_client"
         }
         found = [
             f"{path}:{node.lineno}"
@@ -64,7 +64,7 @@ def test_views_reach_rows_through_their_client():
             and node.attr in {"objects", "_default_manager", "_base_manager"}
             and id(node) not in of_client
         ]
-        assert not found, "begin with .objects.of(client)"
+        assert not found, "begin with .objects.for_client(client)"
 
 
 def test_no_order_is_hidden_in_a_model():

@@ -16,7 +16,8 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from chatplatform.api import PUBLIC, Access, Form, routes
+from chatplatform.api.access import PUBLIC, Access
+from chatplatform.api.operation import Form, routes
 from chatplatform.testing import PASSWORD, Person, make_bot, make_key, make_person
 from identity.models import Role
 
@@ -594,7 +595,7 @@ def ask(who: Person, served: Served, path: str, query: dict[str, Any]) -> Any:
 @each(WITH_QUERY)
 def test_422_to_a_wrong_query(served, ann, ann_key, ours, monkeypatch):
     # Signed for any list, so that what is behind the signature is tried as well.
-    monkeypatch.setattr("chatplatform.pagination._salt", lambda *_: "any")
+    monkeypatch.setattr("chatplatform.api.pagination._salt", lambda *_: "any")
     signed = [signing.dumps(position, salt="any") for position in WRONG_POSITIONS]
     for caller in callers(served.declared.access, ann, ann_key):
         path = served.fill(ours)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from chatplatform.api import Form, Operation, routes
-from chatplatform.shapes import MAX_ID, read_only_fields
+from chatplatform.api.operation import Form, Operation, routes
+from chatplatform.api.shapes import MAX_ID, read_only_fields
 
 
 def asked_of(declared: Operation) -> list[type[BaseModel]]:

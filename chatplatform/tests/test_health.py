@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from chatplatform import health
-from chatplatform.asgi import THREADS, Application
+from chatplatform.web import health
+from chatplatform.web.application import THREADS, Application
 
 
 @pytest.fixture

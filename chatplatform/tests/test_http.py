@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from chatplatform import http
+from chatplatform import egress
 
 BOMB = gzip.compress(bytes(50_000_000))
 
@@ -230,39 +230,39 @@ def names(monkeypatch):
 
 
 def get(url, **options):
-    return http.request("GET", url, purpose="test", **options)
+    return egress.request("GET", url, purpose="test", **options)
 
 
 @pytest.mark.parametrize("url", BLOCKED_URLS, ids=lambda url: url[:40] or "empty")
 def test_a_forbidden_target_is_blocked_at_save_and_at_send(url, settings, monkeypatch):
     settings.EGRESS_ALLOW = []
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("connected"))
-    with pytest.raises(http.Blocked) as at_save:
-        http.check_url(url)
-    with pytest.raises(http.EgressError) as at_send:
+    with pytest.raises(egress.Blocked) as at_save:
+        egress.check_url(url)
+    with pytest.raises(egress.EgressError) as at_send:
         get(url, timeout_seconds=3)
     # A text that is no host name is "not found" for the resolver: nothing is told by that.
-    assert isinstance(at_send.value, http.Blocked | http.ConnectionFailed)
-    assert str(at_save.value) == http.REFUSAL
+    assert isinstance(at_send.value, egress.Blocked | egress.ConnectionFailed)
+    assert str(at_save.value) == egress.REFUSAL
 
 
 @pytest.mark.parametrize(
     "address", ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 )
 def test_public_addresses_are_public(address):
-    assert http.is_public(address)
+    assert egress.is_public(address)
 
 
 def test_a_public_url_passes_the_check(names):
     names["shop.example"] = [["93.184.215.14", "2606:4700::1111"]]
-    http.check_url("https://shop.example/hook?x=1")
-    http.check_url("http://shop.example:443/")
+    egress.check_url("https://shop.example/hook?x=1")
+    egress.check_url("http://shop.example:443/")
 
 
 def test_one_private_address_among_public_ones_is_enough(names):
     names["shop.example"] = [["93.184.215.14", "10.0.0.1"]]
-    with pytest.raises(http.Blocked):
-        http.check_url("https://shop.example/")
+    with pytest.raises(egress.Blocked):
+        egress.check_url("https://shop.example/")
 
 
 def test_an_unknown_name_is_refused_in_the_same_words(monkeypatch):
@@ -270,18 +270,18 @@ def test_an_unknown_name_is_refused_in_the_same_words(monkeypatch):
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(http.Blocked, match=http.REFUSAL):
-        http.check_url("https://nobody.example/")
-    with pytest.raises(http.ConnectionFailed):
+    with pytest.raises(egress.Blocked, match=egress.REFUSAL):
+        egress.check_url("https://nobody.example/")
+    with pytest.raises(egress.ConnectionFailed):
         get("https://nobody.example/")
 
 
 def test_a_name_that_turns_to_the_loopback_after_saving(receiver, names, monkeypatch, caplog):
-    monkeypatch.setattr(http, "_PORTS", frozenset({80, 443, receiver.server_port}))
+    monkeypatch.setattr(egress, "_PORTS", frozenset({80, 443, receiver.server_port}))
     names["turning.example"] = [["93.184.215.14"], ["127.0.0.1"]]
     url = f"http://turning.example:{receiver.server_port}/"
-    http.check_url(url)
-    with caplog.at_level(logging.WARNING), pytest.raises(http.Blocked):
+    egress.check_url(url)
+    with caplog.at_level(logging.WARNING), pytest.raises(egress.Blocked):
         get(url)
     assert receiver.connections == 0
     assert "purpose=test host=turning.example reason=address" in caplog.text
@@ -304,7 +304,7 @@ def test_the_next_address_is_tried_when_one_does_not_answer(receiver, names):
 
 
 def test_a_reply(allowed):
-    reply = http.request(
+    reply = egress.request(
         "POST", f"{allowed.url}/", headers={"X-Key": "k"}, json={"a": "é"}, purpose="test"
     )
     assert (reply.status, reply.body, reply.headers["x-test"]) == (201, b"fine", "yes")
@@ -316,27 +316,27 @@ def test_a_reply(allowed):
 
 
 def test_raw_content_is_sent_as_it_is(allowed):
-    http.request("POST", f"{allowed.url}/", content=b'{"a" :1}', purpose="test")
+    egress.request("POST", f"{allowed.url}/", content=b'{"a" :1}', purpose="test")
     assert allowed.seen[0][3] == b'{"a" :1}'
 
 
 def test_the_allow_list_is_exact(allowed, settings):
     assert get(f"{allowed.url}/").status == 201
     settings.EGRESS_ALLOW = [f"127.0.0.1:{allowed.server_port + 1}"]
-    with pytest.raises(http.Blocked):
+    with pytest.raises(egress.Blocked):
         get(f"{allowed.url}/")
     assert allowed.connections == 1
-    assert http.host_port("http://[::1]/x") == "::1:80"
-    assert http.host_port("https://Model.example/v1") == "model.example:443"
+    assert egress.host_port("http://[::1]/x") == "::1:80"
+    assert egress.host_port("https://Model.example/v1") == "model.example:443"
 
 
 def test_credentials_go_to_pinned_hosts_only(allowed):
     assert get(f"{allowed.url}/", only_hosts={"127.0.0.1"}).status == 201
-    with pytest.raises(http.Blocked):
+    with pytest.raises(egress.Blocked):
         get(f"{allowed.url}/", headers={"Authorization": "x"}, only_hosts={"api.example"})
     assert allowed.connections == 1
-    assert http._is_pinned("a.media.example", {".media.example"})
-    assert not http._is_pinned("evilmedia.example", {".media.example"})
+    assert egress._is_pinned("a.media.example", {".media.example"})
+    assert not egress._is_pinned("evilmedia.example", {".media.example"})
 
 
 def test_a_redirect_is_returned_and_not_followed(allowed):
@@ -347,11 +347,11 @@ def test_a_redirect_is_returned_and_not_followed(allowed):
 
 
 def test_each_hop_of_a_following_client_is_guarded(allowed, settings):
-    with http.client(purpose="test", allow=settings.EGRESS_ALLOW) as client:
+    with egress.client(purpose="test", allow=settings.EGRESS_ALLOW) as client:
         client.follow_redirects = True
         assert client.get(f"{allowed.url}/redirect").status_code == 201
         allowed.server_address = ("127.0.0.2", allowed.server_port)
-        with pytest.raises(http.Blocked):
+        with pytest.raises(egress.Blocked):
             client.get("http://127.0.0.2/")
 
 
@@ -363,21 +363,21 @@ def test_the_environments_proxy_is_not_used(allowed, monkeypatch):
 
 @pytest.mark.parametrize("path", ["drip", "dripping_headers", "silent"])
 def test_the_deadline_is_for_the_whole_exchange(allowed, path):
-    with pytest.raises(http.Timeout):
+    with pytest.raises(egress.Timeout):
         get(f"{allowed.url}/{path}", timeout_seconds=0.7)
 
 
 def test_a_slow_resolver_is_part_of_the_deadline(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: time.sleep(5))
-    with pytest.raises(http.Timeout):
+    with pytest.raises(egress.Timeout):
         get("http://slow.example/", timeout_seconds=0.3)
 
 
 def test_a_receiver_that_takes_nothing_is_part_of_the_deadline(settings):
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         pair = f"127.0.0.1:{deaf.getsockname()[1]}"
-        with pytest.raises(http.Timeout):
-            http.request(
+        with pytest.raises(egress.Timeout):
+            egress.request(
                 "POST",
                 f"http://{pair}/",
                 content=bytes(20_000_000),
@@ -389,19 +389,19 @@ def test_a_receiver_that_takes_nothing_is_part_of_the_deadline(settings):
 
 @pytest.mark.parametrize("path", ["endless", "bomb", "headers"])
 def test_too_much_is_cut(allowed, path):
-    with pytest.raises(http.TooLarge):
+    with pytest.raises(egress.TooLarge):
         get(f"{allowed.url}/{path}")
 
 
 def test_the_limit_is_counted_in_decoded_bytes(allowed):
     assert get(f"{allowed.url}/gzip", max_bytes=5_000).body == b"text " * 1_000
-    with pytest.raises(http.TooLarge):
+    with pytest.raises(egress.TooLarge):
         get(f"{allowed.url}/gzip", max_bytes=4_999)
 
 
 @pytest.mark.parametrize("path", ["torn", "nonsense", "torn_gzip", "false_gzip", "brotli"])
 def test_a_broken_answer_is_a_failed_connection(allowed, path):
-    with pytest.raises(http.ConnectionFailed):
+    with pytest.raises(egress.ConnectionFailed):
         get(f"{allowed.url}/{path}")
 
 
@@ -409,7 +409,7 @@ def test_a_closed_port_is_a_failed_connection(settings):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         pair = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(http.ConnectionFailed):
+        with pytest.raises(egress.ConnectionFailed):
             get(f"http://{pair}/", allow={pair})
 
 
@@ -449,13 +449,13 @@ def test_tls_is_checked_against_the_name_and_not_the_address(
     server_side.sni_callback = lambda _socket, name, _context: indicated.append(name)
     receiver.socket = server_side.wrap_socket(receiver.socket, server_side=True)
     trusting = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(http, "_tls", lambda: trusting)
+    monkeypatch.setattr(egress, "_tls", lambda: trusting)
     names["shop.example"] = names["other.example"] = [["127.0.0.1"]]
     port = receiver.server_port
     reply = get(f"https://shop.example:{port}/", allow={f"shop.example:{port}"})
     assert reply.status == 201
     assert indicated == ["shop.example"]
-    with pytest.raises(http.ConnectionFailed):
+    with pytest.raises(egress.ConnectionFailed):
         get(f"https://other.example:{port}/", allow={f"other.example:{port}"})
     assert len(receiver.seen) == 1
 
@@ -471,4 +471,4 @@ def test_every_private_ipv4_network_hides_behind_no_form():
                 f"64:ff9b::{address}",
                 f"2002:{packed >> 16:x}:{packed & 0xFFFF:x}::",
             ):
-                assert not http.is_public(form), form
+                assert not egress.is_public(form), form

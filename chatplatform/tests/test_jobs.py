@@ -160,24 +160,24 @@ def test_a_rolled_back_transaction_leaves_no_job(work):
 
 
 def test_a_twin_of_waiting_work_is_not_added(work):
-    add(key="a", number=1)
-    add(key="a", number=2)
-    add(key="b", number=3)
+    add(dedupe_key="a", number=1)
+    add(dedupe_key="a", number=2)
+    add(dedupe_key="b", number=3)
     assert [job.args["number"] for job in Job.objects.order_by("id")] == [1, 3]
 
 
 def test_a_twin_of_running_work_waits_behind_it(work):
-    job = add(key="a")
-    work.act = lambda **_: add(key="a")
+    job = add(dedupe_key="a")
+    work.act = lambda **_: add(dedupe_key="a")
     jobs.run(job.pk)
     assert list(Job.objects.order_by("id").values_list("state", flat=True)) == ["done", "queued"]
 
 
 def test_a_failed_job_gives_way_to_a_newer_twin(work):
-    job = add(key="a")
+    job = add(dedupe_key="a")
 
     def act(**_):
-        add(key="a")
+        add(dedupe_key="a")
         raise ValueError("too old")
 
     work.act = act
@@ -194,8 +194,8 @@ def test_a_job_of_later_is_not_claimed(work):
 
 
 def test_a_lane_runs_in_order(work):
-    first, second = add(lane="a", n=1), add(lane="a", n=2)
-    other = add(lane="b", n=3)
+    first, second = add(ordering_key="a", n=1), add(ordering_key="a", n=2)
+    other = add(ordering_key="b", n=3)
     assert {pk for pk, _ in jobs.take_due()} == {first.pk, other.pk}
     assert jobs.run(second.pk) is False
     assert jobs.run(first.pk) is True
@@ -204,7 +204,7 @@ def test_a_lane_runs_in_order(work):
 
 
 def test_a_lane_waits_for_its_running_job(work):
-    first, second = add(lane="a"), add(lane="a")
+    first, second = add(ordering_key="a"), add(ordering_key="a")
     tried: list[jobs.Lease | None] = []
     work.act = lambda **_: tried.append(jobs._claim(second.pk)) if not tried else None
     jobs.run(first.pk)
@@ -213,7 +213,7 @@ def test_a_lane_waits_for_its_running_job(work):
 
 
 def test_a_lane_waits_for_its_failed_job(work):
-    first, second = add(lane="a"), add(lane="a")
+    first, second = add(ordering_key="a"), add(ordering_key="a")
     work.act = fail(ValueError("no"))
     jobs.run(first.pk)
     assert jobs.run(second.pk) is False
@@ -228,7 +228,7 @@ def test_two_workers_run_one_job_once(work):
 
 
 def test_two_workers_never_run_one_lane_at_once(work):
-    rows = [add(lane="a", n=n) for n in range(6)]
+    rows = [add(ordering_key="a", n=n) for n in range(6)]
     running, most = [], []
 
     def act(n):
@@ -293,7 +293,7 @@ def test_give_up_ends_at_once(work):
 
 
 def test_a_dead_job_does_not_block_its_lane(work):
-    first, second = add(lane="a"), add(lane="a")
+    first, second = add(ordering_key="a"), add(ordering_key="a")
     work.act = fail(jobs.GiveUp("no"))
     jobs.run(first.pk)
     work.act = lambda **_: None
@@ -372,11 +372,11 @@ def test_a_job_that_kills_its_workers_ends_dead(work):
 
 
 def test_a_job_that_is_handed_back_was_never_tried(work):
-    job = add(lane="a")
+    job = add(ordering_key="a")
     kept = []
 
     def act(**_):
-        jobs.hand_back([job.pk])
+        jobs.return_to_queue([job.pk])
         job.refresh_from_db()
         assert (job.state, job.attempts, job.lease_token) == (JobState.QUEUED, 0, None)
         assert jobs.take_due() == [(job.pk, NAME)]
@@ -396,7 +396,7 @@ def test_a_job_that_is_handed_back_was_never_tried(work):
 def test_only_what_runs_is_handed_back(work):
     waiting, done = add(number=1), add(number=2)
     jobs.run(done.pk)
-    jobs.hand_back([waiting.pk, done.pk, done.pk + 1])
+    jobs.return_to_queue([waiting.pk, done.pk, done.pk + 1])
     done.refresh_from_db()
     assert (done.state, done.attempts) == (JobState.DONE, 1)
     waiting.refresh_from_db()
@@ -407,7 +407,7 @@ def test_a_stop_does_not_forgive_what_a_crash_cost(work):
     job = add(number=7)
     for _ in range(3):
         assert jobs._claim(job.pk)
-        jobs.hand_back([job.pk])
+        jobs.return_to_queue([job.pk])
         assert jobs._claim(job.pk)
         expire(job)
         jobs.sweep()
@@ -432,7 +432,7 @@ def test_a_job_is_buried_where_telling_of_it_fails(work, caplog):
         Job.objects.filter(pk=after.pk).update(progress=50)  # goes with the failure
         raise ValueError("nobody there")
 
-    job, after = add(lane="a"), add(lane="a")
+    job, after = add(ordering_key="a"), add(ordering_key="a")
     work.act = fail(jobs.GiveUp("The channel was removed."))
     work.dead = mock.Mock(append=tell)
     assert jobs.run(job.pk)
@@ -445,7 +445,7 @@ def test_a_job_is_buried_where_telling_of_it_fails(work, caplog):
     (logged,) = caplog.records
     assert logged.getMessage() == f"{NAME} #{job.pk} is dead, and on_dead failed"
     work.act = lambda **_: None
-    assert jobs.run(after.pk), "its lane goes on"
+    assert jobs.run(after.pk), "its ordering key goes on"
 
 
 def test_a_lease_that_holds_is_left_alone(work):
@@ -468,7 +468,7 @@ def test_a_long_job_keeps_its_lease(work, settings):
             swept.append(jobs.sweep())
 
     work.act = act
-    with mock.patch.object(jobs, "_keeper", jobs._Keeper()):
+    with mock.patch.object(jobs, "_lease_renewer", jobs.LeaseRenewer()):
         jobs.run(job.pk)
     assert set(swept) == {0}
     job.refresh_from_db()
@@ -504,12 +504,12 @@ def test_a_job_is_hinted_once(work):
 def test_a_lost_hint_is_given_again_ever_later(work):
     job = add()
     jobs.take_due()
-    for hints, seconds in ((1, 11), (2, 21)):
+    for dispatches, seconds in ((1, 11), (2, 21)):
         job.refresh_from_db()
-        assert job.hints == hints
-        Job.objects.update(hinted_at=Now() - timedelta(seconds=seconds - 3))
+        assert job.dispatches == dispatches
+        Job.objects.update(dispatched_at=Now() - timedelta(seconds=seconds - 3))
         assert jobs.take_due() == []
-        Job.objects.update(hinted_at=Now() - timedelta(seconds=seconds))
+        Job.objects.update(dispatched_at=Now() - timedelta(seconds=seconds))
         assert len(jobs.take_due()) == 1
 
 
@@ -517,7 +517,7 @@ def test_a_broker_that_forgot_gets_everything_again(work):
     add()
     add()
     jobs.take_due()
-    assert jobs.forget_hints() == 2
+    assert jobs.forget_dispatches() == 2
     assert len(jobs.take_due()) == 2
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from chatplatform.lazy import Once
+from chatplatform.call_once import Once
 
 
 def test_threads_that_come_first_together_make_it_once():

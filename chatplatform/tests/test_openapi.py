@@ -7,14 +7,14 @@ import pytest
 from django.conf import settings
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
-from chatplatform.api import routes
+from chatplatform.api.operation import routes
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 
 @pytest.fixture(scope="module")
 def document():
-    from chatplatform.health import document  # noqa: PLC0415 - it builds on import of the URLs
+    from chatplatform.web.health import document  # noqa: PLC0415 - it builds on import of the URLs
 
     return json.loads(json.dumps(document()))
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from chatplatform import embedded, run
-from chatplatform.health import PROCESSES
 from chatplatform.jobs import Queue
+from chatplatform.local import launcher, servers
+from chatplatform.web.health import PROCESSES
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def start(data_dir: Path, port: int | str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "chatplatform.run"],
+        [sys.executable, "-m", "chatplatform.local.launcher"],
         cwd=ROOT,
         env=os.environ | {"DATA_DIR": str(data_dir), "PORT": str(port)},
         capture_output=True,
@@ -31,7 +31,7 @@ def start(data_dir: Path, port: int | str) -> subprocess.CompletedProcess[str]:
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    return embedded.wait_until(condition, secs=5)
+    return servers.wait_until(condition, secs=5)
 
 
 def test_taken_port_is_one_sentence(tmp_path: Path) -> None:
@@ -45,17 +45,17 @@ def test_taken_port_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_second_run_on_one_folder_is_refused(tmp_path: Path) -> None:
-    lock = embedded.Lock(tmp_path)
-    done = start(tmp_path, embedded.free_port())
+    lock = servers.Lock(tmp_path)
+    done = start(tmp_path, servers.free_port())
     assert done.returncode == 1
     assert f"is in use by another run (process {os.getpid()})" in done.stderr
     assert done.stderr.count("\n") == 1
     lock.release()
-    embedded.Lock(tmp_path).release()
+    servers.Lock(tmp_path).release()
 
 
 def test_every_queue_has_one_worker_and_every_part_is_looked_for(tmp_path: Path) -> None:
-    parts = run.parts(run.Config("127.0.0.1", 8000, tmp_path))
+    parts = launcher.parts(launcher.Config("127.0.0.1", 8000, tmp_path))
     commands = [part.command for part in parts if "-Q" in part.command]
     taken = [name for one in commands for name in one[one.index("-Q") + 1].split(",")]
     assert sorted(taken) == sorted(Queue)
@@ -64,16 +64,16 @@ def test_every_queue_has_one_worker_and_every_part_is_looked_for(tmp_path: Path)
 
 @pytest.mark.parametrize("port", ["none", "0", "70000"])
 def test_bad_port_is_one_sentence(tmp_path: Path, port: str) -> None:
-    with pytest.raises(embedded.ServerError, match="PORT must be a number"):
-        run.read_config({"PORT": port, "DATA_DIR": str(tmp_path)})
+    with pytest.raises(servers.ServerError, match="PORT must be a number"):
+        launcher.read_config({"PORT": port, "DATA_DIR": str(tmp_path)})
 
 
 def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     # The leader notes itself and a child, as a server with workers would have.
     script = f"sleep 60 & echo $$ $! >> '{pids}'; wait"
-    part = run.Part("web", ["sh", "-c", script], patience=1)
-    process = run.Process(part, os.environ, run.Output())
+    part = launcher.Part("web", ["sh", "-c", script], patience=1)
+    process = launcher.Process(part, os.environ, launcher.Output())
     process.start()
     assert eventually(lambda: pids.exists() and pids.read_text().count("\n") == 1)
     leader, child = map(int, pids.read_text().split())
@@ -81,7 +81,7 @@ def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) 
     assert eventually(process.has_ended)
     process.watch()
     assert eventually(lambda: not is_alive(child))
-    time.sleep(run.FIRST_DELAY_SECS)
+    time.sleep(launcher.FIRST_DELAY_SECS)
     process.watch()
     assert eventually(lambda: pids.read_text().count("\n") == 2)
     process.signal(signal.SIGKILL)
@@ -95,18 +95,18 @@ def is_alive(pid: int) -> bool:
 
 
 def test_leftovers_of_a_killed_run_are_found_by_their_mark(tmp_path: Path) -> None:
-    mark = {run.RUN_MARK: str(tmp_path)}
+    mark = {launcher.RUN_MARK: str(tmp_path)}
     with (
         subprocess.Popen(["sleep", "60"], env=os.environ | mark) as ours,
         subprocess.Popen(["sleep", "60"]) as other,
     ):
-        run.kill_leftovers(tmp_path)
+        launcher.kill_leftovers(tmp_path)
         assert ours.wait(5) == -signal.SIGKILL
         assert other.poll() is None
         other.kill()
 
 
 def test_delay_grows_to_its_limit() -> None:
-    delay = run.Delay()
+    delay = launcher.Delay()
     delays = [delay.died() for _ in range(8)]
     assert delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]

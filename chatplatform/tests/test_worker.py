@@ -13,7 +13,8 @@ import redis
 from celery import Celery
 from django.conf import settings as django_settings
 
-from chatplatform import embedded, jobs, run
+from chatplatform import jobs
+from chatplatform.local import launcher, servers
 from chatplatform.models import Job, JobState
 from chatplatform.tests.web_process import database_url
 
@@ -23,7 +24,7 @@ POOLS = ["threads", "prefork"]
 
 @pytest.fixture
 def broker(tmp_path):
-    server = embedded.Valkey(embedded.make_data_dir(tmp_path / "broker"))
+    server = servers.Valkey(servers.make_data_dir(tmp_path / "broker"))
     server.start()
     yield server
     server.stop(secs=3)
@@ -61,7 +62,7 @@ def is_alive(broker):
 
 
 def wait_until(holds, seconds=30.0):
-    assert embedded.wait_until(holds, secs=seconds), "it did not come to that"
+    assert servers.wait_until(holds, secs=seconds), "it did not come to that"
 
 
 def hint(broker, name, **arguments):
@@ -150,7 +151,7 @@ def test_a_stop_hands_back_what_it_cuts(broker, pool):
 
 
 def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):
-    parts = run.parts(run.Config("127.0.0.1", 8000, tmp_path))
+    parts = launcher.parts(launcher.Config("127.0.0.1", 8000, tmp_path))
     soft = [part for part in parts if part.environ.get("REMAP_SIGTERM") == "SIGQUIT"]
     assert soft
     for part in soft:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from celery.signals import worker_init
 
-from chatplatform import heartbeat
 from chatplatform.celery import app
+from chatplatform.jobs import heartbeat
 
 heartbeat.EVERY_SECONDS = 0.2
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from chatplatform.testing import make_person
 from chatplatform.tests import stub_model, tool_server
 from chats.models import Conversation, Message, SenderType, text_content
-from chats.services import conversations, messages
+from chats.services.core import conversations, messages
 from identity.models import CreditEntry, EntryKind, Role, Subscription
 
 NOBODY_LISTENS = "http://127.0.0.1:9/v1"
@@ -137,7 +137,7 @@ def paid():
     """`paid(client)`: credits that are gone by the ledger, which must fit the balance."""
 
     def of(client) -> int:
-        calls = CreditEntry.objects.of(client).filter(
+        calls = CreditEntry.objects.for_client(client).filter(
             kind__in=[EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE]
         )
         spent: int = -sum(calls.values_list("amount", flat=True))

@@ -58,7 +58,7 @@ def test_an_agent_takes_it_meanwhile(server, ben, talk):
     def take():
         Conversation.objects.update(assign_type="agent", assignee=ben.user)
 
-    with run_before("chats.services.conversations.lock", take):
+    with run_before("chats.services.core.conversations.lock", take):
         assert server.post(path_of(talk), {"text": "Hello"}).status_code == 409
     assert Message.objects.count() == 0
 

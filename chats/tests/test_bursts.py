@@ -7,11 +7,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from chatplatform import jobs, live
+from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.testing import make_chat, run_before, run_jobs, trained
+from chatplatform.web import live
 from chats.models import Message
-from chats.services import replies, turns
+from chats.services import reply_responses
+from chats.services.reply import pipeline
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,7 +38,7 @@ def ask(person, chat, text, **more):
 
 
 def turn(message_id):
-    return turns.turn_of(Message.objects.get(pk=message_id), asked=True)
+    return reply_responses.turn_of(Message.objects.get(pk=message_id), asked=True)
 
 
 def time_passes():
@@ -65,11 +67,11 @@ def test_one_reply_for_all_of_them(server, chat):
 def test_each_message_moves_the_reply_but_not_for_ever(server, chat):
     ask(server, chat, KNOWN)
     first = Job.objects.get()
-    Job.objects.update(due_at=timezone.now() + timedelta(seconds=1), hinted_at=timezone.now())
+    Job.objects.update(due_at=timezone.now() + timedelta(seconds=1), dispatched_at=timezone.now())
     ask(server, chat, "please")
     moved = Job.objects.get()
     assert moved.due_at > timezone.now() + timedelta(seconds=50)
-    assert moved.hinted_at is None
+    assert moved.dispatched_at is None
     Job.objects.update(created_at=first.created_at - timedelta(seconds=299))
     ask(server, chat, "quickly")
     assert Job.objects.get().due_at < timezone.now() + timedelta(seconds=5)
@@ -99,7 +101,7 @@ def test_what_comes_while_the_reply_is_made_gets_its_own(server, chat):
     asked = [ask(server, chat, KNOWN)]
     time_passes()
     with run_before(
-        "chats.services.replies._say", lambda: asked.append(ask(server, chat, "Hello!"))
+        "chats.services.reply.pipeline._say", lambda: asked.append(ask(server, chat, "Hello!"))
     ):
         run_jobs()
     assert [str(reply.in_reply_to_id) for reply in replied()] == asked[:1]
@@ -125,7 +127,7 @@ def test_a_worker_that_dies_doubles_nothing(server, chat):
     Job.objects.update(state=JobState.QUEUED)
     run_jobs()
     # And one that never came so far: another takes the whole burst.
-    replies.answer(asked[1], earlier=asked[:1])
+    pipeline.answer(asked[1], earlier=asked[:1])
     assert len(replied()) == 1
 
 

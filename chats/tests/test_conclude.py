@@ -17,14 +17,14 @@ def ask_for(client, **wishes):
     client.config.save()
 
 
-def conclude(chat):
-    enqueue("chats.conclude", client_id=chat.client_id, conversation_id=str(chat.pk))
+def run_after_end(chat):
+    enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     run_jobs()
 
 
 def test_nothing_where_the_client_asks_for_nothing(ann, talk, say, paid):
     say(talk, "customer", "Terrible!")
-    conclude(talk)
+    run_after_end(talk)
     talk.refresh_from_db()
     assert (talk.summary, talk.sentiment, talk.tags) == (None, None, [])
     assert paid(ann.client) == 0
@@ -33,7 +33,7 @@ def test_nothing_where_the_client_asks_for_nothing(ann, talk, say, paid):
 def test_all_that_the_client_asks_for(ann, talk, say, paid):
     ask_for(ann.client, auto_summary=True, auto_tag=True, auto_sentiment=True)
     say(talk, "customer", "This is the worst shop I know, I am furious!")
-    conclude(talk)
+    run_after_end(talk)
     talk.refresh_from_db()
     assert talk.summary
     assert talk.sentiment == "negative"
@@ -47,8 +47,8 @@ def test_all_that_the_client_asks_for(ann, talk, say, paid):
 def test_twice_makes_one_summary(ann, talk, say):
     ask_for(ann.client, auto_summary=True)
     say(talk, "customer", "Where is my parcel?")
-    conclude(talk)
-    conclude(talk)
+    run_after_end(talk)
+    run_after_end(talk)
     assert Summary.objects.count() == 1
 
 
@@ -57,8 +57,8 @@ def test_a_model_that_is_down_is_tried_again(ann, talk, say, model, paid):
     say(talk, "customer", "Well.")
     model.says = {"sentiment": "positive", "score": 0.5}
     model.play("404,json")
-    conclude(talk)
-    job = Job.objects.get(name="chats.gain_insight")
+    run_after_end(talk)
+    job = Job.objects.get(name="chats.compute_insight")
     assert (job.state, job.attempts) == (JobState.QUEUED, 1)
     Job.objects.update(due_at=talk.created_at)
     run_jobs()
@@ -72,16 +72,16 @@ def test_without_credits_it_is_not_tried_for_ever(ann, talk, say):
     ann.client.subscription.credits_left = 0
     ann.client.subscription.save()
     say(talk, "customer", "Where is my parcel?")
-    conclude(talk)
-    job = Job.objects.get(name="chats.gain_insight")
+    run_after_end(talk)
+    job = Job.objects.get(name="chats.compute_insight")
     assert (job.state, job.attempts) == (JobState.DEAD, 1)
     assert Summary.objects.count() == 0
 
 
 def test_a_chat_that_is_gone_ends_its_jobs(ann, talk, say):
     ask_for(ann.client, auto_summary=True)
-    enqueue("chats.conclude", client_id=talk.client_id, conversation_id=str(talk.pk))
-    enqueue("chats.gain_insight", client_id=1, conversation_id=str(talk.pk), kind="tags")
+    enqueue("chats.run_after_end", client_id=talk.client_id, conversation_id=str(talk.pk))
+    enqueue("chats.compute_insight", client_id=1, conversation_id=str(talk.pk), kind="tags")
     talk.delete()
     run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {JobState.DONE}

@@ -88,7 +88,7 @@ def test_what_the_client_wants_to_know_follows(ben, client_a, chat, wish):
     client_a.config.save()
     ben.post(f"/ai/chat/{chat.pk}/agent-end")
     job = Job.objects.get()
-    assert (job.name, job.args) == ("chats.conclude", {"conversation_id": str(chat.pk)})
+    assert (job.name, job.args) == ("chats.run_after_end", {"conversation_id": str(chat.pk)})
 
 
 def test_who_may_not(cara, nobody, page, client_a, client_b, server, chat):

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from chatplatform.shapes import iso
+from chatplatform.api.shapes import iso
 from chatplatform.testing import make_bot, make_key, make_person
 from chats.models import Feedback
 from webhooks.models import Event

@@ -13,7 +13,7 @@ from bots.tasks import expire_function_calls
 from chatplatform.models import Job, JobState
 from chatplatform.testing import make_person, run_jobs
 from chats.models import Conversation, Message
-from chats.services.actions import yes_or_no
+from chats.services.reply.confirmations import yes_or_no
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, log, run_and_die, wants
 from identity.models import AuditEvent
@@ -304,7 +304,7 @@ def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
 
 def test_a_yes_that_is_answered_twice_calls_once(asked_for, server, chat, tool, monkeypatch):
     ask(server, chat, "yes")
-    run_and_die(tool, monkeypatch, where="chats.services.replies._say")
+    run_and_die(tool, monkeypatch, where="chats.services.reply.pipeline._say")
     run_jobs()
     assert len(tool.asked) == 1
     assert len(replied()) == 2
@@ -317,7 +317,7 @@ def test_a_yes_does_not_confirm_what_was_not_asked_yet(
     configure({**refund, "requires_approval": "customer"})
     stub.play([wants("refund")])
     ask(server, chat, "OK")
-    run_and_die(tool, monkeypatch, where="chats.services.replies._say")
+    run_and_die(tool, monkeypatch, where="chats.services.reply.pipeline._say")
     run_jobs()
     assert tool.asked == []
     assert "yes or no" in texts()[0]

@@ -309,7 +309,7 @@ def test_a_kill_between_call_and_answer_leaves_one_call(
     configure(refund)
     stub.play([wants("refund"), "say:On 24 November.", "say:It arrives on 24 November."])
     ask(server, chat)
-    run_and_die(tool, monkeypatch, where="chats.services.replies._say")
+    run_and_die(tool, monkeypatch, where="chats.services.reply.pipeline._say")
     run_jobs()
     assert len(tool.asked) == 1
     (reply,) = replied()

@@ -133,7 +133,7 @@ def test_words_are_taken_back_when_the_chat_has_another_owner(site, server, chat
     def take_over():
         Conversation.objects.update(version=F("version") + 1, assign_type="queue")
 
-    with run_before("chats.services.conversations.lock", take_over):
+    with run_before("chats.services.core.conversations.lock", take_over):
         _, _, body = ask(site, server, chat, reply="stream")
     events = events_of(body)
     names = [name for name, _ in events]
@@ -144,7 +144,7 @@ def test_words_are_taken_back_when_the_chat_has_another_owner(site, server, chat
 
 
 def test_the_answer_comes_with_the_broker_silent(site, server, chat, worker, monkeypatch):
-    monkeypatch.setattr("chatplatform.live.push", lambda *_: None)
+    monkeypatch.setattr("chatplatform.web.live.push", lambda *_: None)
     status, _, body = ask(site, server, chat)
     assert (status, json.loads(body)["status"]) == (200, "answered")
 

@@ -11,7 +11,7 @@ from bots.engine.writer import Writer
 from chatplatform.locks import alone
 from chatplatform.testing import run_before
 from chats.models import Summary
-from chats.services import insights
+from chats.services.insight import insights
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,7 +67,7 @@ def test_one_that_was_faster_stands_and_the_late_one_is_free(ann, told, paid):
             engine="embedded",
         )  # fmt: skip
 
-    with run_before("chats.services.insights._store_summary", faster):
+    with run_before("chats.services.insight.insights._store_summary", faster):
         made = ann.post(f"/ai/chat/{told.pk}/summarize").json()
     assert made["summary"] == "Faster."
     assert (events("summary.created"), paid(ann.client)) == (0, 0)

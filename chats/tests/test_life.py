@@ -12,7 +12,9 @@ from bots.engine import types
 from chatplatform.testing import make_bot, make_chat, run_before, run_jobs, trained
 from chats import tasks
 from chats.models import Conversation, Message, Notification
-from chats.services import assignment, lifecycle, replies, schedule
+from chats.services.core import lifecycle
+from chats.services.desk import assignment, timers
+from chats.services.reply import pipeline
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
@@ -46,13 +48,13 @@ def test_whoever_hands_over_the_customer_is_told_once(ben, server, bot):
     asked = ask(server, chat, UNKNOWN)
     # An agent puts it into the queue while the bot is thinking.
     with run_before(
-        "chats.services.replies._say",
+        "chats.services.reply.pipeline._say",
         lambda: ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "queue"}),
     ):
         run_jobs()
     ask(server, chat, UNKNOWN)
     run_jobs()
-    replies.give_up(asked["message"]["id"])
+    pipeline.give_up(asked["message"]["id"])
     assert len(said(chat, "system")) == 1
     assert events("conversation.handed_off") == 1
     chat.refresh_from_db()
@@ -125,7 +127,7 @@ def test_a_reply_is_dropped_when_people_act_meanwhile(ben, server, bot, path):
     chat = make_chat(bot)
     ask(server, chat)
     act = f"/ai/chat/{chat.pk}/{path}"
-    with run_before("chats.services.replies._say", lambda: ben.post(act, body)):
+    with run_before("chats.services.reply.pipeline._say", lambda: ben.post(act, body)):
         run_jobs()
     assert said(chat, "bot") == []
 
@@ -230,7 +232,7 @@ def test_what_was_snoozed_wakes(ben, bot):
     )
     later = make_chat(bot, status="snoozed", snoozed_until=timezone.now() + timedelta(hours=1))
     for _ in range(2):
-        tasks.keep_time()
+        tasks.run_timers()
     due.refresh_from_db()
     later.refresh_from_db()
     assert (due.status, due.snoozed_until, due.assignee) == ("open", None, ben.user)
@@ -242,12 +244,12 @@ def test_an_agent_who_stays_silent_loses_the_chat(ann, ben, bot):
     chat = make_chat(bot, assign_type="queue", handoff_reason="no_answer")
     body = {"assign_type": "agent", "user_id": ben.user.pk, "return_after_seconds": 60}
     ann.post(f"/ai/chat/{chat.pk}/assign", body)
-    tasks.keep_time()
+    tasks.run_timers()
     chat.refresh_from_db()
     assert chat.assignee == ben.user
     Conversation.objects.update(return_at=ago(seconds=1))
     for _ in range(2):
-        tasks.keep_time()
+        tasks.run_timers()
     chat.refresh_from_db()
     assert (chat.assign_type, chat.assignee, chat.return_at) == ("queue", None, None)
     assert (chat.version, chat.handoff_reason) == (3, "no_answer")
@@ -259,7 +261,7 @@ def test_an_agent_who_stays_silent_loses_the_chat(ann, ben, bot):
 def test_an_agent_who_answered_keeps_it(ben, bot):
     chat = make_chat(bot, assign_type="agent", assignee=ben.user, return_at=ago(seconds=1))
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here"})
-    tasks.keep_time()
+    tasks.run_timers()
     chat.refresh_from_db()
     assert (chat.assignee, chat.version) == (ben.user, 1)
 
@@ -267,7 +269,7 @@ def test_an_agent_who_answered_keeps_it(ben, bot):
 def test_a_note_is_no_answer(ben, bot):
     chat = make_chat(bot, assign_type="agent", assignee=ben.user, return_at=ago(seconds=1))
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hm", "is_note": True})
-    tasks.keep_time()
+    tasks.run_timers()
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
 
@@ -276,12 +278,12 @@ def test_who_waits_too_long_is_warned_about_once(ann, ben, bot, client_a):
     chat = make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=ago(seconds=310))
     make_chat(bot, assign_type="queue", waiting_since=ago(seconds=200))
     for _ in range(2):
-        tasks.keep_time()
+        tasks.run_timers()
     warned = Notification.objects.get()
     assert (warned.user, warned.kind, warned.conversation) == (ben.user, "unanswered", chat)
     # Answered, and then waiting anew: another time, another warning.
     Notification.objects.update(created_at=ago(hours=1))
-    tasks.keep_time()
+    tasks.run_timers()
     assert Notification.objects.filter(conversation=chat).count() == 2
 
 
@@ -291,10 +293,10 @@ def test_where_mails_are_wanted_their_delay_counts(ben, bot, client_a):
     )
     mails.save()
     make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=ago(minutes=14))
-    tasks.keep_time()
+    tasks.run_timers()
     assert Notification.objects.count() == 0
     Conversation.objects.update(waiting_since=ago(minutes=16))
-    tasks.keep_time()
+    tasks.run_timers()
     assert Notification.objects.count() == 1
 
 
@@ -307,7 +309,7 @@ def test_where_nobody_writes_it_ends(server, bot, client_a, client_b):
         last_message_at=ago(hours=90),
     )  # fmt: skip
     for _ in range(2):
-        tasks.keep_time()
+        tasks.run_timers()
     for chat in (idle, empty, busy, away):
         chat.refresh_from_db()
     assert [chat.status for chat in (idle, empty, busy, away)] == [
@@ -318,7 +320,7 @@ def test_where_nobody_writes_it_ends(server, bot, client_a, client_b):
     client_a.config.inactivity_end_minutes = 0
     client_a.config.save()
     Conversation.objects.filter(pk=busy.pk).update(last_message_at=F("created_at"))
-    tasks.keep_time()
+    tasks.run_timers()
     busy.refresh_from_db()
     assert busy.status == "open"
 
@@ -338,7 +340,7 @@ def test_two_schedules_at_once_do_nothing_twice(ben, bot):
     def run():
         try:
             ready.wait(5)
-            tasks.keep_time()
+            tasks.run_timers()
         finally:
             connection.close()
 
@@ -347,7 +349,7 @@ def test_two_schedules_at_once_do_nothing_twice(ben, bot):
         thread.start()
     for thread in threads:
         thread.join(30)
-    tasks.keep_time()
+    tasks.run_timers()
     assert [events(f"conversation.{kind}") for kind in ("reopened", "unassigned", "ended")] == [
         4,
         4,
@@ -360,7 +362,7 @@ def test_two_schedules_at_once_do_nothing_twice(ben, bot):
 
 def test_one_bad_row_stops_nobodys_time(ben, bot, client_b, monkeypatch, caplog):
     """It comes first each time, and fills the batch: the others get their turn all the same."""
-    monkeypatch.setattr(schedule, "BATCH", 2)
+    monkeypatch.setattr(timers, "BATCH", 2)
     bad = [
         make_chat(bot, status="snoozed", snoozed_until=ago(hours=9), summary="bad")
         for _ in range(3)
@@ -377,7 +379,7 @@ def test_one_bad_row_stops_nobodys_time(ben, bot, client_b, monkeypatch, caplog)
         assert chat.summary != "bad", "broken"
 
     monkeypatch.setattr(lifecycle, "wake", wake)
-    tasks.keep_time()
+    tasks.run_timers()
     found = dict(Conversation.objects.values_list("pk", "status"))
     assert [found[chat.pk] for chat in good] == ["open", "open"]
     assert [found[chat.pk] for chat in bad] == ["snoozed"] * 3
@@ -387,8 +389,8 @@ def test_one_bad_row_stops_nobodys_time(ben, bot, client_b, monkeypatch, caplog)
 
 
 def test_where_all_fail_it_ends(bot, monkeypatch):
-    monkeypatch.setattr(schedule, "BATCH", 2)
-    monkeypatch.setattr(schedule, "MAX_FAILURES", 4)
+    monkeypatch.setattr(timers, "BATCH", 2)
+    monkeypatch.setattr(timers, "MAX_FAILURES", 4)
     for _ in range(9):
         make_chat(bot, status="snoozed", snoozed_until=ago(hours=9))
     tried = []
@@ -398,7 +400,7 @@ def test_where_all_fail_it_ends(bot, monkeypatch):
         raise ValueError
 
     monkeypatch.setattr(lifecycle, "wake", lambda chat: fail(chat))
-    assert schedule.wake_snoozed() == 0
+    assert timers.wake_snoozed() == 0
     assert len(tried) == 4
 
 
@@ -413,6 +415,6 @@ def test_one_clients_trouble_keeps_no_other_waiting(client_a, client_b, monkeypa
     both = [client_a.pk, client_b.pk]
     monkeypatch.setattr(assignment, "clients_with_waiting", lambda: both)
     monkeypatch.setattr(assignment, "assign_waiting", assign)
-    tasks.keep_time()
+    tasks.run_timers()
     assert asked == both
     assert f"what waits at client {client_a.pk} could not" in caplog.text

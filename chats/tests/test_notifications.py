@@ -6,7 +6,7 @@ import pytest
 
 from chatplatform.testing import make_chat, make_person
 from chats.models import Notification
-from chats.services import presence
+from chats.services.core import presence
 from identity.models import Role
 from webhooks.models import Event
 

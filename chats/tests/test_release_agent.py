@@ -11,7 +11,7 @@ from django.utils import timezone
 from chatplatform.models import Job, JobState
 from chatplatform.testing import PASSWORD, make_chat, make_person, run_before, run_jobs
 from chats.models import Conversation, Message, Notification
-from chats.services import conversations, lifecycle, presence
+from chats.services.core import conversations, lifecycle, presence
 from identity.models import Role, User
 from webhooks.models import Event
 
@@ -140,7 +140,7 @@ def test_what_somebody_took_meanwhile_is_left_alone(ann, ben, bea, chat):
         body = {**ME, "user_id": bea.user.pk}
         assert ann.post(f"/ai/chat/{chat.pk}/assign", body).status_code == 200
 
-    with run_before("chats.services.conversations.lock", take):
+    with run_before("chats.services.core.conversations.lock", take):
         run_jobs()
     chat.refresh_from_db()
     assert (chat.assignee, chat.version) == (bea.user, 3)
@@ -181,7 +181,7 @@ def test_who_goes_while_he_is_given_a_chat(ann, bea, bot):
 def test_nobody_who_has_just_gone_is_given_a_chat(ann, ben, bot, path):
     chat = make_chat(bot, assign_type="queue")
     body = ME if path == "assign" else {"text": "Hello"}
-    with run_before("chats.services.conversations.lock", lambda: disable(ann, ben)):
+    with run_before("chats.services.core.conversations.lock", lambda: disable(ann, ben)):
         reply = ben.post(f"/ai/chat/{chat.pk}/{path}", body)
     assert (reply.status_code, reply.json()["code"]) == (409, "agent_gone")
     chat.refresh_from_db()
@@ -193,7 +193,7 @@ def test_the_strategy_passes_over_who_has_just_gone(ann, ben, client_a, bot):
     client_a.config.save()
     presence.touch(ben.user)
     chat = make_chat(bot, assign_type="queue")
-    with run_before("chats.services.assignment._first_choice", lambda: disable(ann, ben)):
+    with run_before("chats.services.desk.assignment._first_choice", lambda: disable(ann, ben)):
         run_jobs()
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version) == ("queue", 1)

@@ -124,7 +124,7 @@ def test_a_reply_that_nobody_gets_is_free(server, chat, ben):
         )
 
     ask(server, chat)
-    with run_before("chats.services.conversations.lock", take_over):
+    with run_before("chats.services.core.conversations.lock", take_over):
         run_jobs()
     assert entries() == [("reserve", -1), ("release", 1)]
 
@@ -144,7 +144,7 @@ def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeyp
     def fail(*_, **__):
         raise RuntimeError("no index")
 
-    monkeypatch.setattr("chats.services.decisions.retrieval.search", fail)
+    monkeypatch.setattr("chats.services.reply.decide.retrieval.search", fail)
     ask(server, chat)
     Job.objects.update(max_attempts=1)
     run_jobs()

@@ -22,7 +22,8 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services import conversations, lifecycle, retention
+from chats.services.core import conversations, lifecycle
+from chats.services.exchange import retention
 from identity.models import AuditEvent, ClientConfig, CreditEntry
 from webhooks.models import Delivery, DeliveryAttempt, Event, Payload, WebhookConfig
 

@@ -244,7 +244,7 @@ def test_a_fault_leaves_no_file(server, talk, store, monkeypatch):
     def broken(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("chats.services.attachments.attach", broken)
+    monkeypatch.setattr("chats.services.core.attachments.attach", broken)
     assert send(server, talk, (b"a.png", PNG)).status_code == 500
     assert nothing_stored(store)
 

@@ -13,7 +13,7 @@ from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.testing import make_bot, make_chat, make_key, run_before, run_jobs, trained
 from chats.models import Attachment, Conversation, Message
-from chats.services import replies
+from chats.services.reply import pipeline
 from webhooks.models import Event
 
 # Jobs compare with the database's clock, which stands still in one transaction.
@@ -77,7 +77,7 @@ def test_async_is_stored_and_left_to_a_worker(server, chat):
     assert turn["message"]["language"] == "en"
     job = Job.objects.get()
     assert job.args == {"message_id": turn["message"]["id"]}
-    assert job.lane == f"chat:{chat.pk}"
+    assert job.ordering_key == f"chat:{chat.pk}"
     chat.refresh_from_db()
     assert (chat.last_seq, chat.message_count, chat.unread_count) == (1, 1, 1)
     assert chat.last_message_at is not None
@@ -142,7 +142,7 @@ def test_many_threads_leave_no_gap(server, chat):
     assert list(seqs) == list(range(1, 9))
     numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)
     assert list(numbers) == list(range(1, 10))
-    # The lane's order is the messages' order.
+    # The ordering key's order is the messages' order.
     asked = [job.args["message_id"] for job in Job.objects.order_by("id")]
     assert asked == [str(pk) for pk in Message.objects.order_by("seq").values_list("pk", flat=True)]
 
@@ -342,7 +342,7 @@ def test_a_bot_that_was_disabled_meanwhile_hands_over(server, chat, bot, documen
 
 def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat)
-    with run_before("chats.services.conversations.lock", lambda: take_over(chat, ben)):
+    with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
         run_jobs()
     assert replied() == []
     assert Job.objects.get().state == JobState.DONE
@@ -350,7 +350,7 @@ def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document)
 
 def test_a_handover_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat, UNKNOWN)
-    with run_before("chats.services.conversations.lock", lambda: take_over(chat, ben)):
+    with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
         run_jobs()
     assert replied() == []
     assert events("conversation.handed_off") == 0
@@ -367,7 +367,7 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
     body = {"text": KNOWN, "client_message_id": "m-1", "reply": "wait"}
     asked = server.post(f"/ai/client/chat/{chat.pk}", body | {"reply": "async"}).json()
     assert asked["status"] == "pending"
-    with run_before("chats.services.conversations.lock", there_and_back):
+    with run_before("chats.services.core.conversations.lock", there_and_back):
         run_jobs()
     assert replied() == []
     # Nobody is told to wait for what does not come.
@@ -378,7 +378,8 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
 def test_a_reply_is_dropped_when_the_chat_ended(server, chat, document):
     ask(server, chat)
     with run_before(
-        "chats.services.conversations.lock", lambda: Conversation.objects.update(status="ended")
+        "chats.services.core.conversations.lock",
+        lambda: Conversation.objects.update(status="ended"),
     ):
         run_jobs()
     assert replied() == []
@@ -395,7 +396,7 @@ def test_a_job_run_twice_makes_one_reply(server, chat, document):
 
 def test_two_workers_make_one_reply(server, chat, document):
     message = ask(server, chat).json()["message"]["id"]
-    with run_before("chats.services.replies._say", lambda: replies.answer(message)):
+    with run_before("chats.services.reply.pipeline._say", lambda: pipeline.answer(message)):
         run_jobs()
     assert len(replied()) == 1
     assert Job.objects.get().state == JobState.DONE
@@ -406,7 +407,7 @@ def test_two_workers_make_one_reply(server, chat, document):
 def test_a_lost_lease_drops_the_reply(server, chat, document):
     ask(server, chat)
     with run_before(
-        "chats.services.replies._say", lambda: Job.objects.update(lease_token=uuid.uuid4())
+        "chats.services.reply.pipeline._say", lambda: Job.objects.update(lease_token=uuid.uuid4())
     ):
         jobs.run(Job.objects.get().pk)
     assert replied() == []

@@ -178,7 +178,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def an_hour_passes(self):
         Conversation.objects.filter(status="snoozed").update(snoozed_until=timezone.now())
-        tasks.keep_time()
+        tasks.run_timers()
         if self.status == "snoozed":
             self.status = "open"
             self.version += 1

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from chatplatform.testing import make_bot, make_key
 from chats.models import Conversation, Message, SenderType, text_content
-from chats.services import conversations, messages, statements
+from chats.services.core import conversations, fast_sql, messages
 from identity.models import ClientConfig
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -30,7 +30,7 @@ def full(chat, bea):
 
 def test_a_locked_chat_is_the_row(server, full):
     with transaction.atomic():
-        known, found = conversations.lock(full), statements.lock_chat(server.key, full.pk)
+        known, found = conversations.lock(full), fast_sql.lock_chat(server.key, full.pk)
         assert found
         assert columns(found) == columns(known)
         assert columns(found.customer) == columns(known.customer)
@@ -75,10 +75,10 @@ def test_a_stored_message_is_the_row(chat, bea, told, side, more):
         )
     assert columns(Message.objects.get(pk=stored.pk)) == columns(stored)
     assert columns(Conversation.objects.get(pk=chat.pk)) == columns(locked)
-    known = statements.find_message(chat, "m-1")
+    known = fast_sql.find_message(chat, "m-1")
     assert known
     assert columns(known) == columns(stored)
-    assert statements.find_message(chat, "m-2") is None
+    assert fast_sql.find_message(chat, "m-2") is None
 
 
 def test_what_was_said_is_the_rows(server, chat, say):
@@ -86,12 +86,12 @@ def test_what_was_said_is_the_rows(server, chat, say):
         say(chat, side, f"By the {side}")
     Message.objects.filter(seq=1).update(sent_at=DAY, translations={"vi": "Xin chào"})
     rows = Message.objects.filter(conversation=chat).order_by("seq")
-    found = statements.read_messages(server.key, chat.pk, after=0, limit=10)
+    found = fast_sql.read_messages(server.key, chat.pk, after=0, limit=10)
     assert found is not None
     assert [columns(row) for row in found] == [columns(row) for row in rows]
-    [second] = statements.read_messages(server.key, chat.pk, after=1, limit=1) or []
+    [second] = fast_sql.read_messages(server.key, chat.pk, after=1, limit=1) or []
     assert second.seq == 2
-    assert statements.read_messages(server.key, chat.pk, after=3, limit=1) == []
+    assert fast_sql.read_messages(server.key, chat.pk, after=3, limit=1) == []
 
 
 def test_a_key_sees_what_it_sees_by_the_orm(client_a, client_b, bot, page):
@@ -107,7 +107,7 @@ def test_a_key_sees_what_it_sees_by_the_orm(client_a, client_b, bot, page):
     opened = page.post("/ai/client/chat", {}).json()["id"]
     seen = [conversations.visible_to(key).filter(pk=opened).exists() for key in keys]
     assert seen == [True, True, False, False, True, False]
-    found = [statements.read_messages(key, opened, after=0, limit=1) is not None for key in keys]
+    found = [fast_sql.read_messages(key, opened, after=0, limit=1) is not None for key in keys]
     assert found == seen
     with transaction.atomic():
-        assert [statements.lock_chat(key, opened) is not None for key in keys] == seen
+        assert [fast_sql.lock_chat(key, opened) is not None for key in keys] == seen

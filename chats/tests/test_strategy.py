@@ -11,7 +11,8 @@ from chatplatform.models import Job
 from chatplatform.testing import make_chat, run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Notification
-from chats.services import assignment, presence
+from chats.services.core import presence
+from chats.services.desk import assignment
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
@@ -109,7 +110,7 @@ def test_room_that_comes_free_is_used(ben, client_a, bot, use, how):
 def test_who_comes_online_is_given_what_waits(ben, bot, use):
     use("least_busy")
     (chat,) = waiting(bot, 1)
-    tasks.keep_time()
+    tasks.run_timers()
     assert owners([chat]) == [None]
     presence.touch(ben.user)
     presence.touch(ben.user)
@@ -122,7 +123,7 @@ def test_a_missed_hint_is_made_good_by_the_schedule(ben, bot, use):
     use("round_robin")
     presence.touch(ben.user)
     chats = waiting(bot, 2)
-    tasks.keep_time()
+    tasks.run_timers()
     assert owners(chats) == ["Ben", "Ben"]
 
 
@@ -140,7 +141,7 @@ def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
 
 def test_without_valkey_nobody_seems_to_be_there(ben, client_a, settings, monkeypatch):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    monkeypatch.setattr("chats.services.presence._presence", None)
+    monkeypatch.setattr("chats.services.core.presence._presence", None)
     presence.touch(ben.user)
     assert presence.online(client_a.pk) == set()
 
@@ -156,7 +157,7 @@ def test_the_one_who_let_it_go_is_not_asked_first(ben, bea, client_a, bot, use):
     # Bea had one since: it would be Ben's turn.
     Notification.objects.create(client=client_a, user=bea.user, conversation=chat, kind="assigned")
     Conversation.objects.update(return_at=past)
-    tasks.keep_time()
+    tasks.run_timers()
     assert owners([chat]) == ["Bea"]
 
 
@@ -180,7 +181,7 @@ def test_a_claim_that_comes_first_counts(ben, bea, client_a, bot, use):
     def claim():
         assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
 
-    with run_before("chats.services.assignment._with_room", claim):
+    with run_before("chats.services.desk.assignment._with_room", claim):
         assignment.assign_waiting(client_a.pk)
     assert owners([chat]) == ["Ben"]
 
@@ -200,7 +201,7 @@ def test_many_hands_at_once_give_each_chat_once(ben, bea, client_a, bot, use):
         finally:
             connection.close()
 
-    acts = [lambda: assignment.assign_waiting(client_a.pk)] * 2 + [tasks.keep_time] * 2
+    acts = [lambda: assignment.assign_waiting(client_a.pk)] * 2 + [tasks.run_timers] * 2
     threads = [threading.Thread(target=run, args=(act,)) for act in acts]
     for thread in threads:
         thread.start()

@@ -114,5 +114,5 @@ def test_a_balance_for_ten_answers_ten_of_a_hundred(server):
         thread.join()
     assert statuses == {200: 10, 402: 90}
     left = Subscription.objects.get(client=server.client).credits_left
-    calls = CreditEntry.objects.of(server.client).exclude(kind__in=[EntryKind.GRANT])
+    calls = CreditEntry.objects.for_client(server.client).exclude(kind__in=[EntryKind.GRANT])
     assert (left, 10 + sum(calls.values_list("amount", flat=True))) == (0, 0)

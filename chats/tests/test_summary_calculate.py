@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from chatplatform.api.shapes import iso
 from chatplatform.models import Job, JobState
-from chatplatform.shapes import iso
 from chatplatform.testing import make_bot, make_person, run_before, run_jobs
 from chats.models import Conversation, Summary, SummaryJob
-from chats.services import insights
+from chats.services.insight import insights
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/ai/chat/summary/calculate"
@@ -79,7 +79,7 @@ def test_the_filters(ann, chats):
 
 
 def test_many_chats_take_several_jobs(ann, chats, monkeypatch):
-    monkeypatch.setattr("chats.services.summaries.CHATS_A_JOB", 2)
+    monkeypatch.setattr("chats.services.insight.summary_runs.CHATS_A_JOB", 2)
     run = begin(ann)
     assert run_jobs() == 2
     assert progress(ann, run) == ("done", 3, 3, 0)
@@ -126,7 +126,7 @@ def test_an_engine_that_is_down_ends_the_run(ann, chats, broken_model, paid):
 
 def test_one_bad_answer_is_one_failed_chat(ann, chats, model):
     model.says = {
-        "summary": "Parcel?", "key_points": [], "customer_intent": "", "resolution": ""
+        "summary": "DeliveryRequest?", "key_points": [], "customer_intent": "", "resolution": ""
     }  # fmt: skip
     model.play("404,json")
     run = begin(ann)
@@ -146,7 +146,8 @@ def test_used_up_credits_end_the_run(ann, chats):
 def test_messages_while_it_is_made_leave_it_behind(ann, chats, say):
     run = begin(ann)
     with run_before(
-        "chats.services.insights._store_summary", lambda: say(chats[0], "customer", "Hello?")
+        "chats.services.insight.insights._store_summary",
+        lambda: say(chats[0], "customer", "Hello?"),
     ):
         run_jobs()
     assert progress(ann, run)[0] == "done"

@@ -18,7 +18,7 @@ from PIL import Image
 
 from bots.models import Bot, Document
 from bots.services import files
-from bots.tasks import tidy_files
+from bots.tasks import clean_up_files
 from chatplatform.celery import app
 from chatplatform.models import Job
 from chatplatform.testing import make_bot, make_key, run_before, run_jobs
@@ -94,7 +94,7 @@ def test_what_any_clients_row_names_stays(ann, cara, server, bot, media):
     before = stored(media)
     assert len(before) == 6
     leave(media, "documents/left-behind")
-    tidy_files.run()
+    clean_up_files.run()
     assert stored(media) == before
     for name in before:
         assert (media / name).stat().st_size
@@ -109,7 +109,7 @@ def test_a_row_of_another_table_counts_as_well(ann, bot, media):
     assert upload_document(ann, bot).status_code == 202
     Bot.objects.filter(pk=bot.pk).update(banner="documents/0")
     Document.objects.update(file="attachments/1")
-    tidy_files.run()
+    clean_up_files.run()
     assert stored(media) == {"documents/0", "attachments/1"}
 
 
@@ -119,7 +119,7 @@ def test_what_is_young_stays(media):
     # Restored from a backup: changed long ago, and here since just now.
     restored = leave(media, "documents/restored")
     os.utime(restored, (0, 0))
-    tidy_files.run()
+    clean_up_files.run()
     assert len(stored(media)) == 4
 
 
@@ -127,7 +127,7 @@ def test_a_day_is_the_limit(media, two_days_later):
     for name, age in (("young", timedelta(hours=23)), ("old", timedelta(hours=25))):
         at = (two_days_later - age).timestamp()
         os.utime(leave(media, f"documents/{name}"), (at, at))
-    tidy_files.run()
+    clean_up_files.run()
     assert stored(media) == {"documents/young"}
 
 
@@ -136,13 +136,16 @@ def test_a_day_is_the_limit(media, two_days_later):
     [
         ("bots.services.training._record", upload_document),
         ("bots.services.banners._set", upload_banner),
-        ("chats.services.attachments.attach", lambda ann, bot: send_file(make_key(ann.client))),
+        (
+            "chats.services.core.attachments.attach",
+            lambda ann, bot: send_file(make_key(ann.client)),
+        ),
     ],
 )
 def test_an_upload_of_this_moment_is_left_alone(ann, bot, media, before, upload):
     """The file lies there already, its row does not."""
     leave(media, "documents/fresh")
-    with run_before(before, tidy_files.run):
+    with run_before(before, clean_up_files.run):
         assert upload(ann, bot).status_code in {200, 202}
     assert len(stored(media)) == 2
 
@@ -154,7 +157,7 @@ def test_what_is_not_ours_stays(media, tmp_path):
         leave(media, name)
     outside = leave(tmp_path, "outside.txt")
     (media / "documents" / "link").symlink_to(outside)
-    tidy_files.run()
+    clean_up_files.run()
     assert stored(media) == others | {"documents/link"}
     assert outside.exists()
 
@@ -166,9 +169,9 @@ def test_what_is_not_ours_stays(media, tmp_path):
 def test_what_no_row_names_goes(media):
     for folder in FOLDERS:
         leave(media, f"{folder}/left-behind")
-    tidy_files.run()
+    clean_up_files.run()
     assert stored(media) == set()
-    tidy_files.run()
+    clean_up_files.run()
 
 
 @later
@@ -176,7 +179,7 @@ def test_a_file_whose_removal_waits_goes_once(ann, bot, media):
     upload_banner(ann, bot)
     upload_banner(ann, bot)
     assert len(stored(media)) == 2
-    tidy_files.run()
+    clean_up_files.run()
     (left,) = stored(media)
     assert left == Bot.objects.get(pk=bot.pk).banner.name
     (job,) = Job.objects.filter(name="bots.remove_files").values_list("args", flat=True)
@@ -185,7 +188,7 @@ def test_a_file_whose_removal_waits_goes_once(ann, bot, media):
 
 
 def test_nothing_is_there_yet(media):
-    tidy_files.run()
+    clean_up_files.run()
     assert not media.exists()
 
 
@@ -201,7 +204,7 @@ def test_one_that_cannot_be_removed_does_not_keep_the_others(media, monkeypatch,
         real(name)
 
     monkeypatch.setattr(default_storage, "delete", refused)
-    tidy_files.run()
+    clean_up_files.run()
     assert stored(media) == {"documents/a"}
     assert "documents/a" in caplog.text
 
@@ -220,7 +223,7 @@ def test_a_run_is_bounded_and_the_next_ones_see_the_rest(media, monkeypatch):
         chosen = SimpleNamespace(token_hex=lambda size, start=start: start)
         monkeypatch.setattr(files, "secrets", chosen)
         before = stored(media)
-        tidy_files.run()
+        clean_up_files.run()
         seen.append(sorted(name[-2] for name in before - stored(media)))
     # The second begins behind the last name: it goes round.
     assert seen == [["0", "1", "8", "9"], ["2", "3", "4", "5"], ["6", "7"]]
@@ -232,7 +235,7 @@ def test_statements_do_not_grow_with_the_files(media):
         for number in range(count):
             leave(media, f"documents/{number}")
         with CaptureQueriesContext(connection) as queries:
-            tidy_files.run()
+            clean_up_files.run()
         assert stored(media) == set()
         return len(queries)
 
@@ -259,7 +262,9 @@ def test_each_column_keeps_its_files_in_a_folder_of_the_store():
 
 def test_it_is_due_every_hour():
     (entry,) = (
-        one for one in configured.CELERY_BEAT_SCHEDULE.values() if one["task"] == "bots.tidy_files"
+        one
+        for one in configured.CELERY_BEAT_SCHEDULE.values()
+        if one["task"] == "bots.clean_up_files"
     )
     app.loader.import_default_modules()
     assert entry["task"] in app.tasks

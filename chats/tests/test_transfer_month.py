@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.db.models import Model
 
 from bots.models import Document
+from chatplatform.api.shapes import iso
 from chatplatform.management import demo_chats
 from chatplatform.models import Job
-from chatplatform.shapes import iso
 from chats.models import Conversation, Feedback, Message, Summary, Tagging
-from chats.services import transfer
+from chats.services.exchange import transfer
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from chatplatform.testing import make_bot, make_chat, make_key
 from chats.models import Conversation, Customer
-from chats.services import customers
+from chats.services.core import customers
 from webhooks.models import Event
 
 

@@ -7,29 +7,28 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
-from bots.serializers.train import DeletedCount
-from bots.serializers.widget import OfKey
 from bots.services import bots, training
-from chatplatform.api import PUBLIC, Deprecated, Form, TenantViewSet, operation
-from chatplatform.openapi import Error, File
-from chatplatform.pagination import Page, page
-from chats.serializers import conversation as c
-from chats.serializers import insight as i
-from chats.serializers import message as m
-from chats.serializers import portable as p
-from chats.serializers.people import CustomerInfo
-from chats.services import (
-    attachments,
-    conversations,
-    inbox,
-    language,
-    messages,
-    transfer,
-    turns,
+from bots.shapes.train import DeletedCount
+from bots.shapes.widget import OfKey
+from chatplatform.api.access import PUBLIC
+from chatplatform.api.openapi import Error, File
+from chatplatform.api.operation import Deprecated, Form, TenantViewSet, operation
+from chatplatform.api.pagination import Page, page
+from chats.services import reply_responses
+from chats.services.core import attachments, conversations, messages
+from chats.services.desk import inbox
+from chats.services.exchange import transfer
+from chats.services.insight import assist
+from chats.shapes import conversation as conversation_shapes
+from chats.shapes import insight as insight_shapes
+from chats.shapes import message as message_shapes
+from chats.shapes import portable as portable_shapes
+from chats.shapes.message import (
+    Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post as FilesBody,
 )
+from chats.shapes.people import CustomerInfo
 from identity.auth import API_KEY, SECRET_KEY
 
-FilesBody = m.Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post
 FILES = Form(FilesBody, files=("files",))
 
 OLD_TRANSLATE = Deprecated(
@@ -41,50 +40,78 @@ OLD_TRANSLATE = Deprecated(
 
 class ClientChatViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Create new chat conversation", access=API_KEY, body=c.ChatCreation,
-        returns=c.Conversation, status=201,
-    )  # fmt: skip
-    def create(self, request: Request, body: c.ChatCreation) -> c.Conversation:
+        "AI / client",
+        "Create new chat conversation",
+        access=API_KEY,
+        body=conversation_shapes.ChatCreation,
+        returns=conversation_shapes.Conversation,
+        status=201,
+    )
+    def create(
+        self, request: Request, body: conversation_shapes.ChatCreation
+    ) -> conversation_shapes.Conversation:
         """Open a conversation, with the customer's first message where there is one."""
-        return c.Conversation.of(messages.open_with(self.key, body))
+        return conversation_shapes.Conversation.from_row(messages.open_with(self.key, body))
 
     @operation(
-        "AI / client", "Send message in existing chat conversation", access=API_KEY,
-        body=m.ConvMessage, returns=m.ChatTurn, also={202: m.ChatTurn, 409: Error}, streams=True,
-    )  # fmt: skip
-    def send(self, request: Request, chat_id: uuid.UUID, body: m.ConvMessage) -> HttpResponseBase:
+        "AI / client",
+        "Send message in existing chat conversation",
+        access=API_KEY,
+        body=message_shapes.ConvMessage,
+        returns=message_shapes.ChatTurn,
+        also={202: message_shapes.ChatTurn, 409: Error},
+        streams=True,
+    )
+    def send(
+        self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
+    ) -> HttpResponseBase:
         """Store a customer's message; the answer is waited for, streamed, or left to come.
 
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
         `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
         """
         message, is_new = messages.receive_by(self.key, chat_id, body)
-        return turns.respond(message, reply=turns.asked(request, body.reply), is_new=is_new)
+        return reply_responses.respond(
+            message, reply=reply_responses.asked(request, body.reply), is_new=is_new
+        )
 
     @operation(
-        "AI / client", "Get chat conversation history", access=API_KEY, query=Page,
-        returns=m.MessagesResponse,
-    )  # fmt: skip
+        "AI / client",
+        "Get chat conversation history",
+        access=API_KEY,
+        query=Page,
+        returns=message_shapes.MessagesResponse,
+    )
     def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation, oldest first; internal notes are not among them."""
         return messages.history_of(self.key, chat_id, query)
 
     @operation(
-        "AI / client", "Update customer information in chat conversation", access=API_KEY,
-        body=CustomerInfo, returns=c.Conversation,
-    )  # fmt: skip
+        "AI / client",
+        "Update customer information in chat conversation",
+        access=API_KEY,
+        body=CustomerInfo,
+        returns=conversation_shapes.Conversation,
+    )
     def update_customer(
         self, request: Request, chat_id: uuid.UUID, body: CustomerInfo
-    ) -> c.Conversation:
+    ) -> conversation_shapes.Conversation:
         """Add what is now known of the customer; fields left out keep their value."""
         chat = conversations.get(self.key, chat_id)
-        return c.Conversation.of(conversations.update_customer(chat, body, by=self.key))
+        return conversation_shapes.Conversation.from_row(
+            conversations.update_customer(chat, body, by=self.key)
+        )
 
     @operation(
-        "AI / client", "Send message with files in chat conversation", access=API_KEY,
-        body=FILES, returns=m.ChatTurn, also={202: m.ChatTurn, 409: Error}, streams=True,
+        "AI / client",
+        "Send message with files in chat conversation",
+        access=API_KEY,
+        body=FILES,
+        returns=message_shapes.ChatTurn,
+        also={202: message_shapes.ChatTurn, 409: Error},
+        streams=True,
         path_suffix="/",
-    )  # fmt: skip
+    )
     def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
         """Store a customer's message with its files; answered as one without.
 
@@ -94,66 +121,92 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.key, chat_id)
         with attachments.kept(body.files) as files:
             message, is_new = messages.receive(chat, body.words, files=files)
-        return turns.respond(message, reply=turns.asked(request, body.reply), is_new=is_new)
+        return reply_responses.respond(
+            message, reply=reply_responses.asked(request, body.reply), is_new=is_new
+        )
 
     @operation(
-        "AI / client", "Send assistant reply message in chat conversation", access=SECRET_KEY,
-        body=m.ConvMessage, returns=m.Message, status=201, also={409: Error},
-    )  # fmt: skip
+        "AI / client",
+        "Send assistant reply message in chat conversation",
+        access=SECRET_KEY,
+        body=message_shapes.ConvMessage,
+        returns=message_shapes.Message,
+        status=201,
+        also={409: Error},
+    )
     def send_as_assistant(
-        self, request: Request, chat_id: uuid.UUID, body: m.ConvMessage
+        self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
     ) -> dict[str, Any]:
         """Answer from your own system in the bot's name; 409 while an agent has the chat."""
         chat = conversations.get(self.key, chat_id)
-        return m.Message.of(messages.append_of_assistant(chat, body))
+        return message_shapes.Message.from_row(messages.append_of_assistant(chat, body))
 
     @operation(
-        "AI / client", "Generate automatic AI response", access=API_KEY, returns=m.ChatTurn,
-        also={202: m.ChatTurn, 409: Error}, streams=True,
-    )  # fmt: skip
+        "AI / client",
+        "Generate automatic AI response",
+        access=API_KEY,
+        returns=message_shapes.ChatTurn,
+        also={202: message_shapes.ChatTurn, 409: Error},
+        streams=True,
+    )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; answered already, it is told again."""
-        message = messages.ask_again(conversations.get(self.key, chat_id))
-        return turns.respond(message, reply=turns.asked(request))
+        message = messages.request_reply_again(conversations.get(self.key, chat_id))
+        return reply_responses.respond(message, reply=reply_responses.asked(request))
 
     @operation(
-        "AI / client", "Get chat conversation list", access=SECRET_KEY, query=c.ChatsQuery,
-        returns=c.ConversationsResponse,
-    )  # fmt: skip
-    def list(self, request: Request, query: c.ChatsQuery) -> dict[str, Any]:
+        "AI / client",
+        "Get chat conversation list",
+        access=SECRET_KEY,
+        query=conversation_shapes.ChatsQuery,
+        returns=conversation_shapes.ConversationsResponse,
+    )
+    def list(self, request: Request, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=c.Conversation.of)
+        return page(
+            rows, query, by=inbox.NEWEST_ACTIVITY, shape=conversation_shapes.Conversation.from_row
+        )
 
     @operation(
-        "AI / client", "Get chat conversation history with customer information",
-        access=SECRET_KEY, query=Page, returns=c.ConversationHistory,
-    )  # fmt: skip
+        "AI / client",
+        "Get chat conversation history with customer information",
+        access=SECRET_KEY,
+        query=Page,
+        returns=conversation_shapes.ConversationHistory,
+    )
     def history_with_customer(
         self, request: Request, chat_id: uuid.UUID, query: Page
     ) -> dict[str, Any]:
         """A conversation, who wrote it, and its messages, oldest first."""
         chat = conversations.get(self.key, chat_id)
-        said = page(messages.history(chat), query, by="seq", shape=m.Message.of)
-        shown = c.Conversation.of(chat)
+        said = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
+        shown = conversation_shapes.Conversation.from_row(chat)
         return {"conversation": shown, "customer": shown.customer, **said}
 
     @operation(
-        "AI / client", "Get messages by chat conversation code", access=API_KEY, query=Page,
-        returns=m.MessagesResponse,
-    )  # fmt: skip
+        "AI / client",
+        "Get messages by chat conversation code",
+        access=API_KEY,
+        query=Page,
+        returns=message_shapes.MessagesResponse,
+    )
     def by_code(self, request: Request, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
         chat = conversations.by_code(self.key, chat_code)
-        return page(messages.history(chat), query, by="seq", shape=m.Message.of)
+        return page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
 
 
 class AttachmentViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Download Attachment", access=PUBLIC, query=m.AttachmentQuery, returns=File
+        "AI / client",
+        "Download Attachment",
+        access=PUBLIC,
+        query=message_shapes.AttachmentQuery,
+        returns=File,
     )
     def download(
-        self, request: Request, attachment_id: uuid.UUID, query: m.AttachmentQuery
+        self, request: Request, attachment_id: uuid.UUID, query: message_shapes.AttachmentQuery
     ) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""
         return attachments.download(attachment_id, signature=query.signature)
@@ -163,34 +216,49 @@ class MigrationViewSet(TenantViewSet):
     """The migration tool: everything in portable form, for `manage.py import_conversations`."""
 
     @operation(
-        "AI / client", "Migration tool - Migrate chat messages", access=SECRET_KEY,
-        query=p.MigratePage, returns=p.MessageEntitiesResponse,
-    )  # fmt: skip
-    def messages(self, request: Request, query: p.MigratePage) -> dict[str, Any]:
+        "AI / client",
+        "Migration tool - Migrate chat messages",
+        access=SECRET_KEY,
+        query=portable_shapes.MigratePage,
+        returns=portable_shapes.MessageEntitiesResponse,
+    )
+    def messages(self, request: Request, query: portable_shapes.MigratePage) -> dict[str, Any]:
         """All messages of the key's chats in a stable order, internal notes too.
 
         Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
         that none is passed over.
         """
-        return page(transfer.messages(self.key), query, shape=p.MessageEntity.of)
+        return page(
+            transfer.messages(self.key), query, shape=portable_shapes.MessageEntity.from_row
+        )
 
     @operation(
-        "AI / client", "Migration tool - Migrate chat conversations", access=SECRET_KEY,
-        query=p.MigratePage, returns=p.ConversationEntitiesResponse,
-    )  # fmt: skip
-    def conversations(self, request: Request, query: p.MigratePage) -> dict[str, Any]:
+        "AI / client",
+        "Migration tool - Migrate chat conversations",
+        access=SECRET_KEY,
+        query=portable_shapes.MigratePage,
+        returns=portable_shapes.ConversationEntitiesResponse,
+    )
+    def conversations(self, request: Request, query: portable_shapes.MigratePage) -> dict[str, Any]:
         """All chats of the key in a stable order; their messages have a list of their own.
 
         Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
         """
-        return page(transfer.conversations(self.key), query, shape=p.ConversationEntity.of)
+        return page(
+            transfer.conversations(self.key),
+            query,
+            shape=portable_shapes.ConversationEntity.from_row,
+        )
 
 
 class ClientDocumentsViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Delete All Documents", access=SECRET_KEY, query=OfKey,
+        "AI / client",
+        "Delete All Documents",
+        access=SECRET_KEY,
+        query=OfKey,
         returns=DeletedCount,
-    )  # fmt: skip
+    )
     def destroy(self, request: Request, query: OfKey) -> DeletedCount:
         """Forget all that the key's bot was trained on: files and web pages, in whatever state.
 
@@ -202,47 +270,71 @@ class ClientDocumentsViewSet(TenantViewSet):
 
 class ClientLanguageViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Generate intelligent reply suggestions for chat conversation",
-        access=SECRET_KEY, body=i.SuggestionRequest, body_is_optional=True,
-        returns=i.ReplySuggestions, also={402: Error, 503: Error}, calls_out=True,
-    )  # fmt: skip
+        "AI / client",
+        "Generate intelligent reply suggestions for chat conversation",
+        access=SECRET_KEY,
+        body=insight_shapes.SuggestionRequest,
+        body_is_optional=True,
+        returns=insight_shapes.ReplySuggestions,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
     def suggest(
-        self, request: Request, chat_id: uuid.UUID, body: i.SuggestionRequest
-    ) -> i.ReplySuggestions:
+        self, request: Request, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
+    ) -> insight_shapes.ReplySuggestions:
         """Replies to the customer's last message, for an agent to choose from.
 
         A model writes them from the bot's documents; without one they are the documents' own
         words, and what agents answered to questions like it.
         """
-        return language.suggest(conversations.get(self.key, chat_id), body)
+        return assist.suggest(conversations.get(self.key, chat_id), body)
 
     @operation(
-        "AI / client", "Multi-language text translation", access=API_KEY,
-        body=i.TranslationRequest, returns=i.TranslationResponse,
-        also={402: Error, 503: Error}, calls_out=True,
-    )  # fmt: skip
-    def translate(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
+        "AI / client",
+        "Multi-language text translation",
+        access=API_KEY,
+        body=insight_shapes.TranslationRequest,
+        returns=insight_shapes.TranslationResponse,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
+    def translate(
+        self, request: Request, body: insight_shapes.TranslationRequest
+    ) -> insight_shapes.TranslationResponse:
         """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
-        return language.translate(self.client, body)
+        return assist.translate(self.client, body)
 
     @operation(
-        "AI / client", "AI translation API", access=API_KEY, body=i.TranslationRequest,
-        returns=i.TranslationResponse, also={402: Error, 503: Error}, deprecated=OLD_TRANSLATE,
-        calls_out=True,
-    )  # fmt: skip
-    def translate_old(self, request: Request, body: i.TranslationRequest) -> i.TranslationResponse:
+        "AI / client",
+        "AI translation API",
+        access=API_KEY,
+        body=insight_shapes.TranslationRequest,
+        returns=insight_shapes.TranslationResponse,
+        also={402: Error, 503: Error},
+        deprecated=OLD_TRANSLATE,
+        waits=True,
+    )
+    def translate_old(
+        self, request: Request, body: insight_shapes.TranslationRequest
+    ) -> insight_shapes.TranslationResponse:
         """Use POST /client/translate, which answers the same."""
-        return language.translate(self.client, body)
+        return assist.translate(self.client, body)
 
     @operation(
-        "AI / client", "Intelligent content summarization with AI", access=API_KEY,
-        body=i.SummarizeRequest, returns=i.SummarizeResponse,
-        also={402: Error, 503: Error}, calls_out=True,
-    )  # fmt: skip
-    def summarize(self, request: Request, body: i.SummarizeRequest) -> i.SummarizeResponse:
+        "AI / client",
+        "Intelligent content summarization with AI",
+        access=API_KEY,
+        body=insight_shapes.SummarizeRequest,
+        returns=insight_shapes.SummarizeResponse,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
+    def summarize(
+        self, request: Request, body: insight_shapes.SummarizeRequest
+    ) -> insight_shapes.SummarizeResponse:
         """A text, or messages, in few words.
 
         Without a model it is an extract and no composed summary: the text's first sentences, or of
         messages the first request, the latest two and the open questions.
         """
-        return language.summarise(self.client, body)
+        return assist.summarise(self.client, body)

@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from chatplatform import ids
+from chatplatform.api.errors import Invalid, NotFound
 from chatplatform.crypto import constant_time_equal, hash_secret
-from chatplatform.errors import Invalid, NotFound
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
 
@@ -62,18 +62,18 @@ def create(
 
 def list_of(client: Client) -> QuerySet[ApiKey]:
     """The client's keys, also the revoked ones: who used what must stay visible."""
-    rows: QuerySet[ApiKey] = ApiKey.objects.of(client)
+    rows: QuerySet[ApiKey] = ApiKey.objects.for_client(client)
     return rows
 
 
 def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
     """End a key; once more does nothing. 404 for one that is not the client's."""
-    key = ApiKey.objects.of(client).filter(pk=api_key_id).first()
+    key = ApiKey.objects.for_client(client).filter(pk=api_key_id).first()
     if key is None:
         raise NotFound
     with transaction.atomic():
         # The first moment stays: it says since when the key was dead.
-        live = ApiKey.objects.of(client).filter(pk=key.pk, revoked_at=None)
+        live = ApiKey.objects.for_client(client).filter(pk=key.pk, revoked_at=None)
         if live.update(revoked_at=timezone.now()):
             _record(key, "api_key.revoked", by=by)
     _remembered.pop(key.prefix, None)
@@ -81,7 +81,7 @@ def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
 
 def revoke_of_bot(client: Client, *, bot_id: int) -> int:
     """End every key that speaks for one bot, in the caller's transaction; how many were ended."""
-    live = ApiKey.objects.of(client).filter(bot_id=bot_id, revoked_at=None)
+    live = ApiKey.objects.for_client(client).filter(bot_id=bot_id, revoked_at=None)
     prefixes = list(live.values_list("prefix", flat=True))
     ended: int = live.update(revoked_at=timezone.now())
     for prefix in prefixes:

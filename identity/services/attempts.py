@@ -13,8 +13,8 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 
+from chatplatform.api.errors import ApiError
 from chatplatform.crypto import hash_secret
-from chatplatform.errors import ApiError
 from identity.models import Attempt, AttemptKind
 
 
@@ -95,7 +95,7 @@ def locks(attempt: Attempt) -> bool:
     return _of_account(counted, attempt).count() == limit.for_account
 
 
-def forget_old() -> None:
+def purge_expired() -> None:
     """Delete tries that no limit counts any more."""
     for kind, limit in LIMITS.items():
         Attempt.objects.filter(kind=kind, created_at__lt=timezone.now() - limit.window).delete()

@@ -8,8 +8,8 @@ from django.utils.text import slugify
 
 from chatplatform import ids
 from identity.models import AttemptKind, Client, ClientConfig, Role
-from identity.serializers import RegisterTrialDto
 from identity.services import attempts, audit, credits, users
+from identity.shapes.identity import RegisterTrialDto
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000

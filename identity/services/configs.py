@@ -7,16 +7,19 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.db.models import F
 
-from chatplatform.errors import Invalid, NotFound, StaleVersion
+from chatplatform.api.errors import Invalid, NotFound, StaleVersion
 from identity.models import Client, ClientConfig, User
-from identity.serializers import CONFIG_FIELDS, ClientConfigDto
 from identity.services import audit
+from identity.shapes.identity import CONFIG_FIELDS, ClientConfigDto
 
 
 def get(client: Client, client_id: int) -> ClientConfig:
     """The client's own config; 404 for another's."""
     found: ClientConfig | None = (
-        ClientConfig.objects.of(client).filter(client_id=client_id).select_related("client").first()
+        ClientConfig.objects.for_client(client)
+        .filter(client_id=client_id)
+        .select_related("client")
+        .first()
     )
     if found is None:
         raise NotFound
@@ -66,7 +69,7 @@ def _locked(config: ClientConfig) -> ClientConfig:
 def _changes(before: ClientConfig, given: ClientConfigDto) -> dict[str, Any]:
     """What the request names and is not so already."""
     named = (CONFIG_FIELDS | {"timezone"}) & given.model_fields_set
-    now = ClientConfigDto.of(before).model_dump()
+    now = ClientConfigDto.from_row(before).model_dump()
     return {
         name: value
         for name, value in given.model_dump(include=set(named)).items()

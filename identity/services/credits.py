@@ -15,11 +15,11 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from chatplatform.errors import ApiError
+from chatplatform.api.errors import ApiError
+from chatplatform.api.shapes import iso
 from chatplatform.ids import uuid7
 from chatplatform.jobs import current_job, enqueue
 from chatplatform.models import Job, JobState
-from chatplatform.shapes import iso
 from identity.models import Client, CreditEntry, EntryKind, Plan, Subscription, User
 from identity.services import audit
 
@@ -285,7 +285,7 @@ def _warn(account: Subscription, level: int) -> None:
     enqueue(
         "webhooks.credits_low",
         client_id=account.client_id,
-        lane=f"credits:{account.client_id}",
+        ordering_key=f"credits:{account.client_id}",
         subscription_id=account.pk,
         threshold=level,
     )

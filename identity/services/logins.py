@@ -4,13 +4,11 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from chatplatform.errors import ApiError, Invalid
+from chatplatform.api.errors import ApiError, Invalid
 from identity.models import Attempt, AttemptKind, User
-from identity.serializers import (
-    Body_login_for_access_token2_identity_token2_post as LoginBody,
-)
-from identity.serializers import TokenResponse
 from identity.services import attempts, audit, tokens
+from identity.shapes.identity import Body_login_for_access_token2_identity_token2_post as LoginBody
+from identity.shapes.identity import TokenResponse
 
 
 class UnsupportedGrantType(ApiError):

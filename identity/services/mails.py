@@ -15,8 +15,8 @@ from django.template.loader import get_template
 
 from chatplatform.jobs import GiveUp, enqueue
 from identity.models import Client, EmailNotification, User
-from identity.serializers import EmailNotificationRequest
 from identity.services import audit
+from identity.shapes.identity import EmailNotificationRequest
 
 LANGUAGES = ("en", "vi")
 # What a client can have mailed, and what its template reads from the context (each may be left

@@ -14,8 +14,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.crypto import hash_secret
-from chatplatform.errors import ApiError, Invalid
 from chatplatform.jobs import enqueue, hold_lease
 from identity.models import Attempt, AttemptKind, PasswordReset, User
 from identity.services import attempts, audit, mails, tokens

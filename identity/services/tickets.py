@@ -9,8 +9,8 @@ import uuid
 
 import orjson
 
-from chatplatform import live
 from chatplatform.crypto import hash_secret
+from chatplatform.web import live
 from identity.services import tokens
 from identity.services.tokens import Claims
 

@@ -11,13 +11,13 @@ from django.utils import timezone
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.tokens import AccessToken
 
+from chatplatform.api.errors import NotAuthenticated
 from chatplatform.crypto import hash_secret
-from chatplatform.errors import NotAuthenticated
 from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
 from identity.models import Client, RefreshToken, User
-from identity.serializers import TokenResponse
 from identity.services import audit
+from identity.shapes.identity import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is not valid (any more); sign in again."
@@ -28,7 +28,7 @@ Claims = tuple[int, int, uuid.UUID]
 _USER, _CLIENT = Columns(User), Columns(Client)
 # Every request of a person asks it.
 _STANDING = f"""
-SELECT {_USER.of("person")}, {_CLIENT.of("client")}
+SELECT {_USER.column_list("person")}, {_CLIENT.column_list("client")}
 FROM identity_user person JOIN identity_client client ON client.id = person.client_id
 WHERE person.id = %(user)s AND person.token_version = %(version)s
   AND NOT person.is_disabled AND NOT client.is_disabled

@@ -3,9 +3,9 @@
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from chatplatform.errors import ApiError, Forbidden, NotFound
+from chatplatform.api.errors import ApiError, Forbidden, NotFound
+from chatplatform.api.middleware import current_address
 from chatplatform.jobs import enqueue
-from chatplatform.middleware import current_address
 from identity.models import AttemptKind, Client, Role, User
 from identity.services import attempts, audit, mails, passwords, tokens
 
@@ -22,7 +22,7 @@ class LastOwner(ApiError):
 
 def list_of(client: Client) -> QuerySet[User]:
     """The client's people, also those who are locked out; order and page are the caller's."""
-    return User.objects.of(client)
+    return User.objects.for_client(client)
 
 
 def create(
@@ -117,11 +117,11 @@ def hold(client: Client, *, user_id: int, by: User, stays_owner: bool = True) ->
     Always in the same order: two owners who change each other wait for one another, and the
     second sees what the first did.
     """
-    asked = User.objects.of(client).filter(pk=user_id).first()
+    asked = User.objects.for_client(client).filter(pk=user_id).first()
     if asked is None:
         raise NotFound
     _check_may_change(by, asked)
-    rows = User.objects.of(client).filter(Q(pk__in=[asked.pk, by.pk]) | Q(role=Role.OWNER))
+    rows = User.objects.for_client(client).filter(Q(pk__in=[asked.pk, by.pk]) | Q(role=Role.OWNER))
     held = {row.pk: row for row in rows.order_by("pk").select_for_update(no_key=True)}
     user = held[asked.pk]
     owners = [row for row in held.values() if row.role == Role.OWNER and not row.is_disabled]

@@ -7,7 +7,7 @@ import pytest
 from django.test import RequestFactory
 from django.utils import timezone
 
-from chatplatform.errors import Forbidden
+from chatplatform.api.errors import Forbidden
 from chatplatform.testing import make_bot
 from identity.auth import API_KEY, BEARER_OR_API_KEY, SECRET_KEY, InvalidApiKey, origin_matches
 from identity.models import ApiKey

@@ -19,7 +19,7 @@ GIVEN = {"access_token": SECRET, "expires_in": 3600, "user_external_id": "10158"
 def test_stored_encrypted_and_never_shown(ann):
     reply = ann.post(PATH, GIVEN)
     assert (reply.status_code, reply.content) == (204, b"")
-    row = ChannelToken.objects.of(ann.client).get()
+    row = ChannelToken.objects.for_client(ann.client).get()
     assert (row.access_token, row.channel, row.user_external_id) == (SECRET, "socialnet", "10158")
     assert abs(row.expires_at - timezone.now() - timedelta(hours=1)) < timedelta(minutes=1)
     assert row.created_by == ann.user
@@ -50,7 +50,7 @@ def test_moved_to_another_row_it_does_not_open(ann, cara):
             [ann.client.pk, cara.client.pk],
         )
     with pytest.raises(CryptoError):
-        ChannelToken.objects.of(cara.client).get().access_token  # noqa: B018 - it opens on reading
+        ChannelToken.objects.for_client(cara.client).get().access_token  # noqa: B018 - it opens on reading
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from chatplatform.api.access import PUBLIC
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from chatplatform.api import PUBLIC, Form, TenantViewSet, operation
-from chatplatform.errors import json_response
-from chatplatform.openapi import Error
-from chatplatform.pagination import Page, page
-from identity import serializers as s
+from chatplatform.api.errors import json_response
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import Form, TenantViewSet, operation
+from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, bearer_token
 from identity.services import (
     api_keys,
@@ -21,8 +21,9 @@ from identity.services import (
     tokens,
     users,
 )
+from identity.shapes import identity as identity_shapes
 
-LoginBody = s.Body_login_for_access_token2_identity_token2_post
+LoginBody = identity_shapes.Body_login_for_access_token2_identity_token2_post
 LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/form-data"))
 
 
@@ -38,25 +39,29 @@ class IdentityViewSet(TenantViewSet):
         "identity",
         "Register Trial",
         access=PUBLIC,
-        body=s.RegisterTrialDto,
-        returns=s.ClientDto,
+        body=identity_shapes.RegisterTrialDto,
+        returns=identity_shapes.ClientDto,
         status=201,
         also={409: None, 429: None},
     )
-    def register_trial(self, request: Request, body: s.RegisterTrialDto) -> s.ClientDto:
+    def register_trial(
+        self, request: Request, body: identity_shapes.RegisterTrialDto
+    ) -> identity_shapes.ClientDto:
         """Register a company with its owner and a trial plan. 409 `email_taken`.
 
         After 20 tries from one address within an hour: 429 with Retry-After.
         """
-        return s.ClientDto.of(clients.register_trial(body, address=address_of(request)))
+        return identity_shapes.ClientDto.from_row(
+            clients.register_trial(body, address=address_of(request))
+        )
 
     @operation(
         "identity",
         "Login For Access Token2",
         access=PUBLIC,
         body=LOGIN_FORM,
-        returns=s.TokenResponse,
-        also={400: s.OAuthError, 401: s.OAuthError, 429: Error},
+        returns=identity_shapes.TokenResponse,
+        also={400: identity_shapes.OAuthError, 401: identity_shapes.OAuthError, 429: Error},
     )
     def token(self, request: Request, body: LoginBody) -> HttpResponse:
         """Sign in with e-mail address and password, or exchange a refresh token.
@@ -73,24 +78,26 @@ class IdentityViewSet(TenantViewSet):
         """Sign out: end the sign-in of this access token, with its refresh tokens."""
         tokens.revoke(bearer_token(request._request), by=self.user)
 
-    @operation("identity", "Read Users Me", access=BEARER, returns=s.UserDto)
-    def me(self, request: Request) -> s.UserDto:
+    @operation("identity", "Read Users Me", access=BEARER, returns=identity_shapes.UserDto)
+    def me(self, request: Request) -> identity_shapes.UserDto:
         """Who calls."""
-        return s.UserDto.of(self.user)
+        return identity_shapes.UserDto.from_row(self.user)
 
-    @operation("identity", "Get Client Info", access=BEARER, returns=s.ClientDto)
-    def retrieve_client(self, request: Request) -> s.ClientDto:
+    @operation("identity", "Get Client Info", access=BEARER, returns=identity_shapes.ClientDto)
+    def retrieve_client(self, request: Request) -> identity_shapes.ClientDto:
         """The caller's client, with its plan."""
-        return s.ClientDto.of(self.client)
+        return identity_shapes.ClientDto.from_row(self.client)
 
     @operation(
         "identity",
         "Add Socialnet Access Token",
         access=ADMIN,
-        body=s.SocialnetAccessToken,
+        body=identity_shapes.SocialnetAccessToken,
         status=204,
     )
-    def store_socialnet_token(self, request: Request, body: s.SocialnetAccessToken) -> None:
+    def store_socialnet_token(
+        self, request: Request, body: identity_shapes.SocialnetAccessToken
+    ) -> None:
         """Keep the client's access token at socialnet, encrypted; no operation shows it again.
 
         It takes the place of the one before.
@@ -105,46 +112,60 @@ class UserViewSet(TenantViewSet):
         "identity",
         "Create Client User",
         access=ADMIN,
-        body=s.UserDto,
-        returns=s.UserDto,
+        body=identity_shapes.UserDto,
+        returns=identity_shapes.UserDto,
         status=201,
         also={409: None, 429: None},
     )
-    def create(self, request: Request, body: s.UserDto) -> s.UserDto:
+    def create(self, request: Request, body: identity_shapes.UserDto) -> identity_shapes.UserDto:
         """Add a person and mail him: that he may sign in, or a link to choose his password.
 
         409 `email_taken`. Only an owner adds owners: 403. After 100 within an hour: 429.
         """
         given = body.model_dump(include={"email", "full_name", "role", "language"})
         made = users.create(self.client, **given, password=body.password, by=self.user)
-        return s.UserDto.of(made)
+        return identity_shapes.UserDto.from_row(made)
 
     @operation(
-        "identity", "Get My Company Users", access=BEARER, query=Page, returns=s.UsersResponse
+        "identity",
+        "Get My Company Users",
+        access=BEARER,
+        query=Page,
+        returns=identity_shapes.UsersResponse,
     )
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """The client's people in the order in which they were added."""
-        return page(users.list_of(self.client), query, shape=s.UserDto.of)
+        return page(users.list_of(self.client), query, shape=identity_shapes.UserDto.from_row)
 
     @operation(
         "identity",
         "Update User Disable Flag",
         access=ADMIN,
-        body=s.UserDisableFlag,
-        returns=s.UserDto,
+        body=identity_shapes.UserDisableFlag,
+        returns=identity_shapes.UserDto,
         also={409: None},
     )
-    def disable(self, request: Request, user_id: int, body: s.UserDisableFlag) -> s.UserDto:
+    def disable(
+        self, request: Request, user_id: int, body: identity_shapes.UserDisableFlag
+    ) -> identity_shapes.UserDto:
         """Lock a person out, which ends all his tokens at once, or let him in again.
 
         Only an owner does this to an owner: 403. The last owner stays: 409 `last_owner`.
         """
-        return s.UserDto.of(
+        return identity_shapes.UserDto.from_row(
             users.set_disabled(self.client, user_id=user_id, **dict(body), by=self.user)
         )
 
-    @operation("identity", "Reset User Password", access=ADMIN, body=s.UserPassword, status=204)
-    def reset_password(self, request: Request, user_id: int, body: s.UserPassword) -> None:
+    @operation(
+        "identity",
+        "Reset User Password",
+        access=ADMIN,
+        body=identity_shapes.UserPassword,
+        status=204,
+    )
+    def reset_password(
+        self, request: Request, user_id: int, body: identity_shapes.UserPassword
+    ) -> None:
         """Set a person's password for him. Ends all his tokens at once, and he is told by mail.
 
         Only an owner does this to an owner: 403.
@@ -155,17 +176,19 @@ class UserViewSet(TenantViewSet):
         "identity",
         "Update User Role",
         access=ADMIN,
-        body=s.UserRole,
-        returns=s.UserDto,
+        body=identity_shapes.UserRole,
+        returns=identity_shapes.UserDto,
         also={409: None},
     )
-    def set_role(self, request: Request, user_id: int, body: s.UserRole) -> s.UserDto:
+    def set_role(
+        self, request: Request, user_id: int, body: identity_shapes.UserRole
+    ) -> identity_shapes.UserDto:
         """Give a person another role, at once: his access tokens end, and a refresh token buys
         one of the new role.
 
         Only an owner makes or changes owners: 403. The last owner stays: 409 `last_owner`.
         """
-        return s.UserDto.of(
+        return identity_shapes.UserDto.from_row(
             users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
         )
 
@@ -177,11 +200,11 @@ class PasswordResetViewSet(TenantViewSet):
         "identity",
         "Forgot Password",
         access=PUBLIC,
-        body=s.ForgotPasswordRequest,
+        body=identity_shapes.ForgotPasswordRequest,
         status=202,
         also={429: None},
     )
-    def ask(self, request: Request, body: s.ForgotPasswordRequest) -> None:
+    def ask(self, request: Request, body: identity_shapes.ForgotPasswordRequest) -> None:
         """Mail a link to choose a new password, where somebody has this address.
 
         The answer is the same whether anybody has. The link works once, for an hour, and ends the
@@ -194,11 +217,11 @@ class PasswordResetViewSet(TenantViewSet):
         "identity",
         "Verify Reset Token",
         access=PUBLIC,
-        body=s.VerifyResetTokenRequest,
+        body=identity_shapes.VerifyResetTokenRequest,
         status=204,
         also={400: None, 429: None},
     )
-    def verify(self, request: Request, body: s.VerifyResetTokenRequest) -> None:
+    def verify(self, request: Request, body: identity_shapes.VerifyResetTokenRequest) -> None:
         """Whether a link still works; 400 `reset_token_invalid` where not.
 
         After 6 wrong ones from one address within 15 minutes: 429, also for a right one, which
@@ -210,11 +233,11 @@ class PasswordResetViewSet(TenantViewSet):
         "identity",
         "Reset Password",
         access=PUBLIC,
-        body=s.ResetPasswordRequest,
+        body=identity_shapes.ResetPasswordRequest,
         status=204,
         also={400: None, 429: None},
     )
-    def reset(self, request: Request, body: s.ResetPasswordRequest) -> None:
+    def reset(self, request: Request, body: identity_shapes.ResetPasswordRequest) -> None:
         """Set the password of whoever was sent the link, and end all his tokens.
 
         400 `reset_token_invalid` for a wrong, used or expired link, which counts as in Verify
@@ -228,23 +251,33 @@ class PasswordResetViewSet(TenantViewSet):
 class ApiKeyViewSet(TenantViewSet):
     """Keys of the caller's client."""
 
-    @operation("identity", "List Api Keys", access=ADMIN, query=Page, returns=s.ApiKeysResponse)
+    @operation(
+        "identity",
+        "List Api Keys",
+        access=ADMIN,
+        query=Page,
+        returns=identity_shapes.ApiKeysResponse,
+    )
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """The client's keys, newest first, revoked ones too; never what they open with."""
-        return page(api_keys.list_of(self.client), query, by="-id", shape=s.ApiKeyDto.of)
+        return page(
+            api_keys.list_of(self.client), query, by="-id", shape=identity_shapes.ApiKeyDto.from_row
+        )
 
     @operation(
         "identity",
         "Create Api Key",
         access=ADMIN,
-        body=s.ApiKeyRequest,
-        returns=s.ApiKeyDto,
+        body=identity_shapes.ApiKeyRequest,
+        returns=identity_shapes.ApiKeyDto,
         status=201,
     )
-    def create(self, request: Request, body: s.ApiKeyRequest) -> s.ApiKeyDto:
+    def create(
+        self, request: Request, body: identity_shapes.ApiKeyRequest
+    ) -> identity_shapes.ApiKeyDto:
         """Make a key. The reply holds it in full, and no later one does."""
         made, key = api_keys.create(self.client, created_by=self.user, **dict(body))
-        return s.ApiKeyDto.of(made, key)
+        return identity_shapes.ApiKeyDto.from_row(made, key)
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
     def destroy(self, request: Request, api_key_id: int) -> None:
@@ -255,27 +288,31 @@ class ApiKeyViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     """The plan and the credits of the caller's client."""
 
-    @operation("identity", "Get Subscription", access=BEARER, returns=s.SubscriptionDto)
-    def retrieve(self, request: Request) -> s.SubscriptionDto:
+    @operation(
+        "identity", "Get Subscription", access=BEARER, returns=identity_shapes.SubscriptionDto
+    )
+    def retrieve(self, request: Request) -> identity_shapes.SubscriptionDto:
         """The plan, what is left of its credits, and what was used in this period."""
-        return s.SubscriptionDto.of(self.client.subscription)
+        return identity_shapes.SubscriptionDto.from_row(self.client.subscription)
 
     @operation(
         "identity",
         "Top Up",
         access=ADMIN,
-        body=s.TopUpAmount,
-        returns=s.SubscriptionDto,
+        body=identity_shapes.TopUpAmount,
+        returns=identity_shapes.SubscriptionDto,
         also={409: Error},
     )
-    def top_up(self, request: Request, body: s.TopUpAmount) -> s.SubscriptionDto:
+    def top_up(
+        self, request: Request, body: identity_shapes.TopUpAmount
+    ) -> identity_shapes.SubscriptionDto:
         """Record credits that were bought elsewhere; this platform takes no payment itself.
 
         The same `reference` again adds nothing and answers as the first time; with another
         amount it is a 409 `reference_taken`. An ended plan keeps what is added and does not begin
         again by it.
         """
-        return s.SubscriptionDto.of(
+        return identity_shapes.SubscriptionDto.from_row(
             credits.top_up(
                 self.client.pk, amount=body.amount, reference=body.reference, by=self.user
             )

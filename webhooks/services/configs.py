@@ -9,14 +9,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chatplatform import http
-from chatplatform.errors import ApiError, Invalid, NotFound
+from chatplatform import egress
+from chatplatform.api.errors import ApiError, Invalid, NotFound
 from identity.models import ApiKey, Client, User
 from identity.services import audit
 from webhooks import catalogue, delivery
-from webhooks import serializers as s
 from webhooks.models import DisabledReason, WebhookConfig
 from webhooks.services import deliveries
+from webhooks.shapes import webhook as webhook_shapes
 
 MAX_ENDPOINTS = 10
 OVERLAP = timedelta(hours=24)
@@ -29,7 +29,7 @@ class TooManyEndpoints(ApiError):
 
 def list_of(client: Client) -> QuerySet[WebhookConfig]:
     """The client's endpoints."""
-    rows: QuerySet[WebhookConfig] = WebhookConfig.objects.of(client).current()
+    rows: QuerySet[WebhookConfig] = WebhookConfig.objects.for_client(client).current()
     return rows
 
 
@@ -44,7 +44,9 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
     return config
 
 
-def create(client: Client, given: s.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+def create(
+    client: Client, given: webhook_shapes.WebhookConfigRequest, *, by: User
+) -> WebhookConfig:
     """A new endpoint. Its secret is in the row, and shown by this answer alone."""
     _check(given)
     with transaction.atomic():
@@ -66,7 +68,9 @@ def create(client: Client, given: s.WebhookConfigRequest, *, by: User) -> Webhoo
     return config
 
 
-def update(config: WebhookConfig, given: s.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+def update(
+    config: WebhookConfig, given: webhook_shapes.WebhookConfigRequest, *, by: User
+) -> WebhookConfig:
     """Replace an endpoint's settings; where it is switched on, past failures are forgotten."""
     _check(given)
     columns = _columns(given)
@@ -123,7 +127,7 @@ def _lock(config: WebhookConfig) -> WebhookConfig:
     return row
 
 
-def _columns(given: s.WebhookConfigRequest) -> dict[str, Any]:
+def _columns(given: webhook_shapes.WebhookConfigRequest) -> dict[str, Any]:
     off = not given.is_active
     return {
         "url": given.url,
@@ -144,16 +148,16 @@ def _place(url: str) -> str:
     return url.partition("?")[0]
 
 
-def _check(given: s.WebhookConfigRequest) -> None:
+def _check(given: webhook_shapes.WebhookConfigRequest) -> None:
     for number, name in enumerate(given.event_types):
         if name not in catalogue.EVENTS:
             raise Invalid.field(
                 "body", "event_types", number, msg=f"There is no event type {name[:60]!r}."
             )
     try:
-        http.check_url(given.url, purpose="webhook")
+        egress.check_url(given.url, purpose="webhook")
         is_plain = not given.url.lower().startswith("https:")
-        if is_plain and http.host_port(given.url) not in settings.EGRESS_ALLOW:
+        if is_plain and egress.host_port(given.url) not in settings.EGRESS_ALLOW:
             raise Invalid.field("body", "url", msg="Use https.")
-    except http.Blocked as exc:
+    except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=str(exc)) from exc

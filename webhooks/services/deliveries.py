@@ -8,10 +8,9 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from chatplatform.errors import ApiError, Invalid
+from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.jobs import enqueue, hold_lease
 from identity.models import Client
-from webhooks import serializers as s
 from webhooks.delivery import Fault
 from webhooks.models import (
     Delivery,
@@ -22,6 +21,7 @@ from webhooks.models import (
     WebhookConfig,
 )
 from webhooks.services import events
+from webhooks.shapes import webhook as webhook_shapes
 
 KEPT = timedelta(days=30)
 _BATCH = 500
@@ -88,10 +88,12 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
     with transaction.atomic():
         for config_id in chosen:
             _queue([event], config_id)
-    return events.get(event.client, s.event_id(event.pk))
+    return events.get(event.client, webhook_shapes.event_id(event.pk))
 
 
-def begin_replay(client: Client, config: WebhookConfig, given: s.ReplayRequest) -> s.Replay:
+def begin_replay(
+    client: Client, config: WebhookConfig, given: webhook_shapes.ReplayRequest
+) -> webhook_shapes.Replay:
     """Take on the replay of a range: a job queues it, so that a long one holds up nobody."""
     if not config.is_active:
         raise EndpointDisabled
@@ -110,7 +112,7 @@ def begin_replay(client: Client, config: WebhookConfig, given: s.ReplayRequest) 
         state=given.state,
         type=given.type,
     )
-    return s.Replay(
+    return webhook_shapes.Replay(
         config_id=config.pk,
         created_from=given.created_from,
         created_to=until,
@@ -208,7 +210,7 @@ def begin_giving_up(config: WebhookConfig) -> None:
     enqueue(
         "webhooks.give_up",
         client_id=config.client_id,
-        key=str(config.pk),
+        dedupe_key=str(config.pk),
         config_id=str(config.pk),
     )
 
@@ -230,7 +232,7 @@ def give_up(config_id: str) -> None:
             has_more = cursor.rowcount == _BATCH
 
 
-def forget_old() -> None:
+def purge_expired() -> None:
     """Deliveries, attempts and bytes older than 30 days, in small bites; events stay."""
     before = timezone.now() - KEPT
     while True:

@@ -7,15 +7,15 @@ from django.db import connection, models, transaction
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from chatplatform import live
-from chatplatform.encoding import as_json
-from chatplatform.errors import NotFound
+from chatplatform.api.encoding import as_json
+from chatplatform.api.errors import NotFound
+from chatplatform.api.pagination import cursor_of, numbers_of
 from chatplatform.ids import uuid7
-from chatplatform.pagination import cursor_of, numbers_of
+from chatplatform.web import live
 from identity.models import Client
-from webhooks import serializers as s
 from webhooks.delivery import MAX_BODY_BYTES
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEpoch, Payload
+from webhooks.shapes import webhook as webhook_shapes
 
 # One statement: the event, a delivery for each endpoint that listens, and the bytes to send where
 # there is any. Whoever has no endpoint pays for a look into an index, and no round trip.
@@ -114,7 +114,7 @@ def announce(
 
 def body_of(event: Event) -> bytes:
     """The bytes that are sent; without `data` where they would be more than 20 KB."""
-    envelope = s.envelope(event)
+    envelope = webhook_shapes.envelope(event)
     body = as_json({**envelope, "is_thin": False, "data": event.data})
     if len(body) <= MAX_BODY_BYTES:
         return body
@@ -125,21 +125,21 @@ def after(client: Client, position: Position = START, limit: int = 100) -> list[
     """The next events of the client's feed behind `position`, in its order; a pure read.
 
     Gap-free: an event is shown only when none can appear before it any more, so that whoever goes
-    on from the last event's `place_of()` misses nothing, however transactions overlap. Events of a
-    conversation come in their `sequence`. It may lag behind by the longest open transaction that
-    writes.
+    on from the last event's `cursor_of_event()` misses nothing, however transactions
+    overlap. Events of a conversation come in their `sequence`. It may lag behind by the longest
+    open transaction that writes.
 
     Why not simply by id or position: numbers are drawn before commits, and a transaction that
     drew the lower one may end later. Here the order is that of transactions' numbers, and the feed
     ends before the oldest that still runs.
     """
-    return list(_feed(Event.objects.of(client), position)[:limit])
+    return list(_feed(Event.objects.for_client(client), position)[:limit])
 
 
-def newest_place(client: Client) -> Position:
+def newest_cursor(client: Client) -> Position:
     """Where to go on to see what happens from now on."""
-    newest = _feed(Event.objects.of(client), START).reverse().first()
-    return place_of(newest) if newest else START
+    newest = _feed(Event.objects.for_client(client), START).reverse().first()
+    return cursor_of_event(newest) if newest else START
 
 
 def channel_of(client_id: int) -> str:
@@ -147,15 +147,15 @@ def channel_of(client_id: int) -> str:
     return f"feed:{client_id}"
 
 
-def place_of(event: Event) -> Position:
+def cursor_of_event(event: Event) -> Position:
     """Where to go on after this event."""
     return Position(event.rank, event.position)
 
 
 def place_after(client: Client, event_id: str) -> Position | None:
     """Where to go on after the event with this id (`evt_…`); None where there is none."""
-    event = _by_id(Event.objects.of(client), event_id)
-    return place_of(event) if event else None
+    event = _by_id(Event.objects.for_client(client), event_id)
+    return cursor_of_event(event) if event else None
 
 
 def forget(conversation_id: uuid.UUID) -> None:
@@ -191,20 +191,20 @@ def follow_restored_database() -> None:
 
 def get(client: Client, event_id: str) -> Event:
     """One event; 404 where the client has none with this id."""
-    event = _by_id(_told(Event.objects.of(client)), event_id)
+    event = _by_id(_told(Event.objects.for_client(client)), event_id)
     if event is None:
         raise NotFound
     return event
 
 
 def _by_id(rows: QuerySet[Event], event_id: str) -> Event | None:
-    row_id = s.row_id(event_id)
+    row_id = webhook_shapes.row_id(event_id)
     return rows.filter(pk=row_id).first() if row_id else None
 
 
-def page(client: Client, asked: s.EventsQuery) -> dict[str, Any]:
+def page(client: Client, asked: webhook_shapes.EventsQuery) -> dict[str, Any]:
     """A page of the log, newest first or as the feed; three statements whatever its length."""
-    rows = _filtered(_told(Event.objects.of(client)), asked)
+    rows = _filtered(_told(Event.objects.for_client(client)), asked)
     is_feed = asked.order == "asc"
     order = _AS_FEED if is_feed else _NEWEST_FIRST
     position = Position(*numbers_of(asked.cursor, Event, order)) if asked.cursor else None
@@ -216,12 +216,15 @@ def page(client: Client, asked: s.EventsQuery) -> dict[str, Any]:
         rows = rows.order_by(*order)
     found = list(rows[: asked.limit + 1])
     shown = found[: asked.limit]
-    next_cursor = cursor_of(Event, order, place_of(shown[-1])) if shown else None
+    next_cursor = cursor_of(Event, order, cursor_of_event(shown[-1])) if shown else None
     if is_feed:
         next_cursor = next_cursor or asked.cursor
     elif len(found) <= asked.limit:
         next_cursor = None
-    return {"items": [s.Event.of(row) for row in shown], "next_cursor": next_cursor}
+    return {
+        "items": [webhook_shapes.Event.from_row(row) for row in shown],
+        "next_cursor": next_cursor,
+    }
 
 
 def _feed(rows: QuerySet[Event], position: Position) -> QuerySet[Event]:
@@ -244,7 +247,7 @@ def _told(rows: QuerySet[Event]) -> QuerySet[Event]:
     return rows.prefetch_related(Prefetch("deliveries", queryset=deliveries))
 
 
-def _filtered(rows: QuerySet[Event], asked: s.EventsQuery) -> QuerySet[Event]:
+def _filtered(rows: QuerySet[Event], asked: webhook_shapes.EventsQuery) -> QuerySet[Event]:
     given = {
         "type": asked.type,
         "conversation_id": asked.conversation_id,

@@ -18,7 +18,7 @@ def tell_owners(config_id: str, kind: str) -> int:
     config = WebhookConfig.objects.select_related("client").filter(pk=config_id).first()
     if config is None or config.deleted_at:
         return 0
-    owners = User.objects.of(config.client).filter(role=Role.OWNER, is_disabled=False)
+    owners = User.objects.for_client(config.client).filter(role=Role.OWNER, is_disabled=False)
     addresses = list(owners.order_by("id").values_list("email", flat=True))
     body = render_to_string(
         f"webhooks/mail/{kind}.txt", {"config": config, "public_url": settings.PUBLIC_URL}

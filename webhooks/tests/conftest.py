@@ -10,7 +10,7 @@ from standardwebhooks import Webhook
 
 from webhooks import delivery
 from webhooks.models import Delivery, WebhookConfig
-from webhooks.services.courier import Courier
+from webhooks.services.dispatcher import Courier
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def deliver(courier):
 
     def run(seconds=10.0):
         ends_at = time.monotonic() + seconds
-        while courier.turn() or courier._on_their_way:
+        while courier.turn() or courier._in_flight:
             assert time.monotonic() < ends_at, "the courier did not come to an end"
             courier.something_ended.wait(0.02)
 

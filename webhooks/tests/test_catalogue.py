@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from jsonschema import Draft202012Validator
 
-from chatplatform.health import document
 from chatplatform.testing import make_bot, make_key, run_jobs
+from chatplatform.web.health import document
 from webhooks import catalogue
 from webhooks.models import Payload
 

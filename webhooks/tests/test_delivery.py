@@ -15,7 +15,7 @@ from webhooks import delivery
 from webhooks.delivery import LADDER, Fault, Outcome
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
 from webhooks.services import announce, configs, deliveries
-from webhooks.services.courier import Courier
+from webhooks.services.dispatcher import Courier
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -298,7 +298,7 @@ def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, co
 def test_a_courier_that_died_while_sending(client_a, listening, receiver, deliver):
     announce(client_a.pk, "message.created", {})
     dead = Courier(threads=2)
-    parcels: list[delivery.Parcel] = []
+    parcels: list[delivery.DeliveryRequest] = []
     with patch.object(dead, "_start", parcels.append):
         dead.turn()
     assert len(parcels) == 1
@@ -339,7 +339,7 @@ def test_an_eleventh_attempt_is_not_made(client_a, listening, receiver, deliver)
 
 
 def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, courier, monkeypatch):
-    monkeypatch.setattr("webhooks.services.courier.LEASE_SECONDS", 0.4)
+    monkeypatch.setattr("webhooks.services.dispatcher.LEASE_SECONDS", 0.4)
     receiver.script = "hang"
     announce(client_a.pk, "message.created", {})
     courier.turn()
@@ -373,7 +373,7 @@ def test_what_changes_while_it_is_sent_is_not_undone(client_a, ann, listening, r
         configs.delete(listening, by=ann.user)
         assert run_jobs() == 1
 
-    with run_before("webhooks.services.health.verdict", delete):
+    with run_before("webhooks.services.circuit_breaker.verdict", delete):
         courier.turn()
         courier.something_ended.wait(5)
         courier.turn()

@@ -11,7 +11,7 @@ from django.db import connection
 
 from chatplatform.tests.web_process import web
 from webhooks.models import Delivery, Event, WebhookConfig
-from webhooks.services.courier import Courier
+from webhooks.services.dispatcher import Courier
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,7 +7,7 @@ import uuid
 import pytest
 from django.db import connection, connections, transaction
 
-from chatplatform.pagination import cursor_of
+from chatplatform.api.pagination import cursor_of
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, FeedEpoch
 from webhooks.services import announce, events
 
@@ -140,11 +140,11 @@ class TestFeed:
             later = announce(client_a.pk, "t.t", {})
             shown = events.after(client_a)
             assert [one.pk for one in shown] == [before.pk], "the later one must wait"
-            place = events.place_of(shown[-1])
+            place = events.cursor_of_event(shown[-1])
         settle()
         found = events.after(client_a, place)
         assert {one.pk for one in found} == {held.event.pk, later.pk}
-        assert events.after(client_a, events.place_of(found[-1])) == []
+        assert events.after(client_a, events.cursor_of_event(found[-1])) == []
 
     def test_also_where_the_open_one_drew_its_number_first(self, client_a):
         """The number of the row alone would skip it: committed last, numbered first."""
@@ -187,7 +187,7 @@ class TestFeed:
                 found = events.after(client_a, place, 7)
                 seen.extend(one.pk for one in found)
                 if found:
-                    place = events.place_of(found[-1])
+                    place = events.cursor_of_event(found[-1])
                 elif last_round:
                     break
             connection.close()

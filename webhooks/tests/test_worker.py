@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 from django.conf import settings as django_settings
 
-from chatplatform import beside
+from chatplatform.jobs import worker_loops
 from chatplatform.tests.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import announce
@@ -77,8 +77,8 @@ def test_a_loop_that_falls_begins_again(monkeypatch, caplog):
             stop.set()
         raise ValueError("a fault of ours")
 
-    monkeypatch.setattr(beside, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr("webhooks.services.courier.run", fall)
-    beside.run("webhooks.services.courier.run", stop)
+    monkeypatch.setattr(worker_loops, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("webhooks.services.dispatcher.run", fall)
+    worker_loops.run("webhooks.services.dispatcher.run", stop)
     assert called == [stop] * 3
     assert len(caplog.records) == 3

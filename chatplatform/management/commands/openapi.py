@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from chatplatform.health import document
+from chatplatform.web.health import document
 
 
 class Command(BaseCommand):

@@ -12,8 +12,9 @@ from django.core.management.base import BaseCommand
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from chatplatform import heartbeat, jobs
+from chatplatform import jobs
 from chatplatform.celery import app
+from chatplatform.jobs import heartbeat
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 0.02  # between looks while nothing is due
@@ -71,10 +72,10 @@ class Relay:
             self.swept_at = time.monotonic()
         due = jobs.take_due()
         for job_id, name in due:
-            self._hint(job_id, name)
+            self._dispatch(job_id, name)
         return bool(due)
 
-    def _hint(self, job_id: int, name: str) -> None:
+    def _dispatch(self, job_id: int, name: str) -> None:
         declared = jobs.declared_jobs().get(name)
         if declared is None:
             log.error("job %s has a name that no code serves: %s", job_id, name)
@@ -96,5 +97,5 @@ class Relay:
             log.warning("broker does not answer: %s", exc)
             return
         if self.broker_run_id and run_id != self.broker_run_id:
-            log.warning("the broker was restarted: %s jobs hinted again", jobs.forget_hints())
+            log.warning("the broker was restarted: %s jobs hinted again", jobs.forget_dispatches())
         self.broker_run_id = run_id

@@ -13,13 +13,13 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot
-from bots.serializers.bot import BotDto
-from bots.serializers.train import PromptDto
 from bots.services import bots, prompts, training
+from bots.shapes.bot import BotDto
+from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats
 from identity.models import Client, KeyScope, User
-from identity.serializers import RegisterTrialDto
 from identity.services import api_keys, clients
+from identity.shapes.identity import RegisterTrialDto
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 OWNER, ADMIN = "owner@demo.example", "admin@demo.example"

@@ -26,9 +26,9 @@ from pydantic import ValidationError
 
 from bots.models import Bot
 from chatplatform import locks
-from chats.serializers.portable import ConversationEntity, MessageEntity
-from chats.services import chatwoot, transfer
-from chats.services.transfer import Tally
+from chats.services.exchange import chatwoot, transfer
+from chats.services.exchange.transfer import Tally
+from chats.shapes.portable import ConversationEntity, MessageEntity
 from identity.models import Client
 
 BATCH = 200
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         client = Client.objects.filter(code=options["client"]).first()
         if client is None:
             raise CommandError(f"There is no client with the code {options['client']!r}.")
-        bot = Bot.objects.of(client).filter(pk=options["bot"]).first()
+        bot = Bot.objects.for_client(client).filter(pk=options["bot"]).first()
         if bot is None:
             raise CommandError(f"This client has no bot {options['bot']}.")
         id_map: Path | None = options["id_map"]

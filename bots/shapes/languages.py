@@ -1,0 +1,46 @@
+"""The shapes of the languages that bots are offered in."""
+
+import unicodedata
+from collections.abc import Iterable
+from typing import Self
+
+from django.utils.translation import get_language_info
+from pydantic import Field
+
+from chatplatform.api.shapes import Shape
+
+
+class BotLanguage(Shape):
+    """One language that a bot is offered in."""
+
+    code: str = Field(description="BCP 47 code.", examples=["vi"])
+    name: str = Field(description="Its name in English; the code where it has none here.")
+    native_name: str = Field(description="Its own name for itself; the code where it has none.")
+    is_default: bool = Field(description="Whether it is used where a customer names no other.")
+
+    @classmethod
+    def from_code(cls, code: str, *, is_default: bool) -> Self:
+        try:
+            info = get_language_info(code.lower())
+        except KeyError:
+            return cls(code=code, name=code, native_name=code, is_default=is_default)
+        # Django spells some names with combining marks; composed, they compare and sort as typed.
+        native_name = unicodedata.normalize("NFC", info["name_local"])
+        return cls(code=code, name=info["name"], native_name=native_name, is_default=is_default)
+
+
+class BotLanguageConfigDto(Shape):
+    """The languages of one bot, or of all of a client's."""
+
+    default_language: str = Field(description="BCP 47 language where a customer names no other.")
+    languages: list[BotLanguage] = Field(
+        description="Each once, the default first, the others by code."
+    )
+
+    @classmethod
+    def from_codes(cls, codes: Iterable[str], *, default: str) -> Self:
+        ordered = [default, *sorted(set(codes) - {default})]
+        return cls(
+            default_language=default,
+            languages=[BotLanguage.from_code(code, is_default=code == default) for code in ordered],
+        )

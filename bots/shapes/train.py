@@ -1,0 +1,205 @@
+"""The shapes of what a bot is trained on."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from bots.models import Document, DocumentStatus, Prompt
+from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
+from chatplatform.settings import MAX_UPLOAD_BYTES, MAX_UPLOAD_FILES
+
+# A file of a multipart body; the service checks its size and content.
+Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
+
+
+DocumentId = Annotated[int, Field(ge=1, le=9_223_372_036_854_775_807)]
+
+
+class PromptDto(Shape):
+    """One version of a bot's instructions."""
+
+    model_config = example(content="You help the customers of a shop. Be brief.", tone="friendly")
+
+    id: int | None = read_only("The version's id.")
+    version: int | None = read_only("Counts the bot's versions from 1.")
+    content: Text = Field(
+        min_length=1,
+        max_length=20_000,
+        pattern=r"\S",
+        description="The instructions, at most 20,000 characters.",
+    )
+    tone: Text | None = Field(
+        None, max_length=50, description="How the bot speaks: `friendly`, `formal`, …"
+    )
+    language: Language | None = Field(
+        None, description="The language the instructions are written in; null: not said."
+    )
+    model: Text | None = Field(
+        None, max_length=100, description="The model asked for; null: the one of the settings."
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="Randomness of the model, 0..2; null: the model's own."
+    )
+    is_current: bool | None = read_only("Whether the bot follows this version.")
+    created_by: int | None = read_only("Id of the person who wrote it; null: no longer known.")
+    created_at: Moment | None = read_only("When it was written.")
+
+    @classmethod
+    def from_row(cls, prompt: Prompt) -> "PromptDto":
+        return cls.model_construct(
+            id=prompt.pk,
+            version=prompt.version,
+            content=prompt.content,
+            tone=prompt.tone or None,
+            language=prompt.language or None,
+            model=prompt.model or None,
+            temperature=prompt.temperature,
+            is_current=prompt.is_current,
+            created_by=prompt.created_by_id,
+            created_at=prompt.created_at,
+        )
+
+
+class PromptVersion(Shape):
+    """Query parameters of a prompt."""
+
+    version: int | None = Field(
+        None, ge=1, le=2_147_483_647,
+        description="An earlier version; left out: the one that the bot follows.",
+    )  # fmt: skip
+
+
+# The name is the specification's.
+class Body_upload_files_ai__bot_id__train_document_post(Shape):
+    """Files to train the bot on."""
+
+    files: list[Upload] = Field(
+        min_length=1,
+        max_length=MAX_UPLOAD_FILES,
+        description=f"1..{MAX_UPLOAD_FILES} files: PDF, DOCX, HTML, Markdown, plain text or CSV;"
+        f" at most {MAX_UPLOAD_BYTES:,} bytes each.",
+    )
+
+
+class DocumentError(Shape):
+    """Why a document could not be trained."""
+
+    code: str = Field(
+        description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
+        " `timeout`, `file_missing` or `interrupted`."
+    )
+    message: str = Field(description="The same in a sentence.")
+
+
+class DocumentDto(Shape):
+    """A file that a bot is trained on."""
+
+    id: int = Field(description="The document's id.")
+    file_name: str = Field(description="Its name when uploaded, without folders.")
+    title: str | None = Field(description="As the document names itself; null until trained.")
+    mime_type: str = Field(description="Its type, by its content.")
+    size_bytes: int = Field(description="Its size in bytes.")
+    status: DocumentStatus = Field(
+        description="`queued`, `training`, `trained` or `failed` (see `error`)."
+    )
+    progress: int = Field(description="How far training is, 0..100.")
+    error: DocumentError | None = Field(description="Why training failed; else null.")
+    chunk_count: int = Field(description="Passages that the bot finds in it.")
+    is_important: bool = Field(description="Ranks first among what the bot finds.")
+    valid_from: Moment | None = Field(
+        description="Its text holds from this time on, and is not used before; null: always."
+    )
+    valid_to: Moment | None = Field(
+        description="Its text holds until this time, and is not used after; null: for good."
+    )
+    language: str | None = Field(description="Language of its text; null until trained.")
+    sha256: str = Field(description="SHA-256 of its bytes, in hex.")
+    created_at: Moment = Field(description="When it was uploaded.")
+    trained_at: Moment | None = Field(description="When training ended well; else null.")
+
+    @classmethod
+    def from_row(cls, row: Document) -> "DocumentDto":
+        error = DocumentError(code=row.error_code, message=row.error_message)
+        return cls.model_construct(
+            **{name: getattr(row, name) for name in STORED},
+            status=DocumentStatus(row.status),
+            title=row.title or None,
+            language=row.language or None,
+            error=error if row.error_code else None,
+        )
+
+
+# Fields that stand in the row as they stand in the shape.
+STORED = (
+    "id", "file_name", "mime_type", "size_bytes", "progress", "chunk_count", "is_important",
+    "valid_from", "valid_to", "sha256", "created_at", "trained_at",
+)  # fmt: skip
+
+
+class DocumentsResponse(Shape):
+    """A page of documents, newest first."""
+
+    items: list[DocumentDto] = Field(description="The documents of this page.")
+    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
+class ImportantDocumentDto(Shape):
+    """Whether a document ranks first, and while it holds. What is left out is set back to null."""
+
+    model_config = example(
+        is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
+    )
+
+    is_important: bool = Field(
+        description="true: its best passage always stands among what the bot reads, and it is"
+        " right where older text contradicts it."
+    )
+    valid_from: Moment | None = Field(
+        None,
+        description="Its text holds from this time on, and is not used before; null: always."
+        " Counts for a document that is not important, too.",
+    )
+    valid_to: Moment | None = Field(
+        None,
+        description="Its text holds until this time, and is not used after; null: for good."
+        " Later than `valid_from`.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
+            raise ValueError("valid_to must lie after valid_from")
+        return self
+
+
+class ReuploadFilesRequest(Shape):
+    """Files to train again."""
+
+    model_config = example(document_ids=[12, 13])
+
+    document_ids: list[DocumentId] = Field(
+        min_length=1, max_length=500, description="Ids of the documents, at most 500."
+    )
+
+
+class SkippedFile(Shape):
+    """A file that is not trained again."""
+
+    id: int = Field(description="The document's id, as asked for.")
+    reason: str = Field(
+        description="`not_found`; `in_training`: it waits or is being trained; `file_missing`: its"
+        " bytes are gone, upload it again; `web_page`: its address is read again instead."
+    )
+
+
+class ReuploadFilesResponse(Shape):
+    """What becomes of each file that was named."""
+
+    queued: list[int] = Field(description="Ids of documents that are trained again.")
+    skipped: list[SkippedFile] = Field(description="The others, with the reason.")
+
+
+class DeletedCount(Shape):
+    """How much was deleted."""
+
+    deleted: int = Field(description="Number of documents that were deleted.")

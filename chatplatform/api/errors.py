@@ -1,0 +1,175 @@
+"""Errors in their documented shapes. An `ApiError` is raised where it is found, rendered here."""
+
+import logging
+from typing import Any, ClassVar
+
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from rest_framework.exceptions import APIException
+
+from chatplatform.api.encoding import as_json
+from chatplatform.api.middleware import current_request_id
+
+log = logging.getLogger(__name__)
+
+# What the statuses mean where no more specific code is given.
+CODES = {
+    400: "bad_request",
+    401: "not_authenticated",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    413: "too_large",
+    415: "unsupported_media_type",
+    429: "too_many_requests",
+    500: "internal_error",
+    503: "unavailable",
+}
+
+
+class ApiError(Exception):
+    """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, named fields."""
+
+    code: ClassVar[str] = "bad_request"
+    status: ClassVar[int] = 400
+    detail: ClassVar[str] = "The request cannot be carried out."
+    headers: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, detail: str | None = None, **fields: Any) -> None:
+        super().__init__(detail or self.detail)
+        self.fields = fields
+
+    def response(self) -> HttpResponse:
+        return error_response(self.status, str(self), self.code, self.fields, self.headers)
+
+
+class NotFound(ApiError):
+    code, status, detail = "not_found", 404, "Not found."
+
+
+class Forbidden(ApiError):
+    code, status, detail = "forbidden", 403, "You may not do this."
+
+
+class StaleVersion(ApiError):
+    """The row has changed since the caller looked; field `version`: what it is now."""
+
+    code, status = "stale_version", 409
+    detail = "Someone changed this meanwhile: read it again, then send your change."
+
+
+class NotAuthenticated(ApiError):
+    code, status, detail = "not_authenticated", 401, "Not authenticated"
+    headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "Bearer"}
+
+
+class TooLarge(ApiError):
+    code, status = "too_large", 413
+    detail = "The body is too large."
+
+
+class UnsupportedMediaType(ApiError):
+    code, status = "unsupported_media_type", 415
+    detail = "Send this body as application/json."
+
+
+class Invalid(ApiError):
+    """422 in FastAPI's shape: a list of `{loc, msg, type}`."""
+
+    code, status = "validation_error", 422
+
+    def __init__(self, errors: list[dict[str, Any]]) -> None:
+        super().__init__("Validation failed.")
+        self.errors = errors
+
+    @classmethod
+    def field(cls, *loc: str | int, msg: str, type: str = "value_error") -> "Invalid":
+        return cls([{"loc": list(loc), "msg": msg, "type": type}])
+
+    def response(self) -> HttpResponse:
+        return json_response({"detail": self.errors}, 422)
+
+
+def json_response(
+    data: Any, status: int = 200, headers: dict[str, str] | None = None
+) -> HttpResponse:
+    """`data` as JSON, never cached: what the API answers is personal."""
+    response = HttpResponse(as_json(data), content_type="application/json", status=status)
+    response["Cache-Control"] = "no-store"
+    for name, value in (headers or {}).items():
+        response[name] = value
+    return response
+
+
+def error_response(
+    status: int,
+    detail: str,
+    code: str | None = None,
+    fields: dict[str, Any] | None = None,
+    headers: dict[str, str] | None = None,
+) -> HttpResponse:
+    body = {
+        "detail": detail,
+        "code": code or CODES.get(status, "error"),
+        "request_id": current_request_id(),
+        **(fields or {}),
+    }
+    return json_response(body, status, headers)
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """DRF's hook: every exception of a view, in the documented shape."""
+    return render(exc)
+
+
+def render(exc: BaseException) -> HttpResponse:
+    """Any exception as an answer; what is not a refusal is logged and becomes a 500."""
+    if isinstance(exc, ApiError):
+        return exc.response()
+    if isinstance(exc, Http404):
+        return error_response(404, "Not found.")
+    if isinstance(exc, RequestDataTooBig):
+        return TooLarge().response()
+    if isinstance(exc, PermissionDenied):
+        return error_response(403, "You may not do this.")
+    if isinstance(exc, (BadRequest, SuspiciousOperation, MultiPartParserError)):
+        return error_response(400, "The request is malformed.")
+    if isinstance(exc, APIException):
+        return error_response(exc.status_code, str(exc.detail), headers=_drf_headers(exc))
+    if isinstance(exc, OperationalError):
+        log.error("database unavailable: %s", exc)
+        return error_response(
+            503, "The database is not reachable; try again.", headers={"Retry-After": "2"}
+        )
+    log.error("unhandled error", exc_info=exc)
+    return error_response(500, "Something went wrong on our side; it has been logged.")
+
+
+def _drf_headers(exc: APIException) -> dict[str, str]:
+    wait = getattr(exc, "wait", None)
+    return {"Retry-After": str(int(wait))} if wait else {}
+
+
+# Django's own handlers, for what fails before a view is reached.
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(exception)
+
+
+def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return error_response(404, "There is nothing at this path.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return error_response(500, "Something went wrong on our side; it has been logged.")

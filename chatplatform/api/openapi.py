@@ -1,0 +1,272 @@
+"""The served OpenAPI document, built from the operations' declarations."""
+
+import re
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from pydantic import BaseModel, Field
+
+from chatplatform.api import idempotency
+from chatplatform.api.operation import Form, Operation, TenantViewSet
+from chatplatform.api.shapes import Shape
+
+
+class ValidationError(Shape):
+    """One thing wrong with a request."""
+
+    loc: list[str | int] = Field(
+        description='Where: `["body", "name"]`, `["query", "limit"]`, `["path", "bot_id"]`.'
+    )
+    msg: str = Field(description="What is wrong, in a sentence.")
+    type: str = Field(
+        description="Machine-readable kind: `missing`, `string_type`, `extra_forbidden`, …"
+    )
+
+
+class HTTPValidationError(Shape):
+    """The request does not fit its documented shape; nothing was changed."""
+
+    detail: list[ValidationError] = Field(description="Everything wrong, all at once.")
+
+
+class Error(Shape):
+    """A refusal or a fault."""
+
+    detail: str = Field(description="A sentence that says what to do.")
+    code: str = Field(description="Stable, machine-readable kind.")
+    request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
+
+
+class File(Shape):
+    """The file, as a download."""
+
+
+REASONS = {
+    304: "Nothing changed since the ETag that If-None-Match names; no body.",
+    401: "No credential, or one that is not valid (any more).",
+    402: "The credits do not suffice.",
+    403: "The caller is known, but may not do this.",
+    404: "Not there, or another client's.",
+    409: "The state forbids it.",
+    413: "The body is too large.",
+    415: "The body is of another media type.",
+    422: "The request does not fit its documented shape.",
+    503: "A part that this needs is not reachable.",
+}
+
+
+def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
+    """Document what `operation()` declares, and nothing else; the same order each time."""
+    ours = [entry for entry in endpoints if issubclass(entry[3].cls, TenantViewSet)]
+    places = {entry[0]: place for place, entry in reversed(list(enumerate(ours)))}
+    # DRF keeps the methods of a path in a set.
+    return sorted(ours, key=lambda entry: (places[entry[0]], entry[2]))
+
+
+class OperationSchema(AutoSchema):
+    """Reads an `Operation` where drf-spectacular would guess from serializers."""
+
+    @property
+    def declared(self) -> Operation:
+        method: Any = getattr(self.view, self.view.action)  # type: ignore[attr-defined]
+        operation: Operation = method.operation
+        return operation
+
+    def get_operation_id(self) -> str:
+        words = re.sub(r"\W+", "_", f"{self.declared.name.lower()} {self.path}")
+        return f"{words}_{self.method.lower()}"
+
+    def get_summary(self) -> str:
+        return self.declared.name
+
+    def get_description(self) -> str:  # type: ignore[override] # drf-spectacular's own form
+        return re.sub(r"\n\s+", "\n", self.declared.description)
+
+    def get_tags(self) -> list[str]:
+        return [self.declared.tag]
+
+    def is_deprecated(self) -> bool:
+        return self.declared.deprecated is not None
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        return [{scheme: []} for scheme in self.declared.access.security]
+
+    def get_override_parameters(self) -> list[Any]:
+        return []
+
+    def _get_parameters(self) -> list[dict[str, Any]]:
+        return [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()]
+
+    def _header_parameters(self) -> list[dict[str, Any]]:
+        if self.method != "POST" or not self.declared.access.security:
+            return []
+        return [IDEMPOTENCY_KEY]
+
+    def _path_parameters(self) -> list[dict[str, Any]]:
+        found = re.findall(r"\{(\w+)\}", self.path)
+        return [
+            {
+                "in": "path",
+                "name": name,
+                "required": True,
+                "description": f"The {name.removesuffix('_id').replace('_', ' ')}'s id."
+                if name.endswith("_id")
+                else f"The {name.replace('_', ' ')}.",
+                "schema": self._path_schema(name),
+            }
+            for name in found
+        ]
+
+    def _path_schema(self, name: str) -> dict[str, Any]:
+        return PATH_SCHEMAS.get(name, {"type": "integer", "minimum": 1})
+
+    def _query_parameters(self) -> list[dict[str, Any]]:
+        if not self.declared.query:
+            return []
+        schema = self._inline(self.declared.query, "validation")
+        required = set(schema.get("required", ()))
+        return [
+            {
+                "in": "query",
+                "name": name,
+                "required": name in required,
+                "description": part.get("description", ""),
+                "schema": {k: v for k, v in part.items() if k not in {"description", "title"}},
+            }
+            for name, part in schema["properties"].items()
+        ]
+
+    def _get_request_body(self, direction: str = "request") -> dict[str, Any] | None:
+        body = self.declared.body
+        if body is None:
+            return None
+        shape = body.shape if isinstance(body, Form) else body
+        media_types = body.media_types if isinstance(body, Form) else ("application/json",)
+        schema = self._ref(shape, "validation")
+        return {
+            "content": {media_type: {"schema": schema} for media_type in media_types},
+            "required": not self.declared.body_is_optional,
+        }
+
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+        declared = self.declared
+        bodies = {str(declared.status): self._success(declared.returns)}
+        for status, shape in declared.also.items():
+            bodies[str(status)] = (
+                self._success(shape) if status < 300 else self._refusal(status, shape)
+            )
+        for status in self._usual_refusals():
+            bodies.setdefault(str(status), self._refusal(status, None))
+        return dict(sorted(bodies.items()))
+
+    def _usual_refusals(self) -> list[int]:
+        declared = self.declared
+        found = [503]
+        if declared.access.security:
+            found += [401]
+        if declared.access.name not in {"public", "bearer", "api_key"}:
+            found += [403]
+        if "{" in self.path:
+            found += [404]
+        if declared.body:
+            found += [413, 415]
+        if declared.body or declared.query:
+            found += [422]
+        if self._header_parameters():
+            found += [409, 422]
+        return found
+
+    def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
+        if shape is None:
+            return {"description": "Done; no body."}
+        if shape is File:
+            bytes_ = {"schema": {"type": "string", "format": "binary"}}
+            return {"description": File.__doc__, "content": {"application/octet-stream": bytes_}}
+        content = {"application/json": {"schema": self._ref(shape, "serialization")}}
+        if self.declared.streams:
+            content["text/event-stream"] = {
+                "schema": {
+                    "type": "string",
+                    "description": "Server-sent events: `message`, `delta`, `reset`, `done`.",
+                }
+            }
+        return {"description": (shape.__doc__ or "").strip().split("\n")[0], "content": content}
+
+    def _refusal(self, status: int, shape: type[BaseModel] | None) -> dict[str, Any]:
+        if status == 304:
+            return {"description": REASONS[status]}
+        shape = shape or (HTTPValidationError if status == 422 else Error)
+        return {
+            "description": REASONS.get(status, "Refused."),
+            "content": {"application/json": {"schema": self._ref(shape, "serialization")}},
+        }
+
+    def _ref(self, shape: type[BaseModel], mode: Any) -> dict[str, Any]:
+        """A reference to the shape's component, which is registered with all it contains.
+
+        A shape that is a body somewhere is described as such: what a request must hold is the
+        stricter reading, and replies of ours always hold every field.
+        """
+        self._register(shape.__name__, self._inline(shape, mode), replace=mode == "validation")
+        return {"$ref": f"#/components/schemas/{shape.__name__}"}
+
+    def _inline(self, shape: type[BaseModel], mode: Any) -> dict[str, Any]:
+        schema = shape.model_json_schema(ref_template="#/components/schemas/{model}", mode=mode)
+        for name, part in schema.pop("$defs", {}).items():
+            self._register(name, part, replace=mode == "validation")
+        return schema
+
+    def _register(self, name: str, schema: dict[str, Any], *, replace: bool) -> None:
+        component = ResolvedComponent(  # type: ignore[no-untyped-call]
+            name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
+        )
+        if replace and component in self.registry:
+            self.registry[component].schema = schema
+        self.registry.register_on_missing(component)
+
+
+IDEMPOTENCY_KEY: dict[str, Any] = {
+    "in": "header",
+    "name": idempotency.HEADER,
+    "required": False,
+    "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
+    " the first answer again, with `Idempotent-Replayed: true`; with another body a 422"
+    " `idempotency_key_reused`; while the first is being served a 409 `request_in_flight`.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
+    "example": "order-1234-note-1",
+}
+_UUID = {"type": "string", "format": "uuid"}
+PATH_SCHEMAS: dict[str, dict[str, Any]] = {
+    "chat_id": _UUID,
+    "conversation_id": _UUID,
+    "notification_id": _UUID,
+    "attachment_id": _UUID,
+    "job_id": _UUID,
+    "call_id": _UUID,
+    "config_id": _UUID,
+    "event_id": {"type": "string", "pattern": "^evt_"},
+    "chat_code": {"type": "string"},
+}
+
+
+def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
+    """Say what drf-spectacular has no word for."""
+    for path, suffix in _suffixes(generator).items():
+        if path in result["paths"]:
+            result["paths"] = {
+                (known + suffix if known == path else known): item
+                for known, item in result["paths"].items()
+            }
+    result["servers"] = [{"url": "/", "description": "This server"}]
+    return result
+
+
+def _suffixes(generator: Any) -> dict[str, str]:
+    """Paths whose documented spelling ends in a slash."""
+    found = {}
+    for path, _, _, view in generator._get_paths_and_endpoints():
+        suffix = getattr(view, view.action).operation.path_suffix
+        if suffix:
+            found[path] = suffix
+    return found

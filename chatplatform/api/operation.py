@@ -1,0 +1,332 @@
+"""`operation()`: an operation of the API, declared once, above the method that serves it.
+
+It thinly joins DRF's viewsets (routing, dispatch), drf-spectacular (the document) and pydantic
+(what a body may hold). The served document, the checks of who may call, the validation of body
+and query, and the guard tests all read the one `Operation`.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.http import http_date
+from pydantic import BaseModel, ValidationError
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+from chatplatform.api import idempotency
+from chatplatform.api.access import PUBLIC, Access, Principal
+from chatplatform.api.errors import (
+    Invalid,
+    TooLarge,
+    UnsupportedMediaType,
+    json_response,
+    render,
+)
+from chatplatform.api.shapes import read_only_fields, what_is_wrong
+from chatplatform.settings import MAX_JSON_BYTES
+from chatplatform.web.streaming import WaitingResponse
+
+if TYPE_CHECKING:
+    from identity.models import ApiKey, Client, User
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+# In the environ of a server that can finish a response in another thread.
+CAN_WAIT = "chatplatform.can_wait"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A body that is not JSON, in any of `media_types`. `files` names its file fields."""
+
+    shape: type[BaseModel]
+    media_types: tuple[str, ...] = ("multipart/form-data",)
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Deprecated:
+    """An operation that has a successor: since when, and until when it is served at least."""
+
+    since: datetime
+    sunset: datetime
+    successor: str
+
+    def mark(self, response: HttpResponseBase) -> None:
+        """Say so in the answer's headers (RFC 9745, RFC 8594, RFC 5829)."""
+        response["Deprecation"] = f"@{int(self.since.timestamp())}"
+        response["Sunset"] = http_date(self.sunset.timestamp())
+        response["Link"] = f'<{self.successor}>; rel="successor-version"'
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What `operation()` declares."""
+
+    tag: str
+    name: str
+    access: Access
+    body: type[BaseModel] | Form | None
+    query: type[BaseModel] | None
+    returns: type[BaseModel] | None
+    status: int
+    also: dict[int, type[BaseModel] | None]
+    description: str
+    streams: bool
+    body_is_optional: bool
+    path_suffix: str
+    waits: bool
+    deprecated: Deprecated | None
+
+
+def operation(
+    tag: str,
+    name: str,
+    *,
+    access: Access,
+    body: type[BaseModel] | Form | None = None,
+    query: type[BaseModel] | None = None,
+    returns: type[BaseModel] | None = None,
+    status: int = 200,
+    also: dict[int, type[BaseModel] | None] | None = None,
+    streams: bool = False,
+    body_is_optional: bool = False,
+    path_suffix: str = "",
+    waits: bool = False,
+    deprecated: Deprecated | None = None,
+) -> Callable[[Method], Method]:
+    """Declare an operation. The method gets `body=` and `query=` where they are declared.
+
+    It returns a shape, a ready dict, a Django response, or None (204 where `status` says so).
+    `also` names further documented statuses; `streams` says that Accept: text/event-stream gets
+    the answer as it is made. `waits`: the method waits for another server, such as a model.
+    """
+
+    def declare(method: Method) -> Method:
+        declared = Operation(
+            tag, name, access, body, query, returns, status, also or {},
+            (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
+            waits, deprecated,
+        )  # fmt: skip
+
+        @functools.wraps(method)
+        def serve(self: "TenantViewSet", request: Request, **path: Any) -> HttpResponseBase:
+            http = request._request
+            self.admit(declared.access, http)
+            if declared.query:
+                path["query"] = parse_query(declared.query, http)
+            if declared.body:
+                path["body"] = parse_body(declared, http)
+
+            def act() -> HttpResponseBase:
+                return answer(method(self, request, **path), declared.status)
+
+            if declared.waits and CAN_WAIT in http.META:
+                return WaitingResponse(lambda: _rendered(lambda: _once(self, http, declared, act)))
+            return _once(self, http, declared, act)
+
+        serve.operation = declared  # type: ignore[attr-defined]
+        return serve  # type: ignore[return-value]
+
+    return declare
+
+
+def _once(
+    view: "TenantViewSet",
+    http: HttpRequest,
+    declared: Operation,
+    act: Callable[[], HttpResponseBase],
+) -> HttpResponseBase:
+    """`act`, or the stored answer of a caller's earlier request with the same key."""
+    if not view.principal or http.method != "POST" or idempotency.HEADER not in http.headers:
+        return act()
+    return idempotency.once(
+        http,
+        client_id=view.client.pk,
+        caller=str(view.caller),
+        act=act,
+        waits=declared.waits,
+    )
+
+
+def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """`act`'s response, or its refusal's: where no view is around it any more."""
+    try:
+        return act()
+    except Exception as exc:
+        return render(exc)
+
+
+def answer(result: Any, status: int) -> HttpResponseBase:
+    """A method's result as a response."""
+    if isinstance(result, HttpResponseBase):
+        return result
+    if result is None:
+        empty = HttpResponse(status=status)
+        del empty["Content-Type"]  # of no body, least of all Django's text/html
+        return empty
+    return json_response(result, status)
+
+
+def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
+    """The query string as `shape`; 422 for an unknown, repeated or wrong parameter."""
+    given = {key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()}
+    return _validated(shape, given, "query")
+
+
+def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
+    """The body as its shape; 413, 415 or 422 where it is not one."""
+    if isinstance(declared.body, Form):
+        return _parse_form(declared.body, request)
+    assert declared.body
+    if int(request.headers.get("Content-Length") or 0) > MAX_JSON_BYTES:
+        raise TooLarge
+    raw = request.body
+    if not raw and declared.body_is_optional:
+        return _validated(declared.body, {}, "body")
+    if request.content_type not in {"application/json", ""}:
+        raise UnsupportedMediaType
+    return _validated(declared.body, parse_json(raw), "body")
+
+
+def parse_json(raw: bytes) -> Any:
+    """Bytes as JSON; 422 `json_invalid` with the offset where they are not."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as exc:
+        raise Invalid.field(
+            "body", exc.pos, msg=f"JSON decode error: {exc.msg}", type="json_invalid"
+        ) from exc
+    except RecursionError as exc:  # pragma: no cover - orjson refuses depth by JSONDecodeError
+        raise Invalid.field("body", msg="nested too deeply", type="json_invalid") from exc
+
+
+def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
+    if request.content_type not in form.media_types:
+        raise UnsupportedMediaType(f"Send this body as {' or '.join(form.media_types)}.")
+    given: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
+    for name in request.FILES:
+        files = request.FILES.getlist(name)
+        given[name] = files if name in form.files else files[-1]
+    return _validated(form.shape, given, "body")
+
+
+def _validated(shape: type[BaseModel], given: Any, where: str) -> BaseModel:
+    refused = read_only_fields(shape) & set(given) if isinstance(given, dict) else set()
+    if refused:
+        raise Invalid(
+            [
+                {"loc": [where, name], "msg": "Set by the server", "type": "extra_forbidden"}
+                for name in sorted(refused)
+            ]
+        )
+    try:
+        return shape.model_validate(given)
+    except ValidationError as exc:
+        raise Invalid(
+            [
+                {"loc": [where, *error["loc"]], **what_is_wrong(error)}
+                for error in exc.errors(include_url=False)
+            ]
+        ) from exc
+
+
+class TenantViewSet(ViewSet):
+    """The base of every viewset: `client`, `user` and `key` of whoever calls."""
+
+    principal: Principal | None = None
+
+    def admit(self, access: Access, request: HttpRequest) -> None:
+        """Find the caller, or refuse: 401."""
+        if access is PUBLIC:
+            return
+        self.principal = access.authenticate(request)
+        if self.principal is None:
+            raise access.refusal
+
+    @property
+    def caller(self) -> Principal:
+        """The person or the key that calls."""
+        assert self.principal, "a public operation has no caller"
+        return self.principal
+
+    @property
+    def client(self) -> "Client":
+        assert self.principal, "a public operation has no client"
+        return self.principal.client
+
+    @property
+    def user(self) -> "User":
+        assert self.principal, "a public operation has no user"
+        assert self.principal.user, "this operation admits keys too"
+        return self.principal.user
+
+    @property
+    def key(self) -> "ApiKey":
+        assert self.principal, "a public operation has no key"
+        assert self.principal.key, "this operation admits people too"
+        return self.principal.key
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Every answer passes here, refusals too: an old operation says so on each."""
+        declared = getattr(getattr(self, self.action or "", None), "operation", None)
+        if isinstance(declared, Operation) and declared.deprecated:
+            declared.deprecated.mark(response)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    # What DRF would do here, `operation()` does, from the declaration: save the work.
+    def perform_authentication(self, request: Request) -> None:
+        """Nothing: `admit` does it."""
+
+    def check_permissions(self, request: Request) -> None:
+        """Nothing: `admit` does it."""
+
+    def check_throttles(self, request: Request) -> None:
+        """Nothing: limits are counted in services, atomically."""
+
+    def perform_content_negotiation(
+        self,
+        request: Request,
+        force: bool = False,  # noqa: FBT001 - DRF's signature
+    ) -> tuple[Any, str]:
+        """JSON always; an operation that streams looks at Accept itself."""
+        return self.get_renderers()[0], "application/json"
+
+
+def operations_of(viewset: type[TenantViewSet], actions: dict[str, str]) -> dict[str, Operation]:
+    """HTTP method (lower case) to the operation that serves it, for one registered path."""
+    found = {}
+    for http_method, action in actions.items():
+        declared = getattr(getattr(viewset, action, None), "operation", None)
+        # HEAD, which DRF adds to every GET, is no operation of its own.
+        if isinstance(declared, Operation) and http_method != "head":
+            found[http_method] = declared
+    return found
+
+
+def routes(patterns: Sequence[Any] | None = None) -> list[tuple[str, str, Operation]]:
+    """Every served operation: (HTTP method, path template, operation)."""
+    if patterns is None:
+        from django.urls import get_resolver  # noqa: PLC0415 - the resolver imports the views
+
+        patterns = get_resolver().url_patterns
+    found: list[tuple[str, str, Operation]] = []
+    for pattern in patterns:
+        if hasattr(pattern, "url_patterns"):
+            found += routes(pattern.url_patterns)
+            continue
+        view = getattr(pattern.callback, "cls", None)
+        actions = getattr(pattern.callback, "actions", None)
+        if view and actions and issubclass(view, TenantViewSet):
+            path = "/" + str(pattern.pattern)
+            found += [
+                (method.upper(), path, declared)
+                for method, declared in operations_of(view, actions).items()
+            ]
+    return found

@@ -1,0 +1,107 @@
+"""Keyset pages: a signed position in a stable order, so that no page repeats or skips a row."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+from pydantic import Field
+
+from chatplatform.api.errors import Invalid
+from chatplatform.api.shapes import Shape, Text
+
+Row = TypeVar("Row", bound=models.Model)
+_NOT_OURS = "This cursor is not one of this list."
+
+
+class Page(Shape):
+    """Query parameters of every list."""
+
+    cursor: Text | None = Field(
+        None,
+        description="`next_cursor` of the page before; left out for the first.",
+        max_length=500,
+    )
+    limit: int = Field(50, ge=1, le=100, description="Rows on a page, 1..100.")
+
+
+def cursor_of(model: type[models.Model], order: Sequence[str], position: Sequence[Any]) -> str:
+    """An opaque, signed cursor for a position in such a list: what it lists, in which order."""
+    return signing.dumps(list(position), salt=_salt(model, order))
+
+
+def position_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[Any]:
+    """The position in a cursor; 422 where it was changed or is of another kind of list."""
+    try:
+        position = signing.loads(cursor, salt=_salt(model, order))
+    except signing.BadSignature:
+        position = None
+    if not isinstance(position, list) or len(position) != len(order):
+        raise Invalid.field("query", "cursor", msg=_NOT_OURS)
+    return position
+
+
+def numbers_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[int]:
+    """The position in a cursor of a list that is ordered by numbers alone."""
+    found = position_of(cursor, model, order)
+    if not all(isinstance(number, int) and abs(number) < 2**63 for number in found):
+        raise Invalid.field("query", "cursor", msg=_NOT_OURS)
+    return found
+
+
+def _salt(model: type[models.Model], order: Sequence[str]) -> str:
+    return f"chatplatform.cursor:{model._meta.label}:{','.join(order)}"
+
+
+def page(
+    rows: models.QuerySet[Row],
+    asked: Page,
+    *,
+    by: str | tuple[str, ...] = "id",
+    shape: Callable[[Row], Any],
+) -> dict[str, Any]:
+    """One page of `rows` in the order of a unique column (`id`, `-id`, `seq`), or of several that
+    are unique together and all run one way (`("-activity", "-id")`).
+
+    Asks for one row more than the page holds: whether there is a next page costs no second query.
+    """
+    order = (by,) if isinstance(by, str) else by
+    if asked.cursor:
+        rows = _beyond(rows, order, asked.cursor)
+    return as_page(list(rows.order_by(*order)[: asked.limit + 1]), asked, by=order, shape=shape)
+
+
+def as_page(
+    found: Sequence[Row], asked: Page, *, by: Sequence[str], shape: Callable[[Row], Any]
+) -> dict[str, Any]:
+    """A page of the rows that were found in that order, one more where there are more."""
+    shown = found[: asked.limit]
+    return {
+        "items": [shape(row) for row in shown],
+        "next_cursor": _cursor_at(shown[-1], by) if len(found) > asked.limit else None,
+    }
+
+
+def _cursor_at(row: models.Model, order: Sequence[str]) -> str:
+    values = [getattr(row, name.lstrip("-")) for name in order]
+    position = [value if isinstance(value, int) else str(value) for value in values]
+    return cursor_of(type(row), order, position)
+
+
+def _beyond(rows: models.QuerySet[Row], order: Sequence[str], cursor: str) -> models.QuerySet[Row]:
+    """Rows after a cursor's position; 422 where the cursor is of another kind of list."""
+    side = "lt" if order[0].startswith("-") else "gt"
+    columns = [name.lstrip("-") for name in order]
+    try:
+        position = list(zip(columns, position_of(cursor, rows.model, order), strict=True))
+        later, level = Q(), Q()
+        for column, value in position:
+            later |= level & Q(**{f"{column}__{side}": value})
+            level &= Q(**{column: value})
+        first, value = position[0]
+        # Says nothing new, but lets an index begin at the position.
+        return rows.filter(Q(**{f"{first}__{side}e": value}), later)
+    except (ValueError, TypeError, ValidationError) as exc:
+        raise Invalid.field("query", "cursor", msg=_NOT_OURS) from exc

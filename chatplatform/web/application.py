@@ -1,0 +1,192 @@
+"""The web process: Django in threads, held connections in the event loop, one port for both.
+
+A view that must wait (for a reply, for events) stores what it has to store, returns a
+`StreamingReply` and frees its thread at once; the event loop then waits and writes. So a
+thousand open streams cost no thread, and everything else runs as plain synchronous Django.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.conf import settings
+from django.core import signals
+from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpResponseBase
+
+from chatplatform.api.errors import TooLarge
+from chatplatform.api.operation import CAN_WAIT
+from chatplatform.web.live import Listener
+from chatplatform.web.streaming import StreamingReply, WaitingResponse
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+# Durable commits need several in flight; more threads only fight for the interpreter's lock: with
+# 16 a message costs a third more processor time than with 8.
+THREADS = 8
+# Requests that wait for a model or a receiver: they cost memory and a connection, and no work.
+WAITING_THREADS = 32
+# So that it can be asked how the platform is while every other thread hangs.
+HEALTH_THREADS = 2
+_IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file
+
+
+class _Disconnected(Exception):
+    """The caller went away before the body was read."""
+
+
+class Application:
+    """The ASGI application; one a process, made by `chatplatform.asgi`."""
+
+    def __init__(self) -> None:
+        self.handler = BaseHandler()
+        self.handler.load_middleware()
+        self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
+        self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
+        self.listener: Listener | None = None
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self.serve(scope, receive, send)
+
+    async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            body = await _read_body(receive)
+        except TooLarge as exc:
+            await _send(exc.response(), send)
+            return
+        except _Disconnected:
+            return
+        threads = self.health if scope["path"].startswith("/health") else self.threads
+        with body:
+            response = await loop.run_in_executor(threads, self.respond, scope, body)
+        if isinstance(response, WaitingResponse):
+            response = await loop.run_in_executor(self.waiting, response.finish)
+        if isinstance(response, StreamingReply):
+            await self._hold(response, receive, send)
+        elif response.streaming:
+            await self._stream(response, receive, send)
+        else:
+            await _send(response, send)
+
+    def respond(self, scope: dict[str, Any], body: Any) -> HttpResponseBase:
+        """In a thread: Django's whole way from request to response."""
+        signals.request_started.send(sender=self.__class__, environ={})
+        request = WSGIRequest(_environ(scope, body))
+        response = self.handler.get_response(request)
+        if not response.streaming or isinstance(response, StreamingReply):
+            response.close()  # sends request_finished, which returns the connection
+        return response
+
+    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        """A file, closed as soon as its reader has all of it or has gone away."""
+        try:
+            await _until_gone(self._send_pieces(response, send), receive)
+        finally:
+            await asyncio.get_running_loop().run_in_executor(self.threads, response.close)
+
+    async def _send_pieces(self, response: HttpResponseBase, send: Send) -> None:
+        """Read in a thread, piece by piece."""
+        loop = asyncio.get_running_loop()
+        await send(_start(response))
+        pieces = iter(response)
+        while piece := await loop.run_in_executor(self.threads, next, pieces, b""):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _hold(self, response: StreamingReply, receive: Receive, send: Send) -> None:
+        if self.listener is None:
+            self.listener = Listener()
+        await _until_gone(response.write_to(self.listener, self.threads, send), receive)
+
+
+async def _read_body(receive: Receive) -> Any:
+    """The request's body in a file object; TooLarge over the limit of all bodies."""
+    body = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            body.close()
+            raise _Disconnected
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > settings.MAX_REQUEST_BYTES:
+            body.close()
+            raise TooLarge
+        body.write(piece)
+        more = message.get("more_body", False)
+    body.seek(0)
+    body.size = size  # type: ignore[attr-defined]
+    return body
+
+
+async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
+    """Send an answer; given up, and out of the way, once its reader hangs up."""
+    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+    work = asyncio.ensure_future(answer)
+    await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
+    gone.cancel()
+    if work.done():
+        work.result()
+        return
+    work.cancel()
+    await asyncio.wait({work})
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
+    """A WSGI environ (PEP 3333) of an ASGI scope."""
+    host, port = scope.get("server") or ("localhost", 80)
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": scope["path"].encode("utf-8").decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": (scope.get("client") or ("", 0))[0],
+        CAN_WAIT: True,
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.input": body,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for raw_name, raw_value in scope["headers"]:
+        name = raw_name.decode("latin-1").upper()
+        if "_" in name:
+            continue  # X_Y and X-Y would be one name: a header with an underscore is dropped
+        name = name.replace("-", "_")
+        key = name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
+        value = raw_value.decode("latin-1")
+        environ[key] = f"{environ[key]},{value}" if key in environ else value
+    environ["CONTENT_LENGTH"] = str(body.size)
+    return environ
+
+
+def _start(response: HttpResponseBase) -> dict[str, Any]:
+    headers = [
+        (name.lower().encode("latin-1"), value.encode("latin-1"))
+        for name, value in response.items()
+    ]
+    headers += [
+        (b"set-cookie", cookie.OutputString().encode("latin-1"))
+        for cookie in response.cookies.values()
+    ]
+    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
+
+
+async def _send(response: Any, send: Send) -> None:
+    await send(_start(response))
+    await send({"type": "http.response.body", "body": response.content})

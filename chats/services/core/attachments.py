@@ -1,0 +1,202 @@
+"""Files of messages: recognised by their bytes, kept under random names, had by signed links."""
+
+import secrets
+import uuid
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.core.signing import BadSignature, TimestampSigner
+from django.http import FileResponse
+
+from bots.services.training import clean_name
+from chatplatform.api.errors import Forbidden, Invalid, NotFound, TooLarge
+from chatplatform.ids import uuid7
+from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
+from chats.shapes.message import MessageContent
+
+File: TypeAlias = "UploadedFile[Any]"
+MAX_FILES = 10
+LINK_LIFETIME = timedelta(days=1)
+_HEAD_BYTES = 4096
+
+# What a file may be, by how it begins (offset, bytes): never by its name or its sender's word.
+# Nothing that a browser would run is among them: no HTML, no SVG, no scripts.
+_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (0, b"%PDF-", "application/pdf"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"\xff\xfb", "audio/mpeg"),
+    (0, b"OggS", "audio/ogg"),
+    (8, b"WAVE", "audio/wav"),
+    (4, b"ftypM4A", "audio/mp4"),
+    (4, b"ftyp", "video/mp4"),
+    (0, b"\x1aE\xdf\xa3", "video/webm"),
+)
+_OFFICE = {
+    b"word/": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+_MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file in the media store, before it belongs to a message."""
+
+    id: uuid.UUID
+    name: str
+    file_name: str
+    mime_type: str
+    size_bytes: int
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The piece of a message's content that stands for it."""
+        family = self.mime_type.partition("/")[0]
+        return {
+            "type": family if family in {"image", "audio", "video"} else "file",
+            "attachment_id": str(self.id),
+            "file_name": self.file_name,
+            "mime_type": self.mime_type,
+            "size_bytes": self.size_bytes,
+        }
+
+
+@contextmanager
+def kept(files: Sequence[File]) -> Iterator[list[Kept]]:
+    """The files in the media store; taken away again where the block does not attach them."""
+    if len(files) > MAX_FILES:
+        raise Invalid.field("body", "files", msg=f"At most {MAX_FILES} files a message.")
+    types = [_checked_type(position, file) for position, file in enumerate(files)]
+    stored: list[Kept] = []
+    try:
+        for file, mime_type in zip(files, types, strict=True):
+            name = default_storage.save(f"attachments/{secrets.token_hex(16)}", file)
+            stored.append(Kept(uuid7(), name, clean_name(file), mime_type, file.size or 0))
+        yield stored
+    finally:
+        ids = [one.id for one in stored]
+        attached = set(Attachment.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        for one in stored:
+            if one.id not in attached:
+                default_storage.delete(one.name)
+
+
+def attach(message: Message, files: Sequence[Kept]) -> None:
+    """Rows of a message's files, in the transaction of the message."""
+    Attachment.objects.bulk_create(
+        Attachment(
+            id=one.id,
+            client_id=message.client_id,
+            conversation_id=message.conversation_id,
+            message=message,
+            file=one.name,
+            file_name=one.file_name,
+            mime_type=one.mime_type,
+            size_bytes=one.size_bytes,
+        )
+        for one in files
+    )
+
+
+def linked(
+    chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
+) -> list[dict[str, Any]]:
+    """What is stored of the body's `field`; a link to a file of ours must be one of this chat."""
+    return [
+        _linked(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
+        for position, piece in enumerate(pieces)
+    ]
+
+
+def _linked(chat: Conversation, piece: dict[str, Any], where: tuple[str, int]) -> dict[str, Any]:
+    url = piece.get("url") or ""
+    if not url.startswith("/"):
+        return piece
+    attachment_id = url.removeprefix("/ai/attachment/").partition("?")[0]
+    try:
+        known = Attachment.objects.for_client(chat.client).filter(
+            conversation=chat, pk=uuid.UUID(attachment_id)
+        )
+        found = known.get()
+    except (ValueError, Attachment.DoesNotExist) as exc:
+        raise Invalid.field(
+            "body", *where, "url", msg="This is not a file of this conversation."
+        ) from exc
+    return Kept(found.pk, "", found.file_name, found.mime_type, found.size_bytes).content | {
+        "text": piece.get("text")
+    }
+
+
+def download(attachment_id: uuid.UUID, *, signature: str) -> FileResponse:
+    """The bytes, as a download and never shown in place; 403 for a wrong or old link."""
+    try:
+        TimestampSigner(salt=ATTACHMENT_SALT).unsign(
+            f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
+        )
+    except BadSignature as exc:
+        raise Forbidden("This link is not valid (any more); ask for the message again.") from exc
+    row = Attachment.objects.filter(pk=attachment_id).first()
+    if row is None:
+        raise NotFound
+    try:
+        file = row.file.open("rb")
+    except FileNotFoundError as exc:
+        raise NotFound from exc
+    response = FileResponse(
+        file,
+        as_attachment=True,
+        filename=row.file_name,
+        content_type=row.mime_type,
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+def _checked_type(position: int, file: File) -> str:
+    if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
+        raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
+    head = file.read(_HEAD_BYTES)
+    file.seek(0)
+    mime_type = _mime_type(head)
+    if mime_type is None:
+        raise Invalid.field(
+            "body", "files", position,
+            msg="Send a picture, sound, video, PDF, office document or plain text.",
+            type="unsupported_type" if head else "empty_file",
+        )  # fmt: skip
+    return mime_type
+
+
+def _mime_type(head: bytes) -> str | None:
+    for offset, magic, mime_type in _SIGNATURES:
+        if head.startswith(magic, offset):
+            return mime_type
+    if head.startswith(b"PK\x03\x04"):
+        return next((mime for folder, mime in _OFFICE.items() if folder in head), None)
+    return "text/plain" if _is_plain_text(head) else None
+
+
+def _is_plain_text(head: bytes) -> bool:
+    decoder = getincrementaldecoder("utf-8-sig")()
+    try:
+        # The head of a longer file may end inside a character.
+        text = decoder.decode(head, final=len(head) < _HEAD_BYTES)
+    except UnicodeDecodeError:
+        return False
+    readable = all(char >= " " or char in "\t\n\r\f" for char in text)
+    return bool(text) and readable and not text.lstrip().lower().startswith(_MARKUP)

@@ -1,0 +1,219 @@
+"""Conversations: opened, found, and handed from one owner to the next."""
+
+import uuid
+from typing import Any, Required, TypedDict, Unpack
+
+from chatplatform.api.access import Principal
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from bots.models import Bot
+from bots.services import bots
+from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chats.models import AssignType, Conversation, Customer, Status
+from chats.services.core import customers, fast_sql, notifications, presence
+from chats.shapes import conversation as conversation_shapes
+from chats.shapes.people import CustomerInfo
+from identity.models import ApiKey, AssignStrategy, Client, KeyScope
+from webhooks.services import announce
+
+
+class ChatEnded(ApiError):
+    code, status = "chat_ended", 409
+    detail = "This conversation has ended."
+
+
+class Details(TypedDict, total=False):
+    """What a new conversation may have beside its bot and its customer: columns of the row."""
+
+    opened_by_key_id: int | None
+    channel: str
+    language: Required[str]
+    tags: list[str]
+    location: dict[str, Any] | None
+    metadata: dict[str, Any]
+    previous_chat: Conversation
+    provider: str
+    group_id: str
+    requester: dict[str, Any]
+    responsible: dict[str, Any] | None
+
+
+def visible_to(key: ApiKey) -> QuerySet[Conversation]:
+    """What a key may see: its client's chats, its bot's where it has one, a page's own."""
+    rows: QuerySet[Conversation] = Conversation.objects.for_client(key.client)
+    if key.bot_id:
+        rows = rows.filter(bot_id=key.bot_id)
+    if key.scope == KeyScope.PUBLIC:
+        rows = rows.filter(opened_by_key=key)
+    return rows
+
+
+def seen_by(caller: Principal) -> QuerySet[Conversation]:
+    """What whoever calls may see: a key its part, a person all of the client's."""
+    if caller.key:
+        return visible_to(caller.key)
+    rows: QuerySet[Conversation] = Conversation.objects.for_client(caller.client)
+    return rows
+
+
+def get(key: ApiKey, chat_id: Any) -> Conversation:
+    """One conversation that the key may see; 404 for any other."""
+    return _one(visible_to(key), chat_id)
+
+
+def by_code(key: ApiKey, chat_code: str) -> Conversation:
+    """The conversation with this code, if the key may see it; 404 for any other."""
+    return _one(visible_to(key), chat_code, by="chat_code")
+
+
+def of_client(client: Client, chat_id: Any) -> Conversation:
+    """One conversation of the client, for its people; 404 for any other."""
+    return _one(Conversation.objects.for_client(client), chat_id)
+
+
+def of_caller(caller: Principal, chat_id: Any) -> Conversation:
+    """One conversation that whoever calls may see, a person or a key; 404 for any other."""
+    return _one(seen_by(caller), chat_id)
+
+
+def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Conversation:
+    chat = rows.select_related("customer", "assignee", "last_message").filter(**{by: value}).first()
+    if chat is None:
+        raise NotFound
+    return chat
+
+
+def open_(key: ApiKey, given: conversation_shapes.ChatCreation) -> Conversation:
+    """Open a conversation; goes to the queue where the bot may not answer."""
+    customers.refuse_claim(key, given.customer, "customer")
+    bot = bot_of(key, given.bot_id)
+    with transaction.atomic():
+        return begin(
+            bot,
+            customer=customers.find_or_create(key.client, given.customer),
+            opened_by_key_id=key.pk,
+            channel=given.channel,
+            language=given.language or bot.default_language,
+            tags=given.tags,
+            location=given.location.model_dump() if given.location else None,
+            metadata=given.metadata,
+        )
+
+
+def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Conversation:
+    """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
+    reason = why_off(bot)
+    with transaction.atomic():
+        bots.hold(bot)
+        made: Conversation = Conversation.objects.create(
+            client_id=bot.client_id,
+            bot=bot,
+            customer=customer,
+            assign_type=AssignType.QUEUE if reason else AssignType.BOT,
+            handoff_reason=reason,
+            waiting_since=Now() if reason else None,
+            **details,
+        )
+        chat = lock(made)
+        announce_change(chat, "conversation.created")
+        if reason:
+            notifications.waiting(chat)
+            enqueue_assignment(chat)
+    return chat
+
+
+def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> Conversation:
+    """Add what is now known of a chat's customer; fields left out keep their value.
+
+    An external id that is another customer's makes the chat that customer's.
+    """
+    customers.refuse_claim(by, given)
+    with transaction.atomic():
+        chat = lock(chat)
+        chat.customer = customers.identify(chat.customer_id, given)
+        chat.save(update_fields=["customer"])
+    return chat
+
+
+def lock(chat: Conversation) -> Conversation:
+    """The row as it is now, locked until the transaction ends: numbers are taken under it.
+
+    Only what hardly changes is joined: after a wait for the lock PostgreSQL reads this row anew,
+    and a joined one, such as the assignee's, as it was before the wait. A chat that became another
+    customer's meanwhile then fits no joined row and is not found: the second look finds it.
+    """
+    rows: QuerySet[Conversation] = (
+        Conversation.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("customer", "bot", "client__config")
+        .filter(pk=chat.pk)
+    )
+    found = rows.first() or rows.first()
+    if found is None:
+        raise NotFound  # deleted meanwhile
+    return found
+
+
+def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation:
+    """`lock`, of a conversation that the key may see; 404 for any other.
+
+    Quicker for one that is open; of any other much is said, and all that belongs to it is read.
+    """
+    found = fast_sql.lock_chat(key, chat_id) or fast_sql.lock_chat(key, chat_id)
+    if found is None:
+        raise NotFound
+    return found if found.status == Status.OPEN else lock(found)
+
+
+def announce_change(chat: Conversation, type: str, **more: Any) -> None:
+    """Write an event about the conversation itself; `chat` is locked."""
+    announce(
+        chat.client_id,
+        type,
+        {
+            "conversation": conversation_shapes.Conversation.from_row(chat).model_dump(mode="json"),
+            **more,
+        },
+        conversation_id=chat.pk,
+        sequence=next_event(chat),
+    )
+
+
+def enqueue_assignment(chat: Conversation) -> None:
+    """A chat waits, or an agent has room again: the client's strategy, if it has one, looks."""
+    if chat.client.config.assign_strategy != AssignStrategy.MANUAL:
+        presence.enqueue_assignment(chat.client_id)
+
+
+def next_event(chat: Conversation) -> int:
+    """The next number of the conversation's events; `chat` is locked."""
+    chat.last_event_seq += 1
+    Conversation.objects.filter(pk=chat.pk).update(last_event_seq=chat.last_event_seq)
+    return chat.last_event_seq
+
+
+def bot_of(key: ApiKey, asked: int | None) -> Bot:
+    """The bot that a key opens chats with: its own, or the one asked for; 404 or 422 for others."""
+    rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
+    if key.bot_id:
+        if asked not in {None, key.bot_id}:
+            raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
+        rows = rows.filter(pk=key.bot_id)
+    elif asked:
+        rows = rows.filter(pk=asked)
+    found = list(rows.order_by("id")[:2])
+    if not found:
+        raise NotFound("There is no such bot.")
+    if len(found) > 1:
+        raise Invalid.field(
+            "body", "bot_id", msg="This key serves several bots: say which.", type="missing"
+        )
+    return found[0]
+
+
+def why_off(bot: Bot) -> str | None:
+    """Why a bot may not answer; None where it may."""
+    if bot.is_disabled:
+        return "bot_disabled"
+    return "agents_reply" if bot.agent_reply else None

@@ -1,0 +1,34 @@
+"""The handover from the bot to a person, by whichever path it comes."""
+
+from typing import Any
+
+from chats.models import AssignType, Conversation, Message, SenderType, text_content
+from chats.services.core import canned_replies, lifecycle, messages
+from identity.models import User
+
+
+def hand_over(
+    chat: Conversation,
+    *,
+    reason: str,
+    language: str = "",
+    in_reply_to: Message | None = None,
+    receipt: dict[str, Any] | None = None,
+    by: User | None = None,
+) -> None:
+    """From the bot to the queue, and the customer is told; `chat` is locked.
+
+    Nothing happens where it is not the bot's: so the customer is told exactly once.
+    """
+    if chat.assign_type != AssignType.BOT:
+        return
+    told = canned_replies.handover(reason=reason, language=language or chat.language, chat=chat)
+    messages.append(
+        chat,
+        author=messages.Author(SenderType.SYSTEM),
+        content=text_content(told),
+        language=language or chat.language,
+        in_reply_to=in_reply_to,
+        receipt=(receipt or {}) | {"handoff_reason": reason},
+    )
+    lifecycle.to_queue(chat, reason=reason, by=by)

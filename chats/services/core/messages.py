@@ -1,0 +1,454 @@
+"""Messages: every one is stored here, numbered without gaps, and announced."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from bots.knowledge import language as languages
+from chatplatform.api import idempotency
+from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.pagination import Page, as_page, numbers_of
+from chatplatform.jobs import NO_WAIT, enqueue, postpone
+from chatplatform.models import Job, JobState
+from chatplatform.web import live
+from chats.models import (
+    AssignType,
+    Channel,
+    Conversation,
+    Message,
+    MessageStatus,
+    SenderType,
+    Status,
+    text_content,
+)
+from chats.services.core import attachments, conversations, fast_sql, lifecycle, tags
+from chats.services.insight import assist
+from chats.shapes import desk as desk_shapes
+from chats.shapes import message as message_shapes
+from chats.shapes.conversation import ChatCreation
+from identity.models import ApiKey, User
+from webhooks.services import announce
+
+# Where a message is only read once the channel's own server has it.
+MESSAGING_CHANNELS = {Channel.SOCIALNET, Channel.PHOTOAPP, Channel.CHATAPP, Channel.LOCALAPP}
+# However fast a customer writes, after so many waits the bot replies.
+LONGEST_BURST = 5
+
+
+class IdTaken(ApiError):
+    code, status = "client_message_id_taken", 409
+    detail = "This client_message_id is another sender's in this chat, or a note's."
+
+
+class AgentHasChat(ApiError):
+    code, status = "agent_has_chat", 409
+    detail = "An agent has this chat: nothing answers in the bot's name."
+
+
+class NothingToAnswer(ApiError):
+    code, status = "nothing_to_answer", 409
+    detail = "The customer has not said anything yet."
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who a new message is from."""
+
+    type: SenderType
+    id: str | None = None
+    name: str = ""
+
+
+class Received(NamedTuple):
+    """A customer's message as it is stored, and whether it was stored by this request."""
+
+    message: Message
+    is_new: bool
+
+
+class Details(TypedDict, total=False):
+    """What a message may have beside its author and its words: columns of the row."""
+
+    language: str
+    in_reply_to: Message | None
+    client_message_id: str | None
+    citations: list[dict[str, Any]]
+    receipt: dict[str, Any] | None
+    is_note: bool
+    recipient: dict[str, Any] | None
+    metadata: dict[str, Any]
+    sent_at: datetime | None
+
+
+def open_with(key: ApiKey, given: ChatCreation) -> Conversation:
+    """Open a conversation together with its first message, where one is given."""
+    with transaction.atomic():
+        chat = conversations.open_(key, given)
+        tags.begin(chat)
+        if given.message:
+            _receive(chat, message_shapes.ConvMessage(text=given.message, language=given.language))
+    return chat
+
+
+def receive(
+    chat: Conversation, given: message_shapes.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+) -> Received:
+    """Store a customer's message and, where the bot is to answer, the job that will.
+
+    The same `client_message_id` again gives the message of the first time. A snoozed chat opens,
+    and so does one that ended a short while ago; after a longer while the message begins a new
+    chat, which the message names.
+    """
+    with transaction.atomic():
+        return _receive(conversations.lock(chat), given, files)
+
+
+def receive_by(key: ApiKey, chat_id: uuid.UUID, given: message_shapes.ConvMessage) -> Received:
+    """`receive` in a chat that the key may see; 404 for any other."""
+    with transaction.atomic():
+        return _receive(conversations.lock_visible(key, chat_id), given)
+
+
+def _receive(
+    chat: Conversation, given: message_shapes.ConvMessage, files: Sequence[attachments.Kept] = ()
+) -> Received:
+    client_message_id = _id_of(given)
+    chat, known = place(chat, client_message_id)
+    if known:
+        return Received(known, is_new=False)
+    spoken = given.language or languages.detect(given.text, default=chat.language)
+    message = append(
+        chat,
+        author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
+        content=content_of(chat, given, files),
+        language=spoken,
+        client_message_id=client_message_id,
+    )
+    attachments.attach(message, files)
+    assist.enqueue_translation(message)
+    if given.reply != "none":
+        request_reply(chat, message)
+    return Received(message, is_new=True)
+
+
+def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversation, Message | None]:
+    """The chat, locked and open, that a customer's message belongs to; the message, if known."""
+    customer = Author(SenderType.CUSTOMER)
+    known = find_known(chat, client_message_id, customer)
+    while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
+        chat = _next_chat(chat)
+        known = find_known(chat, client_message_id, customer)
+    if known is None and chat.status == Status.ENDED:
+        lifecycle.reopen(chat)
+    elif known is None and chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
+    return chat, known
+
+
+def content_of(
+    chat: Conversation,
+    given: message_shapes.ConvMessage | desk_shapes.ManualChatMessageDto,
+    files: Sequence[attachments.Kept] = (),
+) -> list[dict[str, Any]]:
+    """What is stored of a text, of pieces given by link, and of files that were sent along."""
+    return [
+        *(text_content(given.text) if given.text else []),
+        *attachments.linked(chat, given.attachments),
+        *(file.content for file in files),
+    ]
+
+
+def _ended_lately(chat: Conversation) -> bool:
+    window = timedelta(minutes=chat.client.config.reopen_window_minutes)
+    return chat.ended_at is not None and timezone.now() < chat.ended_at + window
+
+
+def _next_chat(chat: Conversation) -> Conversation:
+    """The chat that follows one that ended long ago: the one there is, or a new one."""
+    found = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
+    if found:
+        return conversations.lock(found)
+    return conversations.begin(
+        chat.bot,
+        customer=chat.customer,
+        opened_by_key_id=chat.opened_by_key_id,
+        channel=chat.channel,
+        language=chat.language,
+        location=chat.location,
+        previous_chat=chat,
+    )
+
+
+def request_reply(chat: Conversation, message: Message) -> None:
+    """Let the bot reply, where it has the chat that is locked.
+
+    One reply for messages that come close together, where that is set.
+    """
+    if chat.assign_type != AssignType.BOT:
+        return
+    wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
+
+    def join(args: dict[str, Any]) -> dict[str, Any]:
+        before = args["message_id"]
+        transaction.on_commit(
+            lambda: live.push(f"reply:{before}", "joined", {"message_id": str(message.pk)})
+        )
+        return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), before]}
+
+    if wait and postpone(
+        "chats.generate_reply",
+        ordering_key=_ordering_key(chat.pk),
+        wait=wait,
+        at_most=wait * LONGEST_BURST,
+        change=join,
+    ):
+        return
+    _enqueue_reply(chat, message, wait=wait)
+
+
+def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WAIT) -> None:
+    enqueue(
+        "chats.generate_reply",
+        client_id=chat.client_id,
+        ordering_key=_ordering_key(chat.pk),
+        wait=wait,
+        message_id=str(message.pk),
+    )
+
+
+def _ordering_key(chat_id: uuid.UUID) -> str:
+    """One ordering key a conversation: replies come in the order of the messages."""
+    return f"chat:{chat_id}"
+
+
+def _id_of(given: message_shapes.ConvMessage) -> str | None:
+    """What names a message again: its sender's id, or the Idempotency-Key of the request."""
+    return given.client_message_id or idempotency.current_id()
+
+
+def find_known(
+    chat: Conversation, client_message_id: str | None, by: Author, *, is_note: bool = False
+) -> Message | None:
+    """The message that the author gave this id; 409 where it is another's, or no such message.
+
+    Agents are several in a chat; the customer is one, also after two were found to be the same.
+    """
+    if client_message_id is None:
+        return None
+    found = fast_sql.find_message(chat, client_message_id)
+    if found is None:
+        return None
+    is_same = (found.sender_type, found.is_note) == (by.type, is_note)
+    if not is_same or (by.type == SenderType.AGENT and found.sender_id != by.id):
+        raise IdTaken
+    found.conversation = chat
+    return found
+
+
+def append_of_assistant(chat: Conversation, given: message_shapes.ConvMessage) -> Message:
+    """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
+    client_message_id = _id_of(given)
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        known = find_known(chat, client_message_id, Author(SenderType.BOT))
+        if known:
+            return known
+        lifecycle.refuse_ended(chat)
+        if chat.assign_type == AssignType.AGENT:
+            raise AgentHasChat
+        return append(
+            chat,
+            author=Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
+            content=content_of(chat, given),
+            language=given.language or languages.detect(given.text, default=chat.language),
+            client_message_id=client_message_id,
+            receipt={"engine": "external"},
+        )
+
+
+def request_reply_again(chat: Conversation) -> Message:
+    """The last message of the customer, with a reply asked for where the bot is to give one.
+
+    409 `nothing_to_answer` where the customer has said nothing. A repeated request is about the
+    message that it was about at first.
+    """
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        asked_before = idempotency.remembered()
+        if asked_before:
+            known: Message = Message.objects.for_client(chat.client).get(
+                conversation=chat, pk=asked_before
+            )
+            return known
+        lifecycle.refuse_ended(chat)
+        asked = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+        message: Message | None = asked.order_by("-seq").first()
+        if message is None:
+            raise NothingToAnswer
+        message.conversation = chat
+        waits = chat.status == Status.OPEN and reply_to(message) is None
+        if waits and chat.assign_type == AssignType.BOT:
+            _enqueue_reply(chat, message)
+        idempotency.remember(str(message.pk))
+    return message
+
+
+def append_of_agent(
+    chat: Conversation,
+    *,
+    by: User,
+    content: list[dict[str, Any]],
+    is_note: bool = False,
+    client_message_id: str | None = None,
+) -> Message:
+    """Store an agent's words, or note, in a conversation that is locked."""
+    return append(
+        chat,
+        author=of_person(by),
+        content=content,
+        language=languages.detect(text_of(content), default=chat.language),
+        client_message_id=client_message_id,
+        is_note=is_note,
+    )
+
+
+def of_person(user: User) -> Author:
+    """One of the client's people, as the author of a message."""
+    return Author(SenderType.AGENT, str(user.pk), user.full_name)
+
+
+def append(
+    chat: Conversation,
+    *,
+    author: Author,
+    content: list[dict[str, Any]],
+    **details: Unpack[Details],
+) -> Message:
+    """Store a message at the end of a conversation that is locked, and announce it.
+
+    What the customer is to read in a messaging channel is handed to that channel. From a message
+    with `sent_at`, which is history, nothing follows.
+    """
+    message = Message(
+        client=chat.client,
+        conversation=chat,
+        seq=chat.last_seq + 1,
+        sender_type=author.type,
+        sender_id=author.id,
+        sender_name=author.name,
+        content=content,
+        text=text_of(content),
+        created_at=timezone.now(),
+        **details,
+    )
+    if message.recipient is None and not message.is_note:
+        message.recipient = _recipient(chat, author)
+    is_past = message.sent_at is not None
+    _update_counters(chat, message, is_past=is_past)
+    if not is_past:
+        _publish(chat, message)
+    fast_sql.store_message(chat, message)
+    return message
+
+
+def _publish(chat: Conversation, message: Message) -> None:
+    """Tell the world of a new message, and hand its channel what the customer is to read there."""
+    to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
+    if to_customer and chat.channel in MESSAGING_CHANNELS:
+        message.status = MessageStatus.PENDING
+        enqueue(
+            "channels_app.deliver_message",
+            client_id=chat.client_id,
+            ordering_key=f"deliver:{chat.pk}",
+            message_id=str(message.pk),
+        )
+    announce(
+        chat.client_id,
+        "message.created",
+        {"message": message_shapes.Message.from_row(message)},
+        conversation_id=chat.pk,
+        sequence=chat.last_event_seq,
+    )
+
+
+def text_of(content: Sequence[dict[str, Any]]) -> str:
+    """All words of a message's pieces, for the bot and the search."""
+    return "\n".join(piece["text"] for piece in content if piece.get("text"))
+
+
+def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
+    """Whom a message is for: the customer, or whoever has the chat."""
+    if author.type != SenderType.CUSTOMER:
+        return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+    if chat.assign_type == AssignType.BOT:
+        return {"type": "bot", "id": str(chat.bot_id), "name": chat.bot.bot_name}
+    agent = chat.assignee
+    return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
+
+
+def _update_counters(chat: Conversation, message: Message, *, is_past: bool) -> None:
+    """What a new message changes in its conversation: `statements.COUNTED`, and nothing else.
+
+    A note takes numbers only. Of history nobody is waiting for an answer, or late with one: it
+    moves no times.
+    """
+    chat.last_seq = message.seq
+    chat.last_event_seq += not is_past
+    if not message.is_note:
+        chat.message_count += 1
+        chat.last_message = message
+    if not (message.is_note or is_past):
+        chat.last_message_at = message.created_at
+        if message.sender_type in {SenderType.BOT, SenderType.AGENT}:
+            chat.first_response_at = chat.first_response_at or message.created_at
+        if message.sender_type == SenderType.CUSTOMER:
+            chat.unread_count += 1
+            if chat.assign_type != AssignType.BOT:
+                chat.waiting_since = chat.waiting_since or message.created_at
+        if message.sender_type == SenderType.AGENT:
+            chat.unread_count, chat.waiting_since, chat.return_at = 0, None, None
+
+
+def history(chat: Conversation) -> QuerySet[Message]:
+    """What the customer may read of a conversation; order and page are the caller's."""
+    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
+    return rows.filter(conversation=chat, is_note=False)
+
+
+def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
+    """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
+    (after,) = numbers_of(asked.cursor, Message, ["seq"]) if asked.cursor else (0,)
+    found = fast_sql.read_messages(key, chat_id, after=after, limit=asked.limit + 1)
+    if found is None:
+        raise NotFound
+    return as_page(found, asked, by=["seq"], shape=message_shapes.Message.from_row)
+
+
+def is_to_be_answered(message: Message) -> bool:
+    """Whether a reply to a customer's message is on its way: its job waits or runs."""
+    pk = str(message.pk)
+    waiting = Job.objects.filter(
+        Q(args__message_id=pk) | Q(args__earlier__contains=[pk]),
+        ordering_key=_ordering_key(message.conversation_id),
+        name="chats.generate_reply",
+        state__in=[JobState.QUEUED, JobState.RUNNING],
+    )
+    return waiting.exists()
+
+
+def reply_to(message: Message) -> Message | None:
+    """The machine's one reply to a customer's message, where there is one yet."""
+    replies: QuerySet[Message] = Message.objects.filter(
+        # The reply to a burst names its last message, and in its receipt the others.
+        Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
+        conversation_id=message.conversation_id,
+        seq__gt=message.seq,
+        sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
+    )
+    return replies.order_by("seq").first()

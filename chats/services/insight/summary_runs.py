@@ -1,0 +1,149 @@
+"""Runs that summarise every chat of a client that has no current summary."""
+
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import Greatest, Now
+
+from bots.services import bots, engines
+from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.jobs import GiveUp, enqueue, hold_lease
+from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
+from chats.services.insight import insights
+from chats.shapes.insight import SummaryCalculateRequest
+from identity.models import Client, User
+from identity.services.credits import InsufficientCredits
+
+log = logging.getLogger(__name__)
+# Chats of one job, then the next job: a worker that is to stop does not wait for thousands.
+CHATS_A_JOB = 50
+# So many failures in a row are the engine's, not the chats'.
+MAX_FAILURES_IN_A_ROW = 3
+_UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
+
+
+class SummaryRunning(ApiError):
+    """A run is not over yet; field `job_id` names it."""
+
+    code, status = "summary_running", 409
+    detail = "A run is not over yet: wait for its end."
+
+
+def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
+    """Begin a run; one a client at a time."""
+    bot = bots.get(client, given.bot_id) if given.bot_id else None
+    with transaction.atomic():
+        # Two that begin at once come one after the other here.
+        Client.objects.select_for_update(no_key=True).get(pk=client.pk)
+        running = SummaryJob.objects.for_client(client).filter(status__in=_UNFINISHED).first()
+        if running:
+            raise SummaryRunning(job_id=str(running.pk))
+        run: SummaryJob = SummaryJob.objects.create(
+            client=client,
+            bot=bot,
+            created_from=given.created_from,
+            created_to=given.created_to,
+            force=given.force,
+            created_by=by,
+        )
+        run.total = _chats(run).count()
+        run.save(update_fields=["total"])
+        _enqueue(run)
+    return run
+
+
+def get(client: Client, job_id: Any) -> SummaryJob:
+    """One of the client's runs; 404 where it is not."""
+    run: SummaryJob | None = SummaryJob.objects.for_client(client).filter(pk=job_id).first()
+    if run is None:
+        raise NotFound
+    return run
+
+
+def proceed(summary_job_id: str) -> None:
+    """Summarise the run's next chats, from where the last one left off."""
+    run = SummaryJob.objects.select_related("client").filter(pk=summary_job_id).first()
+    if run is None or run.status not in _UNFINISHED:
+        return
+    failures = 0
+    chats = list(_chats(run).select_related("client__config").order_by("id")[:CHATS_A_JOB])
+    for chat in chats:
+        is_done = _summarise(run, chat)
+        failures = 0 if is_done else failures + 1
+        _note(run, chat, is_done=is_done)
+        if failures >= MAX_FAILURES_IN_A_ROW:
+            raise GiveUp("The engine failed several times in a row.")
+    with transaction.atomic():
+        hold_lease()
+        if len(chats) == CHATS_A_JOB:
+            _enqueue(run)
+        else:
+            _end(run.pk, SummaryJobStatus.DONE)
+
+
+def stop(summary_job_id: str) -> None:
+    """No attempt is left: whoever watches the run is told."""
+    _end(summary_job_id, SummaryJobStatus.FAILED)
+
+
+def _chats(run: SummaryJob) -> QuerySet[Conversation]:
+    """Chats with messages, that the run asks for, beyond its position.
+
+    What has begun since it was asked for is left for the next run.
+    """
+    rows: QuerySet[Conversation] = Conversation.objects.for_client(run.client).filter(
+        message_count__gt=0
+    )
+    filters = {
+        "bot_id": run.bot_id,
+        "created_at__gte": run.created_from,
+        "created_at__lt": run.created_to,
+        "created_at__lte": run.created_at,
+        "id__gt": run.position,
+    }
+    rows = rows.filter(**{name: value for name, value in filters.items() if value is not None})
+    if run.force:
+        return rows
+    current = Summary.objects.filter(
+        conversation=OuterRef("pk"), message_count__gte=OuterRef("message_count")
+    )
+    return rows.exclude(Exists(current))
+
+
+def _summarise(run: SummaryJob, chat: Conversation) -> bool:
+    try:
+        insights.summarise(chat, made_since=run.created_at if run.force else None)
+    except InsufficientCredits as exc:
+        raise GiveUp("The credits are used up.") from exc
+    except engines.EngineDown as exc:
+        log.warning("chat %s could not be summarised: %s", chat.pk, exc)
+        return False
+    return True
+
+
+def _note(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
+    """Count a chat and remember the position; only while this worker holds the job.
+
+    An older chat in which somebody has written since the run was asked for adds to the total.
+    """
+    with transaction.atomic():
+        hold_lease()
+        counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
+        SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(
+            status=SummaryJobStatus.RUNNING,
+            position=chat.pk,
+            total=Greatest("total", F("done") + F("failed") + 1),
+            **counted,
+        )
+
+
+def _enqueue(run: SummaryJob) -> None:
+    enqueue("chats.summarise_all", client_id=run.client_id, summary_job_id=str(run.pk))
+
+
+def _end(summary_job_id: Any, status: SummaryJobStatus) -> None:
+    SummaryJob.objects.filter(pk=summary_job_id, status__in=_UNFINISHED).update(
+        status=status, finished_at=Now()
+    )

@@ -1,0 +1,68 @@
+"""A conversation as an engine reads it."""
+
+import uuid
+from dataclasses import dataclass
+
+from bots.engine.masking import Mask
+from bots.engine.types import Line
+from chats.models import Conversation, Message, SenderType
+from identity.models import Client
+
+# The latest ones; the beginning of a longer chat is what its first message says.
+MAX_LINES = 200
+MAX_LINE_CHARS = 2_000
+MAX_CHARACTERS = 24_000
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Who said what, oldest first; notes and the platform's own words are left out."""
+
+    lines: tuple[Line, ...]
+    # The messages that the customer's lines are of, in their order.
+    ids_of_customer: tuple[uuid.UUID, ...]
+    message_count: int
+
+    @property
+    def characters(self) -> int:
+        return sum(len(line.text) for line in self.lines)
+
+    @property
+    def of_customer(self) -> list[str]:
+        return [line.text for line in self.lines if line.role == "customer"]
+
+    def hidden_by(self, mask: Mask | None) -> tuple[Line, ...]:
+        """The lines as somebody else's model may see them."""
+        if mask is None:
+            return self.lines
+        return tuple(Line(line.role, mask.hide(line.text)) for line in self.lines)
+
+
+def for_chat(chat: Conversation) -> Transcript:
+    """What was said in the chat: how it began, and as much of its end as there is room for."""
+    rows = Message.objects.for_client(chat.client).filter(conversation=chat, is_note=False)
+    said = rows.exclude(sender_type=SenderType.SYSTEM).exclude(text="")
+    latest = list(said.order_by("-seq")[: MAX_LINES + 1])
+    first = said.order_by("seq").first()
+    kept: list[Message] = []
+    room = MAX_CHARACTERS - min(len(first.text), MAX_LINE_CHARS) if first else 0
+    for row in latest[:MAX_LINES]:
+        room -= min(len(row.text), MAX_LINE_CHARS)
+        if room < 0:
+            break
+        kept.append(row)
+    kept.reverse()
+    if first and first not in kept:
+        kept.insert(0, first)
+    ids = tuple(row.pk for row in kept if row.sender_type == SenderType.CUSTOMER)
+    return Transcript(tuple(map(_line, kept)), ids, chat.message_count)
+
+
+def mask_of(client: Client) -> Mask | None:
+    """What hides personal data, where the client asks for it."""
+    return Mask() if client.config.mask_personal_data else None
+
+
+def _line(row: Message) -> Line:
+    is_customer = row.sender_type == SenderType.CUSTOMER
+    return Line("customer" if is_customer else "assistant", row.text[:MAX_LINE_CHARS])

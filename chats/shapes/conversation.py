@@ -1,0 +1,172 @@
+"""The shapes of conversations: what the API, events and streams say."""
+
+import uuid
+from typing import Any, Literal, cast
+
+from django.utils.timezone import now
+from pydantic import Field, SerializeAsAny, model_validator
+
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
+from chats import models
+from chats.shapes.insight import TagNames
+from chats.shapes.message import Message, Sentiment
+from chats.shapes.people import CustomerInfo, Identity, Location
+
+ConversationStatus = Literal["open", "snoozed", "ended"]
+ChannelName = Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"]
+
+
+class Conversation(Shape):
+    """A chat between a customer and a bot or agent."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    chat_code: str = Field(description="Short and unguessable; for links and for the phone.")
+    bot_id: int = Field(description="The bot that serves it.")
+    channel: ChannelName = Field(description="The door it was opened through.")
+    status: ConversationStatus = Field(description="Whether work is expected.")
+    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
+    assignee: Identity | None = Field(None, description="The agent, where one has it.")
+    version: int = Field(description="Grows with each change of owner or status.")
+    customer: CustomerInfo = Field(description="Who writes.")
+    waiting_since: Moment | None = Field(None, description="Since when it waits for an agent.")
+    handoff_reason: str | None = Field(
+        None,
+        description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
+        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
+        " `agent_gone` (its agent was locked out, or made a viewer),"
+        " `files_only`, `approval_needed` (an agent must agree to a function call).",
+    )
+    previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
+    language: str = Field(description="BCP 47.")
+    tags: list[str] = Field(description="Tags.")
+    sentiment: str | None = Field(
+        None, description="positive, neutral or negative; null if unknown."
+    )
+    summary: str | None = Field(None, description="Summary, where one was made.")
+    unread_count: int = Field(description="Customer messages that no agent has seen.")
+    message_count: int = Field(description="Messages in all, internal notes not counted.")
+    last_message: SerializeAsAny[Message] | None = Field(
+        None, description="The newest message that the customer may see; null where there is none."
+    )
+    last_message_at: Moment | None = Field(None, description="When the newest message came.")
+    first_response_at: Moment | None = Field(None, description="When the customer was answered.")
+    ended_at: Moment | None = Field(None, description="When it ended.")
+    ended_by: str | None = Field(None, description="customer, agent, bot, inactivity or api.")
+    can_reply: bool = Field(description="Whether a message can be sent to the customer now.")
+    reply_window_expires_at: Moment | None = Field(
+        None, description="Until when the channel carries a free text, where it sets such a time."
+    )
+    location: Location | None = Field(None, description="Where the customer is.")
+    metadata: FreeObject = Field(description="Free keys and values of the caller.")
+    created_at: Moment = Field(description="When it was opened.")
+
+    @classmethod
+    def from_row(cls, row: models.Conversation) -> "Conversation":
+        return cls.model_construct(
+            id=row.pk,
+            chat_code=row.chat_code,
+            bot_id=row.bot_id,
+            channel=cast("Any", row.channel),
+            status=cast("Any", row.status),
+            assign_type=cast("Any", row.assign_type),
+            assignee=Identity.from_row(row.assignee) if row.assignee else None,
+            version=row.version,
+            customer=CustomerInfo.from_row(row.customer),
+            waiting_since=row.waiting_since,
+            handoff_reason=row.handoff_reason,
+            previous_chat_id=row.previous_chat_id,
+            language=row.language,
+            tags=row.tags,
+            sentiment=row.sentiment,
+            summary=row.summary,
+            unread_count=row.unread_count,
+            message_count=row.message_count,
+            last_message=cast("Any", row.last_message and Message.from_row(row.last_message)),
+            last_message_at=row.last_message_at,
+            first_response_at=row.first_response_at,
+            ended_at=row.ended_at,
+            ended_by=row.ended_by,
+            can_reply=row.status != models.Status.ENDED
+            and (row.reply_window_expires_at is None or row.reply_window_expires_at > now()),
+            reply_window_expires_at=row.reply_window_expires_at,
+            location=Location.model_construct(**row.location) if row.location else None,
+            metadata=row.metadata,
+            created_at=row.created_at,
+        )
+
+
+class ChatCreation(Shape):
+    """Opens a conversation."""
+
+    model_config = example(
+        customer={"external_id": "customer-17", "name": "Cara Diaz"},
+        message="How long do I have to return an order?",
+        language="en",
+    )
+
+    bot_id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="The bot; only where the key serves several."
+    )
+    customer: CustomerInfo = Field(
+        default_factory=CustomerInfo.model_construct, description="Who writes."
+    )
+    language: Language | None = Field(
+        None, description="The customer's language; the bot's default where left out."
+    )
+    message: Text | None = Field(
+        None,
+        description="The customer's first message, answered as with reply=async.",
+        min_length=1,
+        max_length=8000,
+    )
+    channel: Literal["web", "api"] = Field("api", description="The door: a web page, or a server.")
+    location: Location | None = Field(None, description="Where the customer is.")
+    tags: TagNames = Field(default_factory=list, description="Tags to begin with, at most 20.")
+    metadata: FreeObject = Field(
+        default_factory=dict,
+        description="Free keys and values, given back unchanged; at most 16,384 bytes of JSON,"
+        " numbers up to 9007199254740991 (others as strings).",
+    )
+
+    @model_validator(mode="after")
+    def _message_is_not_blank(self) -> "ChatCreation":
+        if self.message is not None and not self.message.strip():
+            raise ValueError("message must not be blank")
+        return self
+
+
+class ConversationHistory(Shape):
+    """A conversation with who wrote it, and a page of what was said."""
+
+    conversation: Conversation = Field(description="The conversation.")
+    customer: CustomerInfo = Field(description="What is known of the customer.")
+    items: list[Message] = Field(description="The messages, oldest first.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class ConversationsResponse(Shape):
+    """A page of chats."""
+
+    items: list[Conversation] = Field(description="The chats.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class ChatsQuery(Page):
+    """Which chats; all filters given must match."""
+
+    status: ConversationStatus | None = Field(None, description="Its status.")
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Served by this bot.")
+    channel: ChannelName | None = Field(None, description="Opened through this door.")
+    assignee_id: int | None = Field(None, ge=1, le=MAX_ID, description="This agent has it.")
+    tag: Text | None = Field(None, description="Carries this tag.", max_length=60)
+    sentiment: Sentiment | None = Field(None, description="The customer's sentiment.")
+    q: Text | None = Field(
+        None,
+        description="Words that were said in it, or the beginning of its code or of the customer's"
+        " name; the first ten words count.",
+        min_length=1,
+        max_length=200,
+    )
+    created_from: Moment | None = Field(None, description="Opened at this time or later.")
+    created_to: Moment | None = Field(None, description="Opened before this time.")

@@ -1,0 +1,134 @@
+"""The shapes of what people do at their desk: assign, answer, put off, be notified."""
+
+import uuid
+from typing import Any, Literal, cast
+
+from pydantic import Field, model_validator
+
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, example
+from chats import models
+from chats.shapes.message import MessageContent
+from chats.shapes.people import Identity
+
+
+class ChatAssignDto(Shape):
+    """Who is to have a chat."""
+
+    model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
+
+    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
+    user_id: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="The agent, for `agent`; the caller where left out. Who names nobody claims a"
+        " chat that nobody has, and takes none from another agent.",
+    )
+    note: Text | None = Field(
+        None,
+        description="An internal note for whoever has it next.",
+        min_length=1,
+        max_length=8000,
+    )
+    return_after_seconds: int | None = Field(
+        None,
+        ge=10,
+        le=7 * 86_400,
+        description="Back to the queue where the agent has not replied after so many seconds.",
+    )
+    expected_version: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="The `version` that was seen: 409 `stale_version` for an older one.",
+    )
+
+    @model_validator(mode="after")
+    def _only_for_an_agent(self) -> "ChatAssignDto":
+        if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
+            raise ValueError("user_id and return_after_seconds go with assign_type agent")
+        return self
+
+    @model_validator(mode="after")
+    def _note_is_not_blank(self) -> "ChatAssignDto":
+        if self.note is not None and not self.note.strip():
+            raise ValueError("note must not be blank")
+        return self
+
+
+class ManualChatMessageDto(Shape):
+    """A person's own words in a chat."""
+
+    model_config = example(text="I have looked into it: your parcel left us this morning.")
+
+    text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
+    client_message_id: Text | None = Field(
+        None,
+        description="Your own id of this message: sent twice, it is stored and delivered once.",
+        min_length=1,
+        max_length=200,
+    )
+    attachments: list[MessageContent] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Files by link, places, at most 10. A link is passed on and never fetched.",
+    )
+    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+
+    @model_validator(mode="after")
+    def _not_blank(self) -> "ManualChatMessageDto":
+        if not self.text.strip():
+            raise ValueError("text must not be blank")
+        return self
+
+
+class ChatSnoozeDto(Shape):
+    """How long nothing is expected in a chat."""
+
+    model_config = example(until="2026-12-01T08:00:00Z")
+
+    until: Moment = Field(
+        description="When it opens again, in the future and at most 366 days ahead; a message of"
+        " the customer opens it sooner."
+    )
+
+
+class AssignNotification(Shape):
+    """Something that one of the client's people should look at."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    chat_id: uuid.UUID = Field(description="The chat it is about.")
+    kind: Literal["assigned", "unassigned", "handoff", "unanswered"] = Field(
+        description="You got it; you do not have it any more; it waits for an agent; its customer"
+        " waits too long."
+    )
+    assigned_by: Identity | None = Field(
+        None, description="Whose doing it was; null: the platform's own."
+    )
+    is_read: bool = Field(description="Whether it was read; what you did yourself is.")
+    created_at: Moment = Field(description="When it happened.")
+
+    @classmethod
+    def from_row(cls, row: models.Notification) -> "AssignNotification":
+        return cls.model_construct(
+            id=row.pk,
+            chat_id=row.conversation_id,
+            kind=cast("Any", row.kind),
+            assigned_by=Identity.from_row(row.assigned_by) if row.assigned_by else None,
+            is_read=row.is_read,
+            created_at=row.created_at,
+        )
+
+
+class NotificationsResponse(Shape):
+    """A page of notifications, newest first."""
+
+    items: list[AssignNotification] = Field(description="The notifications.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class NotificationsQuery(Page):
+    """Which notifications."""
+
+    unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")

@@ -1,0 +1,340 @@
+"""The shapes of summaries, tags, sentiment, feedback, and of work on language."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+
+from bots.engine.tagging import Suggested
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import (
+    MAX_ID,
+    MAX_NUMBER,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+)
+from chats import models
+from chats.shapes.message import Citation, Sentiment
+
+MAX_TAGS = 20
+MAX_TAG_CHARS = 60
+MAX_TRANSLATED_CHARS = 10_000
+MAX_SUMMARISED_CHARS = 50_000
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Names without repetitions: capitals and outer spaces make no difference, the first counts."""
+    found: dict[str, str] = {}
+    for name in names:
+        tidy = " ".join(name.split())
+        found.setdefault(tidy.casefold(), tidy)
+    return list(found.values())
+
+
+def _tag_names(given: Iterable[str]) -> list[str]:
+    names = distinct(given)
+    if any(not 1 <= len(name) <= MAX_TAG_CHARS for name in names):
+        raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
+    return names
+
+
+# The tags that a conversation is opened with.
+TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag_names)]
+
+
+class Tag(Shape):
+    """A tag. In a request the name alone counts; the rest is what an answer of ours holds."""
+
+    name: Text = Field(description="1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS)
+    source: Literal["agent", "ai", "customer"] | None = Field(
+        None, description="Who gave it; null in the client's list."
+    )
+    confidence: float | None = Field(
+        None,
+        description="0..1 where an engine gave it: how near its examples are, or what the model"
+        " says; no probability.",
+    )
+    count: int | None = Field(
+        None,
+        ge=0,
+        le=MAX_NUMBER,
+        description="Chats of the client that have it; only in the client's list.",
+    )
+
+
+def _as_tag(given: Any) -> Any:
+    """A plain name is a tag that says nothing more: a wrong one is refused in one clear error."""
+    if isinstance(given, str):
+        return {"name": given}
+    if not isinstance(given, (dict, Tag)):
+        raise ValueError("give a name, or a tag as an object")
+    return given
+
+
+class Tags(Shape):
+    """Tags of a chat, or of a client."""
+
+    tags: list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]] = Field(
+        description="Tags. A request may give plain strings; capitals make no difference, and a"
+        f" chat has at most {MAX_TAGS}.",
+        max_length=100,
+        examples=[["refund", "vip"]],
+    )
+
+    @field_validator("tags")
+    @classmethod
+    def _have_words(cls, given: list[Tag]) -> list[Tag]:
+        names = _tag_names(one.name for one in given)
+        if len(names) > MAX_TAGS:
+            raise ValueError(f"a chat has at most {MAX_TAGS} tags")
+        return given
+
+    @property
+    def names(self) -> list[str]:
+        return distinct(one.name for one in self.tags)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[models.Tagging]) -> "Tags":
+        return cls.model_construct(
+            tags=[
+                Tag.model_construct(
+                    name=row.name, source=cast("Any", row.source), confidence=row.confidence,
+                    count=None,
+                )
+                for row in rows
+            ]
+        )  # fmt: skip
+
+    @classmethod
+    def proposed(cls, found: Iterable[Suggested]) -> "Tags":
+        return cls.model_construct(
+            tags=[
+                Tag.model_construct(
+                    name=one.name, source="ai", confidence=one.confidence, count=None
+                )
+                for one in found
+            ]
+        )
+
+
+class ChatSummary(Shape):
+    """A summary of a chat."""
+
+    chat_id: uuid.UUID = Field(description="The chat.")
+    summary: str = Field(
+        description="Prose of a model; without one, labelled lines with the chat's own words."
+    )
+    language: str = Field(description="Language of the summary, BCP 47.")
+    key_points: list[str] = Field(description="What matters; embedded: open questions.")
+    customer_intent: str = Field(description="What the customer wants; embedded: first request.")
+    resolution: str = Field(description="How it was solved; empty where it was not.")
+    message_count: int = Field(description="Messages that it covers.")
+    engine: str = Field(description="`embedded` or `openai_compatible`.")
+    created_at: Moment = Field(description="When it was made.")
+
+    @classmethod
+    def from_row(cls, row: models.Summary) -> "ChatSummary":
+        return cls.model_construct(
+            chat_id=row.conversation_id,
+            summary=row.summary,
+            language=row.language,
+            key_points=row.key_points,
+            customer_intent=row.customer_intent,
+            resolution=row.resolution,
+            message_count=row.message_count,
+            engine=row.engine,
+            created_at=row.created_at,
+        )
+
+
+class SummaryCalculateRequest(Shape):
+    """Which chats to summarise."""
+
+    model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
+
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only chats of this bot.")
+    created_from: Moment | None = Field(None, description="Only chats opened then or later.")
+    created_to: Moment | None = Field(None, description="Only chats opened before.")
+    force: bool = Field(False, description="Also chats whose summary is current.")
+
+
+class SummaryJob(Shape):
+    """A run over many chats."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    status: Literal["queued", "running", "done", "failed"] = Field(
+        description="`failed`: stopped early, because credits or the engine failed."
+    )
+    total: int = Field(description="Chats to summarise; never less than `done` and `failed`.")
+    done: int = Field(description="Chats summarised so far.")
+    failed: int = Field(description="Chats that could not be summarised.")
+    created_at: Moment = Field(description="When it was asked for.")
+    finished_at: Moment | None = Field(None, description="When it ended.")
+
+    @classmethod
+    def from_row(cls, row: models.SummaryJob) -> "SummaryJob":
+        return cls.model_construct(
+            id=row.pk,
+            status=cast("Any", row.status),
+            total=row.total,
+            done=row.done,
+            failed=row.failed,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
+        )
+
+
+class ChatSentiment(Shape):
+    """How the customer of a chat feels."""
+
+    chat_id: uuid.UUID = Field(description="The chat.")
+    sentiment: Sentiment = Field(description="Neutral where unsure.")
+    score: float = Field(description="From -1 (very bad) to 1 (very good).")
+    engine: str = Field(description="`embedded` or `openai_compatible`.")
+    created_at: Moment = Field(description="When it was judged.")
+
+
+class ChatFeedBackDto(Shape):
+    """A customer's rating of a chat, or of one message in it."""
+
+    rating: int = Field(ge=1, le=5, description="From 1 (bad) to 5 (good).", examples=[5])
+    resolved: bool | None = Field(None, description="Whether the matter is settled; null unknown.")
+    comment: Text | None = Field(None, description="In the customer's words.", max_length=2000)
+    message_id: uuid.UUID | None = Field(
+        None, description="The bot's or agent's message that is rated; null: the chat as a whole."
+    )
+    id: int | None = read_only("Number of the feedback.")
+    chat_id: uuid.UUID | None = read_only("The chat.")
+    created_at: Moment | None = read_only("When it was given.")
+
+    @classmethod
+    def from_row(cls, row: models.Feedback) -> "ChatFeedBackDto":
+        return cls.model_construct(
+            rating=row.rating,
+            resolved=row.resolved,
+            comment=row.comment or None,
+            message_id=row.message_id,
+            id=row.pk,
+            chat_id=row.conversation_id,
+            created_at=row.created_at,
+        )
+
+
+class FeedbacksQuery(Page):
+    """Which feedback to list."""
+
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only for this bot's chats.")
+    rating: int | None = Field(None, ge=1, le=5, description="Only this rating.")
+    created_from: Moment | None = Field(None, description="Only given then or later.")
+    created_to: Moment | None = Field(None, description="Only given before.")
+
+
+class FeedbacksResponse(Shape):
+    """A page of feedback, newest first."""
+
+    items: list[ChatFeedBackDto] = Field(description="The feedback.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class SuggestionRequest(Shape):
+    """How many replies to suggest, and how they should sound."""
+
+    model_config = example(count=3, tone="friendly")
+
+    count: int = Field(3, ge=1, le=5, description="At most so many, 1..5.")
+    tone: Text | None = Field(
+        None, description="Such as `formal`; only a model heeds it.", max_length=60
+    )
+
+
+class Suggestion(Shape):
+    """A reply that an agent might send."""
+
+    text: str = Field(description="The reply.")
+    citations: list[Citation] = Field(description="The passages that it rests on.")
+
+
+class ReplySuggestions(Shape):
+    """Replies to the customer's last message, best first."""
+
+    suggestions: list[Suggestion] = Field(description="Perhaps none: nothing is invented.")
+
+
+class TranslationRequest(Shape):
+    """What to translate, and into what."""
+
+    text: Text = Field(
+        description=f"Plain text, 1 to {MAX_TRANSLATED_CHARS:,} characters.",
+        min_length=1,
+        max_length=MAX_TRANSLATED_CHARS,
+        examples=["Where is my parcel?"],
+    )
+    out_lang_code: Language = Field(description="The language to translate into, BCP 47.")
+
+
+class TranslationResponse(Shape):
+    """A translation."""
+
+    text: str = Field(description="The translated text.")
+    in_lang_code: str = Field(description="The language it was in, as recognised.")
+    out_lang_code: str = Field(description="The language it is in now.")
+    engine: str = Field(description="`openai_compatible`.")
+
+
+class ChatGptMessage(Shape):
+    """A message in the form that chat models take."""
+
+    role: Literal["system", "user", "assistant", "tool"] = Field(description="Who says it.")
+    content: Text = Field(description="What is said.", max_length=MAX_SUMMARISED_CHARS)
+
+
+class SummarizeRequest(Shape):
+    """What to summarise: a text, or messages."""
+
+    model_config = example(
+        text="We open at nine. We close at six. On Sundays we are closed.", max_words=20
+    )
+
+    text: Text | None = Field(
+        None,
+        description=f"A text of 1 to {MAX_SUMMARISED_CHARS:,} characters.",
+        min_length=1,
+        max_length=MAX_SUMMARISED_CHARS,
+    )
+    messages: list[ChatGptMessage] | None = Field(
+        None,
+        description=f"Instead of `text`: up to 200 messages, {MAX_SUMMARISED_CHARS:,} characters"
+        " in all.",
+        min_length=1,
+        max_length=200,
+    )
+    max_words: int = Field(120, ge=10, le=500, description="Length of the summary, 10..500 words.")
+    language: Language | None = Field(
+        None, description="Language of the summary; the text's own where left out."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> "SummarizeRequest":
+        if (self.text is None) == (self.messages is None):
+            raise ValueError("give either text or messages")
+        said = self.text or "".join(one.content for one in self.messages or [])
+        if not said.strip():
+            raise ValueError("there is nothing to summarise")
+        if len(said) > MAX_SUMMARISED_CHARS:
+            raise ValueError(f"at most {MAX_SUMMARISED_CHARS:,} characters in all")
+        return self
+
+
+class SummarizeResponse(Shape):
+    """A summary of a text."""
+
+    summary: str = Field(description="Prose of a model; without one, the text's beginning.")
+    key_points: list[str] = Field(
+        description="What matters; embedded: how each later paragraph begins, or open questions."
+    )
+    engine: str = Field(description="`embedded` or `openai_compatible`.")

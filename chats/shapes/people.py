@@ -1,0 +1,74 @@
+"""The shapes of people: customers and agents, and where they are."""
+
+from pydantic import Field
+
+from chatplatform.api.shapes import FreeObject, Shape, Text, example
+from chats import models
+from identity.models import User
+
+
+class Identity(Shape):
+    """A person, by the id that its own system uses."""
+
+    external_id: Text = Field(
+        description="The id in the system it comes from.", min_length=1, max_length=200
+    )
+    name: Text = Field("", description="What to call the person.", max_length=200)
+
+    @classmethod
+    def from_row(cls, user: User) -> "Identity":
+        """One of a client's people."""
+        return cls.model_construct(external_id=str(user.pk), name=user.full_name)
+
+
+class Location(Shape):
+    """Where someone is, as far as it is known."""
+
+    country: Text | None = Field(None, description="ISO 3166-1 alpha-2.", pattern="^[A-Z]{2}$")
+    region: Text | None = Field(None, description="Region or state.", max_length=100)
+    city: Text | None = Field(None, description="City.", max_length=100)
+    latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")
+    longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
+
+
+class CustomerInfo(Shape):
+    """Who writes, as far as the caller knows."""
+
+    model_config = example(
+        external_id="customer-17",
+        name="Cara Diaz",
+        email="cara@example.com",
+        attributes={"plan": "gold"},
+    )
+
+    external_id: Text | None = Field(
+        None,
+        description="The customer's id in your own system. A returning one joins the same"
+        " customer. Only with a secret key: a web page cannot prove who its visitor is.",
+        min_length=1,
+        max_length=200,
+    )
+    name: Text | None = Field(None, description="Name.", max_length=200)
+    email: Text | None = Field(
+        None, description="E-mail address.", max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+    )
+    phone: Text | None = Field(None, description="Phone number as given.", max_length=40)
+    avatar_url: Text | None = Field(
+        None, description="Picture, an http(s) URL.", max_length=500, pattern=r"^https?://[^\s]+$"
+    )
+    attributes: FreeObject = Field(
+        default_factory=dict,
+        description="Anything else you know: free keys and values, at most 200 and 16,384 bytes of"
+        " JSON in all; numbers up to 9007199254740991 (others as strings).",
+    )
+
+    @classmethod
+    def from_row(cls, row: models.Customer) -> "CustomerInfo":
+        return cls.model_construct(
+            external_id=row.external_id,
+            name=row.name or None,
+            email=row.email or None,
+            phone=row.phone or None,
+            avatar_url=row.avatar_url or None,
+            attributes=row.attributes,
+        )

@@ -1,0 +1,189 @@
+"""The portable forms of conversations and messages: what moves between systems without loss."""
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import FreeObject, JsonObject, Moment, Shape, Text, iso
+from chats import models
+from chats.shapes.conversation import Conversation
+from chats.shapes.message import Message
+from chats.shapes.people import Identity
+
+# What counts on from here must stay far from the largest number of a column.
+HIGHEST = 1_000_000_000
+Number = Annotated[int, Field(ge=0, le=HIGHEST)]
+
+
+class PortableTag(Shape):
+    """A tag as it was given."""
+
+    name: Text = Field(description="The tag.", max_length=60)
+    source: Literal["agent", "ai", "customer"] = Field(description="Who gave it.")
+    confidence: float | None = Field(None, description="0..1, where a machine gave it.")
+    created_at: Moment = Field(description="When it was given.")
+
+
+class PortableFeedback(Shape):
+    """A rating as the customer gave it."""
+
+    rating: int = Field(description="1..5.", ge=1, le=5)
+    resolved: bool | None = Field(None, description="Whether the matter is settled.")
+    comment: Text = Field("", description="In the customer's words.")
+    created_at: Moment = Field(description="When it was given.")
+
+    @classmethod
+    def from_row(cls, row: models.Feedback) -> "PortableFeedback":
+        return cls.model_construct(
+            rating=row.rating,
+            resolved=row.resolved,
+            comment=row.comment,
+            created_at=row.created_at,
+        )
+
+
+class PortableSummary(Shape):
+    """A summary as it was made."""
+
+    summary: Text = Field(description="The text.")
+    language: str = Field(description="Its language, BCP 47.")
+    key_points: list[Text] = Field(default_factory=list, description="The main points.")
+    customer_intent: Text = Field("", description="What the customer wanted.")
+    resolution: Text = Field("", description="How it ended.")
+    message_count: int = Field(description="How many messages it covers.", ge=0)
+    engine: str = Field(description="What made it.", max_length=60)
+    created_at: Moment = Field(description="When it was made.")
+
+    @classmethod
+    def from_row(cls, row: models.Summary) -> "PortableSummary":
+        return cls.model_construct(
+            summary=row.summary,
+            language=row.language,
+            key_points=row.key_points,
+            customer_intent=row.customer_intent,
+            resolution=row.resolution,
+            message_count=row.message_count,
+            engine=row.engine,
+            created_at=row.created_at,
+        )
+
+
+class ConversationEntity(Conversation):
+    """A conversation with everything that is stored of it, but its messages."""
+
+    version: Number = Field(description="Grows with each change of owner or status.")
+    unread_count: Number = Field(description="Customer messages that no agent has seen.")
+    message_count: Number = Field(
+        description="Messages in all. An import counts those that it finds."
+    )
+    customer_id: int = Field(description="Names the customer within this export.")
+    assignee_email: str | None = Field(
+        None, description="How an import finds the agent again; null where nobody has it."
+    )
+    provider: str = Field("", description="Where it came from, as the messaging interface says.")
+    group_id: str = Field("", description="The caller's own grouping.")
+    requester: Identity | None = Field(None, description="Who asked, by the caller's own id.")
+    responsible: Identity | None = Field(None, description="Who is in charge, likewise.")
+    external_id: str | None = Field(None, description="Its id in the system it was moved from.")
+    snoozed_until: Moment | None = Field(None, description="When it opens again by itself.")
+    assigned_at: Moment | None = Field(None, description="When the agent got it.")
+    return_at: Moment | None = Field(None, description="When it goes back without a reply.")
+    last_seq: Number = Field(
+        0,
+        description="The `seq` of its newest message, note or not. An import goes by the messages,"
+        " and by this only as long as there are none.",
+    )
+    read_from_seq: Number = Field(0, description="What the bot reads of the past begins after it.")
+    sentiment_score: float | None = Field(None, description="-1..1.")
+    taggings: list[PortableTag] = Field(default_factory=list, description="Its tags in full.")
+    feedback: PortableFeedback | None = Field(None, description="The rating of the whole chat.")
+    summaries: list[PortableSummary] = Field(
+        default_factory=list, description="Its summaries, the newest last."
+    )
+
+    @classmethod
+    def from_row(cls, row: models.Conversation) -> "ConversationEntity":
+        """A row of `transfer.conversations`, which fetches the rest along."""
+        agent, fetched = row.assignee, cast("Any", row)
+        # The newest message travels among the messages.
+        stored = dict(Conversation.from_row(row)) | {"last_message": None}
+        return cls.model_construct(
+            **stored,
+            customer_id=row.customer_id,
+            assignee_email=agent.email if agent else None,
+            provider=row.provider,
+            group_id=row.group_id,
+            requester=Identity.model_construct(**row.requester) if row.requester else None,
+            responsible=Identity.model_construct(**row.responsible) if row.responsible else None,
+            external_id=row.external_id,
+            snoozed_until=row.snoozed_until,
+            assigned_at=row.assigned_at,
+            return_at=row.return_at,
+            last_seq=row.last_seq,
+            read_from_seq=row.read_from_seq,
+            sentiment_score=row.sentiment_score,
+            taggings=[_tag(one) for one in fetched.taggings.all()],
+            feedback=next(map(PortableFeedback.from_row, fetched.chat_feedback), None),
+            summaries=[PortableSummary.from_row(one) for one in fetched.summaries.all()],
+        )
+
+
+def _tag(row: models.Tagging) -> PortableTag:
+    return PortableTag.model_construct(
+        name=row.name,
+        source=cast("Any", row.source),
+        confidence=row.confidence,
+        created_at=row.created_at,
+    )
+
+
+class MessageEntity(Message):
+    """A message with everything that is stored of it."""
+
+    seq: int = Field(
+        ge=1,
+        le=HIGHEST,
+        description="Place in the conversation. An import keeps the order and closes gaps.",
+    )
+    external_id: str | None = Field(None, description="Its id in the system it was moved from.")
+    sent_at: Moment | None = Field(
+        None, description="When it was said, for history that was moved in; null: `created_at`."
+    )
+    metadata: FreeObject = Field(default_factory=dict, description="Free keys and values.")
+    receipt: JsonObject | None = Field(
+        None, description="Where a bot answered: engine, passages and scores, credits."
+    )
+    feedback: PortableFeedback | None = Field(None, description="The rating of this message.")
+
+    @classmethod
+    def from_row(cls, row: models.Message) -> dict[str, Any]:
+        rating = next(iter(row.feedback_set.all()), None)
+        return {
+            **Message.from_row(row),
+            "receipt": row.receipt,
+            "feedback": PortableFeedback.from_row(rating) if rating else None,
+            "external_id": row.external_id,
+            "sent_at": iso(row.sent_at) if row.sent_at else None,
+            "metadata": row.metadata,
+        }
+
+
+class ConversationEntitiesResponse(Shape):
+    """A page of an export, oldest first."""
+
+    items: list[ConversationEntity] = Field(description="The conversations.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class MessageEntitiesResponse(Shape):
+    """A page of an export: the messages of all conversations, oldest first."""
+
+    items: list[MessageEntity] = Field(description="The messages.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class MigratePage(Page):
+    """Which page of an export."""
+
+    limit: int = Field(100, ge=1, le=500, description="Rows on a page, 1..500.")
