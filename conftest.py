@@ -1,3 +1,5 @@
 """Fixtures of the whole suite: three people, and the world they share."""
 
+from bots.testing import *  # noqa: F403
 from chatplatform.testing import *  # noqa: F403
+from identity.testing import *  # noqa: F403

@@ -101,7 +101,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def client_with(ports: list[int]) -> Any:
-    from chatplatform.testing import make_client  # noqa: PLC0415 - settings must be there first
+    from identity.testing import make_client  # noqa: PLC0415
     from webhooks import delivery  # noqa: PLC0415
     from webhooks.models import WebhookConfig  # noqa: PLC0415
 

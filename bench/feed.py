@@ -60,8 +60,9 @@ def world() -> tuple[str, Any]:
     from django.core.management import call_command  # noqa: PLC0415
 
     call_command("migrate", verbosity=0)
-    from chatplatform.testing import make_bot, make_client, make_key, make_person  # noqa: PLC0415
+    from bots.testing import make_bot  # noqa: PLC0415
     from chats.models import Conversation  # noqa: PLC0415
+    from identity.testing import make_client, make_key, make_person  # noqa: PLC0415
 
     client = make_client("Bench")
     key = make_key(client, "secret", make_bot(client).pk)

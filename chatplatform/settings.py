@@ -75,6 +75,8 @@ INSTALLED_APPS = [
     "webhooks",
     "bots",
     "chats",
+    "channels_app",
+    "reports",
 ]
 MIDDLEWARE = [
     "chatplatform.api.middleware.RequestId",

@@ -178,7 +178,7 @@ class DemoShop(Platform):
 def demo_shop(folder: Path, **environ: str) -> Iterator[DemoShop]:
     """The demo shop and its model, for the length of a `with`."""
     port = free_port()
-    stub = [sys.executable, "-m", "chatplatform.tests.stub_model", "--port", str(port)]
+    stub = [sys.executable, "-m", "chatplatform.testing.stub_model", "--port", str(port)]
     model = subprocess.Popen([*stub, "--script", "ok"], cwd=ROOT)
     try:
         running = DemoShop(folder, port, **environ)

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, Self
 
+from django.conf import settings
 from pydantic import Field, WithJsonSchema, model_validator
 
 from bots.models import Document, DocumentStatus, Prompt
 from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
-from chatplatform.settings import MAX_UPLOAD_BYTES, MAX_UPLOAD_FILES
 
 # A file of a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
@@ -75,9 +75,9 @@ class Body_upload_files_ai__bot_id__train_document_post(Shape):
 
     files: list[Upload] = Field(
         min_length=1,
-        max_length=MAX_UPLOAD_FILES,
-        description=f"1..{MAX_UPLOAD_FILES} files: PDF, DOCX, HTML, Markdown, plain text or CSV;"
-        f" at most {MAX_UPLOAD_BYTES:,} bytes each.",
+        max_length=settings.MAX_UPLOAD_FILES,
+        description=f"1..{settings.MAX_UPLOAD_FILES} files: PDF, DOCX, HTML, Markdown, plain text"
+        f" or CSV; at most {settings.MAX_UPLOAD_BYTES:,} bytes each.",
     )
 
 

@@ -9,8 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from bots.models import Bot
-from chatplatform.testing import make_bot, make_key, make_person, run_before, run_jobs
+from bots.testing import make_bot
+from chatplatform.testing import run_before, run_jobs
 from identity.models import Role
+from identity.testing import make_key, make_person
 
 OPTIONS = {"link": "https://shop.example/sale", "alt": "Sale"}
 

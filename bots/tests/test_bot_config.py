@@ -3,7 +3,8 @@
 import pytest
 
 from bots.models import Bot
-from chatplatform.testing import make_bot, make_key
+from bots.testing import make_bot
+from identity.testing import make_key
 
 PATH = "/ai/bot/config"
 ALLOWED = {

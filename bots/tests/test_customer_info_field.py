@@ -6,8 +6,8 @@ import pytest
 
 from bots.models import Bot
 from bots.services import customer_info
+from bots.testing import make_bot
 from chatplatform.api.errors import Invalid
-from chatplatform.testing import make_bot
 
 CITY: dict[str, Any] = {
     "name": "city", "label": {"en": "City"}, "type": "select", "required": True,

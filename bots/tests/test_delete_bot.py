@@ -7,9 +7,11 @@ from django.apps import apps
 from django.core.files.base import ContentFile
 
 from bots.models import Bot, Document, Prompt
+from bots.testing import make_bot, trained
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key, run_before, run_jobs, trained
+from chatplatform.testing import run_before, run_jobs
 from identity.models import ApiKey, AuditEvent
+from identity.testing import make_key
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from bots.engine import tools
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.tools import Done, Result, Tool, Toolbox
 from bots.engine.types import EngineUnavailable, NotGrounded, Question, Refused, Snippet
-from chatplatform.tests import stub_model
+from chatplatform.testing import stub_model
 
 ORDER = Tool("get_order", "Says where an order is.", {"type": "object"})
 HOURS = Snippet(1, 12, 102, "Hours", None, "We are open from 9:00 to 17:30.")

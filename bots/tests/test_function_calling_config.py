@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bots.models import Function, FunctionCalling
-from chatplatform.testing import make_person
 from identity.models import AuditEvent
+from identity.testing import make_person
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,8 @@ import uuid
 import pytest
 
 from bots.models import FunctionCall
-from chatplatform.testing import make_bot, make_person
+from bots.testing import make_bot
+from identity.testing import make_person
 
 pytestmark = pytest.mark.django_db
 

@@ -2,7 +2,8 @@
 
 from bots.models import Document, Prompt, WebUrl
 from bots.services import bots
-from chatplatform.testing import make_bot, make_key
+from bots.testing import make_bot
+from identity.testing import make_key
 
 
 def test_the_flags_follow_what_is_there(ann, bot):

@@ -7,8 +7,9 @@ import pytest
 from bots.engine import embedded
 from bots.models import Bot, Document
 from bots.services import retrieval
-from chatplatform.testing import make_bot, make_person, trained
+from bots.testing import make_bot, trained
 from identity.models import AuditEvent, Role
+from identity.testing import make_person
 
 OLD = "You may return damaged goods within thirty days."
 NEW = "You may return damaged goods within sixty days."

@@ -1,7 +1,8 @@
 """Get Client Config Languages, and By Api Key."""
 
-from chatplatform.testing import make_bot, make_key, make_person
+from bots.testing import make_bot
 from identity.models import Client, Role
+from identity.testing import make_key, make_person
 
 PATH = "/identity/languages"
 BY_KEY = "/identity/languages/by-api-key"

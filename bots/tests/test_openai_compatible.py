@@ -14,7 +14,7 @@ from bots.engine.types import (
     Snippet,
     Usage,
 )
-from chatplatform.tests import stub_model
+from chatplatform.testing import stub_model
 
 RETURNS = Snippet(
     number=1,

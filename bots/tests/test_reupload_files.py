@@ -6,9 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bots.models import Chunk, Document, WebUrl
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_person, run_jobs
+from chatplatform.testing import run_jobs
 from identity.models import Role
+from identity.testing import make_person
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bots.models import Document, SampleQuestion
-from chatplatform.testing import make_bot, make_key, make_person, trained
+from bots.testing import make_bot, trained
 from identity.models import AuditEvent, Role
+from identity.testing import make_key, make_person
 
 GUIDE = """HOW DO I RETURN A BICYCLE?
 

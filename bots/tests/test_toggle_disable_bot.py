@@ -3,8 +3,8 @@
 import pytest
 
 from bots.models import Bot
-from chatplatform.testing import make_key, make_person
 from identity.models import AuditEvent, Role
+from identity.testing import make_key, make_person
 
 
 def path(bot):

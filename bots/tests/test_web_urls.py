@@ -5,6 +5,7 @@ from datetime import timedelta
 from unittest import mock
 
 import pytest
+from chatplatform.testing.addresses import BLOCKED_URLS
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -13,9 +14,9 @@ from bots.models import Bot, Chunk, Document, WebPage, WebUrl
 from bots.services import web_urls
 from bots.tasks import crawl_due
 from chatplatform.models import Job
-from chatplatform.testing import make_person, run_jobs
-from chatplatform.tests.test_http import BLOCKED_URLS
+from chatplatform.testing import run_jobs
 from identity.models import AuditEvent, Role
+from identity.testing import make_person
 
 URL = "http://93.184.215.14/help"
 

@@ -3,8 +3,9 @@
 import pytest
 
 from bots.models import Bot
-from chatplatform.testing import make_bot, make_person
+from bots.testing import make_bot
 from identity.models import Role
+from identity.testing import make_person
 
 
 def path(bot):

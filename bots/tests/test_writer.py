@@ -7,7 +7,7 @@ import pytest
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import EngineUnavailable, Line, Usage
 from bots.engine.writer import MAX_JUDGED, Writer
-from chatplatform.tests import stub_model
+from chatplatform.testing import stub_model
 
 LINES = (Line("customer", "My parcel is late."), Line("assistant", "It comes today."))
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.http import http_date
 from pydantic import BaseModel, ValidationError
@@ -28,7 +29,6 @@ from chatplatform.api.errors import (
     render,
 )
 from chatplatform.api.shapes import read_only_fields, what_is_wrong
-from chatplatform.settings import MAX_JSON_BYTES
 from chatplatform.web.streaming import WaitingResponse
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
     if isinstance(declared.body, Form):
         return _parse_form(declared.body, request)
     assert declared.body
-    if int(request.headers.get("Content-Length") or 0) > MAX_JSON_BYTES:
+    if int(request.headers.get("Content-Length") or 0) > settings.MAX_JSON_BYTES:
         raise TooLarge
     raw = request.body
     if not raw and declared.body_is_optional:

@@ -3,7 +3,8 @@
 import pytest
 from django.db import connection
 
-from chatplatform.testing import make_bot, make_key
+from bots.testing import make_bot
+from identity.testing import make_key
 
 CONFIG = "/ai/bot/config"
 GOOD = "https://good.com"

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chatplatform.testing import make_bot, make_chat
+from bots.testing import make_bot
 from chats.models import Conversation, Message, Notification, text_content
+from chats.testing import make_chat
 from webhooks.services import announce
 from webhooks.tests.test_webhook_events import settle
 

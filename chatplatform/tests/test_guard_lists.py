@@ -31,7 +31,6 @@ from bots.models import (
 )
 from chatplatform.api.pagination import Page
 from chatplatform.ids import short_code, uuid7
-from chatplatform.testing import Person, make_key
 from chatplatform.tests.test_guard_operations import ALL, Served, rows_of
 from chats.models import (
     Attachment,
@@ -45,6 +44,7 @@ from chats.models import (
     text_content,
 )
 from identity.models import ApiKey, Client, User
+from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
 FEW, MANY, LIMIT = 3, 300, 100

@@ -16,10 +16,11 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from bots.testing import make_bot
 from chatplatform.api.access import PUBLIC, Access
 from chatplatform.api.operation import Form, routes
-from chatplatform.testing import PASSWORD, Person, make_bot, make_key, make_person
 from identity.models import Role
+from identity.testing import PASSWORD, Person, make_key, make_person
 
 # Everything that is served: what the document promises, operation by operation.
 SERVED = """

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from bots.models import Document
 from chatplatform.models import Job, StoredAnswer
-from chatplatform.testing import make_key, run_before
+from chatplatform.testing import run_before
 from chats.models import Conversation, Message
 from identity.models import ApiKey
+from identity.testing import make_key
 
 KEY = {"Idempotency-Key": "order-1"}
 CHAT = {"customer": {"name": "Zoe"}, "message": "Hello"}

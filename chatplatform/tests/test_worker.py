@@ -16,7 +16,7 @@ from django.conf import settings as django_settings
 from chatplatform import jobs
 from chatplatform.local import launcher, servers
 from chatplatform.models import Job, JobState
-from chatplatform.tests.web_process import database_url
+from chatplatform.testing.web_process import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 POOLS = ["threads", "prefork"]

@@ -243,6 +243,9 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
         )
 
 
+FilesBody = Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post
+
+
 class AttachmentQuery(Shape):
     """What opens a file's link."""
 

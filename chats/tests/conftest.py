@@ -5,11 +5,11 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from chatplatform.testing import make_person
-from chatplatform.tests import stub_model, tool_server
+from chatplatform.testing import stub_model, tool_server
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services.core import conversations, messages
 from identity.models import CreditEntry, EntryKind, Role, Subscription
+from identity.testing import make_person
 
 NOBODY_LISTENS = "http://127.0.0.1:9/v1"
 SECRET = "Bearer very-secret-token"

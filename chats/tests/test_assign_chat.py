@@ -5,9 +5,11 @@ import threading
 import pytest
 from django.db import connection
 
-from chatplatform.testing import make_chat, make_person, run_before
+from chatplatform.testing import run_before
 from chats.models import Conversation, Message, Notification
+from chats.testing import make_chat
 from identity.models import Role, User
+from identity.testing import make_person
 from webhooks.models import Event
 
 ME = {"assign_type": "agent"}

@@ -2,9 +2,11 @@
 
 import pytest
 
+from bots.testing import make_bot, trained
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key, run_jobs, trained
+from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
+from identity.testing import make_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,13 +7,15 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from bots.testing import trained
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_chat, run_before, run_jobs, trained
+from chatplatform.testing import run_before, run_jobs
 from chatplatform.web import live
 from chats.models import Message
-from chats.services import reply_responses
 from chats.services.reply import pipeline
+from chats.testing import make_chat
+from chats.views import reply_responses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

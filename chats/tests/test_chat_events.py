@@ -7,10 +7,10 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from chatplatform.testing import make_person
-from chatplatform.tests.web_process import web
+from chatplatform.testing.web_process import web
 from chats.models import Message
 from identity.models import RefreshToken
+from identity.testing import make_person
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

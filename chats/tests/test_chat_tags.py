@@ -4,8 +4,9 @@ import uuid
 
 import pytest
 
-from chatplatform.testing import make_bot, make_key, make_person
+from bots.testing import make_bot
 from chats.models import Conversation, Tagging
+from identity.testing import make_key, make_person
 from webhooks.models import Event
 
 

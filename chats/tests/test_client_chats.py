@@ -2,8 +2,10 @@
 
 import pytest
 
-from chatplatform.testing import make_bot, make_chat, make_key
+from bots.testing import make_bot
 from chats.models import Conversation
+from chats.testing import make_chat
+from identity.testing import make_key
 
 CHATS = "/ai/client/chats"
 

@@ -2,9 +2,11 @@
 
 import pytest
 
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key, run_before
+from chatplatform.testing import run_before
 from chats.models import Conversation, Customer, Message
+from identity.testing import make_key
 from webhooks.models import Event
 
 PATH = "/ai/client/chat"

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_chat, make_key, make_person
 from chats.models import Attachment, Conversation, Message, Notification
+from chats.testing import make_chat
 from identity.models import Client, Role, User
+from identity.testing import make_key, make_person
 from webhooks.models import Event
 
 CUSTOMER = {"type": "customer"}

@@ -6,9 +6,11 @@ import pytest
 from django.core.files.base import ContentFile
 
 from bots.models import Bot, Chunk, Document, WebPage, WebUrl
+from bots.testing import make_bot, trained
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key, run_jobs, trained
+from chatplatform.testing import run_jobs
 from identity.models import AuditEvent
+from identity.testing import make_key
 
 PATH = "/ai/client/documents"
 

@@ -9,9 +9,9 @@ from unittest import mock
 
 import pytest
 
-from chatplatform.testing import make_chat
-from chatplatform.tests.web_process import web
+from chatplatform.testing.web_process import web
 from chats.models import Attachment
+from chats.testing import make_chat
 from chats.tests.test_send_files import MARKUP, PNG, send
 
 

@@ -5,10 +5,12 @@ import threading
 import pytest
 from django.db import connection
 
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_chat, make_key, make_person
 from chats.models import Conversation
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_key, make_person
 from webhooks.models import Event
 
 

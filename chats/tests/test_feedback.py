@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
+from bots.testing import make_bot
 from chatplatform.api.shapes import iso
-from chatplatform.testing import make_bot, make_key, make_person
 from chats.models import Feedback
+from identity.testing import make_key, make_person
 from webhooks.models import Event
 
 LIST = "/ai/chat/feedbacks"

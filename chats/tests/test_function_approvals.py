@@ -11,12 +11,13 @@ from bots.models import Function, FunctionCall
 from bots.services import function_calls
 from bots.tasks import expire_function_calls
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_person, run_jobs
+from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.services.reply.confirmations import yes_or_no
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, log, run_and_die, wants
 from identity.models import AuditEvent
+from identity.testing import make_person
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

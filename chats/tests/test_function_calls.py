@@ -4,13 +4,14 @@ import socket
 import threading
 
 import pytest
+from celery import current_app
 from django.db import connection
 
 from bots.models import Function, FunctionCall, FunctionCalling
+from bots.testing import make_bot, trained
 from chatplatform import jobs
-from chatplatform.celery import app
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_bot, run_jobs, trained
+from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.tests.conftest import SECRET
 
@@ -261,7 +262,7 @@ def run_and_die(tool, monkeypatch, where="bots.services.function_calls._record_r
         finally:
             connection.close()
 
-    app.loader.import_default_modules()
+    current_app.loader.import_default_modules()
     with monkeypatch.context() as patch:
         patch.setattr(where, die)
         thread = threading.Thread(target=work)

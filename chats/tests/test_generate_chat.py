@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
+from bots.testing import make_bot, trained
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_chat, make_person, run_jobs, trained
-from chatplatform.tests import stub_model
+from chatplatform.testing import run_jobs, stub_model
 from chats.models import Conversation, Customer, Message
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_person
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chatplatform.testing import make_bot, make_chat, make_person
+from bots.testing import make_bot
 from chats.models import Conversation, Message, text_content
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_person
 
 PATH = "/ai/chats"
 

@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
+from bots.testing import trained
 from chatplatform.models import Job
-from chatplatform.testing import run_before, run_jobs, trained
-from chatplatform.tests import stub_model
-from chatplatform.tests.web_process import web
+from chatplatform.testing import run_before, run_jobs, stub_model
+from chatplatform.testing.web_process import web
 from chats.models import Conversation, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,8 +4,9 @@ import uuid
 
 import pytest
 
-from chatplatform.testing import make_bot, make_key
+from bots.testing import make_bot
 from chats.models import Message, text_content
+from identity.testing import make_key
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 from django.core.management import CommandError
 from django.db import connection
 
-from chatplatform.testing import make_bot, run_before
+from bots.testing import make_bot
+from chatplatform.testing import run_before
 from chats.models import Conversation, Message
 from chats.tests.test_import_numbers import a_chat, a_message, an_id, bring
 from chats.tests.test_transfer import save, take_in

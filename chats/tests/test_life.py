@@ -9,12 +9,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from bots.engine import types
-from chatplatform.testing import make_bot, make_chat, run_before, run_jobs, trained
+from bots.testing import make_bot, trained
+from chatplatform.testing import run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Message, Notification
 from chats.services.core import lifecycle
 from chats.services.desk import assignment, timers
 from chats.services.reply import pipeline
+from chats.testing import make_chat
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"

@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from chatplatform.models import Job
-from chatplatform.testing import make_chat, make_person
 from chats.models import Attachment, Conversation, Message
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_person
 from webhooks.models import Event
 
 

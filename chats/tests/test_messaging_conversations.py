@@ -2,10 +2,12 @@
 
 import pytest
 
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_chat, make_key, make_person
 from chats.models import Conversation, Customer, Feedback, Notification, Summary, Tagging
+from chats.testing import make_chat
 from identity.models import Role, User
+from identity.testing import make_key, make_person
 from webhooks.models import Event
 
 PATH = "/mesaging/conversations"

@@ -4,10 +4,11 @@ import uuid
 
 import pytest
 
-from chatplatform.testing import make_chat, make_person
 from chats.models import Notification
 from chats.services.core import presence
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_person
 from webhooks.models import Event
 
 PATH = "/ai/chat/notifications"

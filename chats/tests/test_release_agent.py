@@ -9,10 +9,12 @@ from django.test import Client as Browser
 from django.utils import timezone
 
 from chatplatform.models import Job, JobState
-from chatplatform.testing import PASSWORD, make_chat, make_person, run_before, run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message, Notification
 from chats.services.core import conversations, lifecycle, presence
+from chats.testing import make_chat
 from identity.models import Role, User
+from identity.testing import PASSWORD, make_person
 from webhooks.models import Event
 
 ME = {"assign_type": "agent"}

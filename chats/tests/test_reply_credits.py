@@ -3,9 +3,10 @@
 import pytest
 from django.db.models import F
 
+from bots.testing import trained
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
-from chatplatform.testing import run_before, run_jobs, trained
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message
 from identity.models import CreditEntry, Subscription
 from identity.services import credits

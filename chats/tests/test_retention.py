@@ -9,8 +9,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from bots.models import FunctionCall
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_chat, run_before, run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats import tasks
 from chats.models import (
     Attachment,
@@ -24,6 +25,7 @@ from chats.models import (
 )
 from chats.services.core import conversations, lifecycle
 from chats.services.exchange import retention
+from chats.testing import make_chat
 from identity.models import AuditEvent, ClientConfig, CreditEntry
 from webhooks.models import Delivery, DeliveryAttempt, Event, Payload, WebhookConfig
 

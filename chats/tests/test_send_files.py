@@ -5,10 +5,12 @@ import zipfile
 
 import pytest
 
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key, run_jobs
+from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Message
 from identity.models import Client
+from identity.testing import make_key
 from webhooks.models import Event
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)

@@ -9,11 +9,14 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
+from bots.testing import make_bot, trained
 from chatplatform import jobs
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_bot, make_chat, make_key, run_before, run_jobs, trained
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Attachment, Conversation, Message
 from chats.services.reply import pipeline
+from chats.testing import make_chat
+from identity.testing import make_key
 from webhooks.models import Event
 
 # Jobs compare with the database's clock, which stands still in one transaction.

@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from bots.knowledge import embedding
-from chatplatform.testing import make_person
 from chats.models import Message
+from identity.testing import make_person
 from webhooks.models import Event
 
 needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from chatplatform.tests import stub_model
-from chatplatform.tests.web_process import web
+from chatplatform.testing import stub_model
+from chatplatform.testing.web_process import web
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # More than the web process has threads.

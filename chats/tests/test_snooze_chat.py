@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chatplatform.testing import make_chat, make_person
 from chats.models import Conversation
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_person
 from webhooks.models import Event
 
 

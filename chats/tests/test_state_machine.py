@@ -20,10 +20,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from chatplatform.testing import make_bot, make_client, make_key, make_person, run_jobs
+from bots.testing import make_bot
+from chatplatform.testing import run_jobs
 from chats import tasks
 from chats.models import Conversation, Message
 from identity.models import Role
+from identity.testing import make_client, make_key, make_person
 from webhooks.models import Event
 
 GREETING, PERSON = "Hello!", "Let me talk to a human"

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from django.db import transaction
 
-from chatplatform.testing import make_bot, make_key
+from bots.testing import make_bot
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services.core import conversations, fast_sql, messages
 from identity.models import ClientConfig
+from identity.testing import make_key
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 

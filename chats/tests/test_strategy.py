@@ -8,11 +8,12 @@ from django.db import connection
 from django.utils import timezone
 
 from chatplatform.models import Job
-from chatplatform.testing import make_chat, run_before, run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Notification
 from chats.services.core import presence
 from chats.services.desk import assignment
+from chats.testing import make_chat
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"

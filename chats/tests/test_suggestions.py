@@ -3,7 +3,8 @@
 import pytest
 
 from bots.knowledge import embedding
-from chatplatform.testing import make_bot, make_key, trained
+from bots.testing import make_bot, trained
+from identity.testing import make_key
 
 needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 GUIDE = (

@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
-from chatplatform.testing import make_person
 from chats.models import Summary
+from identity.testing import make_person
 from webhooks.models import Event
 
 SAID = {

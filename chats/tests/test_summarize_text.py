@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from django.db import connection
 
-from chatplatform.testing import Person
 from identity.models import CreditEntry, EntryKind, Subscription
+from identity.testing import Person
 
 PATH = "/client/summarize"
 TEXT = (

@@ -6,11 +6,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from bots.testing import make_bot
 from chatplatform.api.shapes import iso
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_bot, make_person, run_before, run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Summary, SummaryJob
 from chats.services.insight import insights
+from identity.testing import make_person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/ai/chat/summary/calculate"

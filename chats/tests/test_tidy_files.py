@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from celery import current_app
 from django.apps import apps
 from django.conf import settings as configured
 from django.core.files.storage import default_storage
@@ -19,10 +20,11 @@ from PIL import Image
 from bots.models import Bot, Document
 from bots.services import files
 from bots.tasks import clean_up_files
-from chatplatform.celery import app
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_key, run_before, run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Attachment
+from identity.testing import make_key
 
 FOLDERS = ["attachments", "banners", "documents"]
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
@@ -266,8 +268,8 @@ def test_it_is_due_every_hour():
         for one in configured.CELERY_BEAT_SCHEDULE.values()
         if one["task"] == "bots.clean_up_files"
     )
-    app.loader.import_default_modules()
-    assert entry["task"] in app.tasks
+    current_app.loader.import_default_modules()
+    assert entry["task"] in current_app.tasks
     assert entry["schedule"] == 3600
 
 

@@ -10,9 +10,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
+from bots.testing import make_bot
 from chatplatform.models import Job
-from chatplatform.testing import make_bot, make_client, make_key, make_person, run_before
+from chatplatform.testing import run_before
 from chats.models import Conversation, Customer, Feedback, Message, Tagging
+from identity.testing import make_client, make_key, make_person
 from webhooks.models import Event
 
 PATHS = {

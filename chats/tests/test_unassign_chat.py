@@ -2,9 +2,10 @@
 
 import pytest
 
-from chatplatform.testing import make_chat, make_person
 from chats.models import Conversation, Message
+from chats.testing import make_chat
 from identity.models import Role
+from identity.testing import make_person
 from webhooks.models import Event
 
 

@@ -7,9 +7,11 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import F
 
-from chatplatform.testing import make_bot, make_chat, make_key
+from bots.testing import make_bot
 from chats.models import Conversation, Customer
 from chats.services.core import customers
+from chats.testing import make_chat
+from identity.testing import make_key
 from webhooks.models import Event
 
 

@@ -10,7 +10,6 @@ from chatplatform.api.openapi import Error
 from chatplatform.api.operation import TenantViewSet, operation
 from chatplatform.api.pagination import Page, page
 from chats.models import Conversation
-from chats.services import reply_responses
 from chats.services.core import conversations, feedback, notifications, tags
 from chats.services.desk import agent_actions, assignment, feed, inbox
 from chats.services.exchange import previews
@@ -21,6 +20,7 @@ from chats.shapes import feed as feed_shapes
 from chats.shapes import generate as generate_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import message as message_shapes
+from chats.views import reply_responses
 from identity.auth import (
     BEARER,
     BEARER_ANY_ROLE,

@@ -14,7 +14,6 @@ from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import Deprecated, Form, TenantViewSet, operation
 from chatplatform.api.pagination import Page, page
-from chats.services import reply_responses
 from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox
 from chats.services.exchange import transfer
@@ -23,13 +22,11 @@ from chats.shapes import conversation as conversation_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import message as message_shapes
 from chats.shapes import portable as portable_shapes
-from chats.shapes.message import (
-    Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post as FilesBody,
-)
 from chats.shapes.people import CustomerInfo
+from chats.views import reply_responses
 from identity.auth import API_KEY, SECRET_KEY
 
-FILES = Form(FilesBody, files=("files",))
+FILES = Form(message_shapes.FilesBody, files=("files",))
 
 OLD_TRANSLATE = Deprecated(
     since=datetime(2026, 11, 1, tzinfo=UTC),
@@ -112,7 +109,9 @@ class ClientChatViewSet(TenantViewSet):
         streams=True,
         path_suffix="/",
     )
-    def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
+    def send_files(
+        self, request: Request, chat_id: uuid.UUID, body: message_shapes.FilesBody
+    ) -> HttpResponseBase:
         """Store a customer's message with its files; answered as one without.
 
         Each file has a signed link in the message's content, good for a day, and is always

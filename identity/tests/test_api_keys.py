@@ -8,7 +8,6 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from chatplatform.api.errors import Forbidden
-from chatplatform.testing import make_bot
 from identity.auth import API_KEY, BEARER_OR_API_KEY, SECRET_KEY, InvalidApiKey, origin_matches
 from identity.models import ApiKey
 from identity.services import api_keys
@@ -99,8 +98,9 @@ def test_wrong_expired_and_malformed_keys(ann):
     assert opens(API_KEY, text) is None
 
 
-def test_a_public_key_is_bound_to_its_pages(ann):
-    bot = make_bot(ann.client, allowed_domain="shop.example,*.acme.example")
+def test_a_public_key_is_bound_to_its_pages(ann, bot):
+    bot.allowed_domain = "shop.example,*.acme.example"
+    bot.save()
     _, text = api_keys.create(ann.client, name="x", scope="public", bot_id=bot.pk)
     assert opens(API_KEY, text, Origin="https://shop.example").key.bot_id == bot.pk
     assert opens(API_KEY, text)

@@ -5,9 +5,9 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 from django.test import Client as Browser
 
-from chatplatform.testing import PASSWORD, make_key
 from identity.models import AuditEvent, User
 from identity.services import audit
+from identity.testing import PASSWORD, make_key
 
 KEYS = "/identity/api-keys"
 

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import connection
 
-from chatplatform.testing import make_person
 from identity.models import AuditEvent, Client, ClientConfig
 from identity.services.configs import is_open
+from identity.testing import make_person
 
 NINE_TO_FIVE = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in range(5)]
 EVERYTHING = {

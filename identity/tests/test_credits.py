@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from chatplatform.models import Job, JobState
-from chatplatform.testing import make_client
 from identity.models import AuditEvent, CreditEntry, Plan, Subscription
 from identity.services import credits
 from identity.tasks import clean_up_credits
+from identity.testing import make_client
 
 
 def account(client):

@@ -5,9 +5,10 @@ from django.core import mail
 from django.db import transaction
 
 from chatplatform.models import Job
-from chatplatform.testing import make_person, run_jobs
+from chatplatform.testing import run_jobs
 from identity.models import AuditEvent, Client, EmailNotification, Role
 from identity.services import mails
+from identity.testing import make_person
 
 DESK = ["desk@acme.example", "boss@acme.example"]
 

@@ -11,9 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from chatplatform.models import Job
-from chatplatform.testing import PASSWORD, run_before, run_jobs
+from chatplatform.testing import run_before, run_jobs
 from identity.models import Attempt, AuditEvent, Client, PasswordReset, RefreshToken, User
 from identity.services import passwords
+from identity.testing import PASSWORD
 
 FORGOT = "/identity/forgot-password"
 VERIFY = "/identity/verify-reset-token"

@@ -7,7 +7,8 @@ from django.apps import apps
 from django.core import mail
 from django.db import connection
 
-from chatplatform.testing import PASSWORD, Person, run_jobs
+from chatplatform.testing import run_jobs
+from identity.testing import PASSWORD, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

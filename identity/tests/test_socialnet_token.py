@@ -7,9 +7,9 @@ from django.db import connection
 from django.utils import timezone
 
 from chatplatform.crypto import CryptoError
-from chatplatform.testing import make_person
 from identity.models import AuditEvent, ChannelToken, Role
 from identity.services import channel_tokens
+from identity.testing import make_person
 
 PATH = "/identity/socialnet-access-token"
 SECRET = "EAAG-marker-of-a-token"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from chatplatform.testing import make_person
 from identity.models import AuditEvent, CreditEntry, Subscription
 from identity.services import credits
+from identity.testing import make_person
 
 PATH = "/identity/subscription"
 TOP_UP = f"{PATH}/top-up"

@@ -11,8 +11,9 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
-from chatplatform.testing import PASSWORD, Person, make_person, run_before
+from chatplatform.testing import run_before
 from identity.models import Attempt, AuditEvent, Client, RefreshToken, Role, User
+from identity.testing import PASSWORD, Person, make_person
 
 FORM = "application/x-www-form-urlencoded"
 ME = "/identity/users/me"

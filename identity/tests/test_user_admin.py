@@ -3,9 +3,9 @@
 import pytest
 from django.test import Client as Browser
 
-from chatplatform.testing import PASSWORD
 from identity.models import AuditEvent, Role, User
 from identity.services import tokens
+from identity.testing import PASSWORD
 
 ME = "/identity/users/me"
 

@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 
 from chatplatform.models import Job
-from chatplatform.testing import Person, make_person
 from identity.models import AuditEvent, RefreshToken, Role, User
 from identity.services import tokens
+from identity.testing import Person, make_person
 
 ME = "/identity/users/me"
 OTHER_PASSWORD = "another-horse-battery"

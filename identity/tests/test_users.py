@@ -7,9 +7,10 @@ from django.core import mail
 from django.db import connection
 
 from chatplatform.models import Job
-from chatplatform.testing import PASSWORD, make_person, run_jobs
+from chatplatform.testing import run_jobs
 from identity.models import AttemptKind, AuditEvent, PasswordReset, Role, User
 from identity.services import attempts
+from identity.testing import PASSWORD, make_person
 
 PATH = "/identity/users"
 EVE = {"email": "Eve@acme.example", "full_name": "Eve Fox"}

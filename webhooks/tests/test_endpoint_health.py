@@ -6,8 +6,9 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from chatplatform.testing import make_person, run_jobs
+from chatplatform.testing import run_jobs
 from identity.models import AuditEvent, Role
+from identity.testing import make_person
 from webhooks.models import Delivery, DeliveryState, WebhookConfig
 from webhooks.services import announce, deliveries
 from webhooks.tasks import tidy

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from django.db import connection
 
-from chatplatform.tests.web_process import web
+from chatplatform.testing.web_process import web
 from webhooks.models import Delivery, Event, WebhookConfig
 from webhooks.services.dispatcher import Courier
 

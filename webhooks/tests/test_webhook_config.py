@@ -9,9 +9,10 @@ import pytest
 from django.db import connection
 
 from chatplatform.crypto import DecryptionFailed
-from chatplatform.testing import make_person, run_jobs
-from chatplatform.tests.test_http import BLOCKED_URLS
+from chatplatform.testing import run_jobs
+from chatplatform.testing.addresses import BLOCKED_URLS
 from identity.models import AuditEvent
+from identity.testing import make_person
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
 from webhooks.services import announce, deliveries
 

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings as django_settings
 
 from chatplatform.jobs import worker_loops
-from chatplatform.tests.web_process import database_url, free_port
+from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import announce
 

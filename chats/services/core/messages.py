@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypedDict, Unpack
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -28,7 +29,6 @@ from chats.models import (
     text_content,
 )
 from chats.services.core import attachments, conversations, fast_sql, lifecycle, tags
-from chats.services.insight import assist
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -131,10 +131,22 @@ def _receive(
         client_message_id=client_message_id,
     )
     attachments.attach(message, files)
-    assist.enqueue_translation(message)
+    enqueue_translation(message)
     if given.reply != "none":
         request_reply(chat, message)
     return Received(message, is_new=True)
+
+
+def enqueue_translation(message: Message) -> None:
+    """Have a customer's new message translated, where the client and a model are for it."""
+    if not settings.LLM_BASE_URL or not message.text:
+        return
+    client = message.client
+    if (
+        client.config.auto_translate
+        and message.language.split("-")[0] != client.default_language.split("-")[0]
+    ):
+        enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 
 def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversation, Message | None]:

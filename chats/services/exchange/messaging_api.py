@@ -17,7 +17,7 @@ from chats.models import (
     TagSource,
 )
 from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
-from chats.services.insight import assist, insights
+from chats.services.insight import insights
 from chats.shapes.message import Sender
 from chats.shapes.messaging import ConversationRequest, MessageRequest
 from chats.shapes.people import CustomerInfo
@@ -72,7 +72,7 @@ def send(chat: Conversation, given: MessageRequest) -> Message:
             _make_room(chat, given.sender, agent)
         message = _store(chat, given, agent)
         if given.sender.type == "customer" and not given.sent_at:
-            assist.enqueue_translation(message)
+            messages.enqueue_translation(message)
         if given.generate_reply:
             messages.request_reply(chat, message)
         return message

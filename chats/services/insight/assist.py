@@ -14,7 +14,7 @@ from bots.knowledge import language as languages
 from bots.knowledge.search import Found
 from bots.models import Prompt
 from bots.services import engines, retrieval
-from chatplatform.jobs import GiveUp, enqueue, hold_lease
+from chatplatform.jobs import GiveUp, hold_lease
 from chats.models import Conversation, Message, SenderType
 from chats.services.insight import transcripts
 from chats.shapes.insight import (
@@ -48,15 +48,6 @@ def translate(client: Client, given: TranslationRequest) -> TranslationResponse:
         out_lang_code=given.out_lang_code,
         engine=Writer.name,
     )
-
-
-def enqueue_translation(message: Message) -> None:
-    """Have a customer's new message translated, where the client and a model are for it."""
-    if not settings.LLM_BASE_URL or not message.text:
-        return
-    client = message.client
-    if client.config.auto_translate and _base(message.language) != _base(client.default_language):
-        enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 
 def translate_message(message_id: str) -> None:

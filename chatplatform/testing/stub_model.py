@@ -1,6 +1,6 @@
 """A model server that behaves as told, for tests and drills; standard library only.
 
-    python -m chatplatform.tests.stub_model --port 9100 --script ok
+    python -m chatplatform.testing.stub_model --port 9100 --script ok
 
 Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
 no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import quote
 
@@ -12,13 +13,14 @@ from django.conf import settings as django_settings
 from django.db import connection
 
 
-def free_port():
+def free_port() -> int:
     with closing(socket.socket()) as found:
         found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+        port: int = found.getsockname()[1]
+        return port
 
 
-def database_url():
+def database_url() -> str:
     db = connection.settings_dict
     host = quote(str(db["HOST"]), safe="")
     password = f":{quote(db['PASSWORD'])}" if db["PASSWORD"] else ""
@@ -26,7 +28,7 @@ def database_url():
 
 
 @contextmanager
-def web(**environment):
+def web(**environment: str) -> Iterator[int]:
     """A web process on this test's database and broker; its port."""
     port = free_port()
     command = [
@@ -54,7 +56,7 @@ def web(**environment):
             process.wait(5)
 
 
-def _wait_for(port, process):
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     ends_at = time.monotonic() + 20
     while time.monotonic() < ends_at:
         assert process.poll() is None, "the web process ended"

@@ -8,8 +8,10 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from jsonschema import Draft202012Validator
 
-from chatplatform.testing import make_bot, make_key, run_jobs
+from bots.testing import make_bot
+from chatplatform.testing import run_jobs
 from chatplatform.web.health import document
+from identity.testing import make_key
 from webhooks import catalogue
 from webhooks.models import Payload
 

@@ -1,0 +1,90 @@
+"""What tests of bots are written with: a bot, its keys, and what it knows."""
+
+import functools
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.knowledge import chunking, embedding, extract
+from bots.models import Bot, Chunk, Document
+from identity.models import Client
+from identity.testing import Person, make_key
+
+
+def make_bot(client: Client, **fields: Any) -> Any:
+    return Bot.objects.create(client=client, bot_name=fields.pop("bot_name", "Helper"), **fields)
+
+
+@pytest.fixture
+def bot(client_a: Client) -> Any:
+    return make_bot(client_a)
+
+
+@pytest.fixture
+def server(client_a: Client, bot: Any) -> Person:
+    """Client A's own server: a secret key for the bot."""
+    return make_key(client_a, "secret", bot.pk)
+
+
+@pytest.fixture
+def page(client_a: Client, bot: Any) -> Person:
+    """A web page of client A: a public key for the bot."""
+    return make_key(client_a, "public", bot.pk)
+
+
+@functools.cache
+def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
+    """A text as training reads, cuts and encodes it; once a process."""
+    with tempfile.NamedTemporaryFile(suffix=".txt") as file:
+        file.write(text.encode())
+        file.flush()
+        extracted = extract.extract(Path(file.name), file_name="shop.txt")
+
+    def encoded(texts: Any) -> list[bytes]:
+        vectors = embedding.embed_passages(texts)
+        return [b""] * len(texts) if vectors is None else [one.tobytes() for one in vectors]
+
+    pieces = chunking.chunk(extracted)
+    vectors = encoded([piece.embedded for piece in pieces])
+    sentences = [b"".join(encoded(piece.sentences)) for piece in pieces]
+    return extracted, list(zip(pieces, vectors, sentences, strict=True))
+
+
+def trained(bot: Any, text: str, title: str = "Shop") -> Any:
+    """A document that the bot knows, without the upload and the job."""
+    extracted, passages = _passages(text)
+    document = Document.objects.create(
+        client_id=bot.client_id,
+        bot=bot,
+        file_name="shop.txt",
+        title=title,
+        mime_type="text/plain",
+        size_bytes=len(text.encode()),
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        status="trained",
+        progress=100,
+        chunk_count=len(passages),
+        language=extracted.language,
+    )
+    for piece, vector, sentence_vectors in passages:
+        Chunk.objects.create(
+            client_id=bot.client_id,
+            bot=bot,
+            document=document,
+            position=piece.position,
+            heading=piece.heading,
+            page=piece.page,
+            text=piece.text,
+            sentences=list(piece.sentences),
+            language=extracted.language,
+            embedding_model=embedding.MODEL_ID if vector else "",
+            dimension=embedding.DIMENSION if vector else 0,
+            vector=vector,
+            sentence_vectors=sentence_vectors,
+        )
+    bot.knowledge_version += 1
+    bot.save(update_fields=["knowledge_version"])
+    return document

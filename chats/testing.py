@@ -1,0 +1,17 @@
+"""What tests of chats are written with."""
+
+from typing import Any
+
+from bots.models import Bot
+from chats.models import Conversation, Customer
+
+
+def make_chat(bot: Bot, **fields: Any) -> Any:
+    """A conversation of a customer of its own, at the bot unless said otherwise."""
+    customer = Customer.objects.create(
+        client_id=bot.client_id, name=fields.pop("customer_name", "Zoe")
+    )
+    fields = {"language": "en", **fields}
+    return Conversation.objects.create(
+        client_id=bot.client_id, bot=bot, customer=customer, **fields
+    )

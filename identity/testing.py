@@ -1,0 +1,114 @@
+"""The cast of the tests: Ann owns client A, Ben is her agent, Cara owns client B.
+
+Cara must see nothing of client A.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+
+from identity.models import ApiKey, Client, ClientConfig, Role, User
+from identity.services import api_keys, credits, tokens
+
+PASSWORD = "correct-horse-battery"
+JSON = "application/json"
+
+
+@dataclass
+class Person:
+    """A caller: `.get`, `.post`, `.put`, `.delete` with its credential in the header."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    user: User | None = None
+    key: ApiKey | None = None
+
+    def __post_init__(self) -> None:
+        self.browser = Browser(raise_request_exception=False)
+
+    @property
+    def client(self) -> Client:
+        holder = self.user or self.key
+        assert holder
+        assert holder.client
+        return holder.client
+
+    def get(self, path: str, query: dict[str, Any] | None = None, **headers: str) -> Any:
+        return self.browser.get(path, query, headers={**self.headers, **headers})
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self._send("post", path, body, headers)
+
+    def put(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self._send("put", path, body, headers)
+
+    def delete(self, path: str, **headers: str) -> Any:
+        return self.browser.delete(path, headers={**self.headers, **headers})
+
+    def upload(self, path: str, **fields: Any) -> Any:
+        """A multipart body: file objects, lists of them, and plain fields."""
+        return self.browser.post(path, fields, headers=self.headers)
+
+    def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+        send: Callable[..., Any] = getattr(self.browser, method)
+        data = body if isinstance(body, (bytes, str)) or body is None else body
+        return send(path, data, content_type=JSON, headers={**self.headers, **headers})
+
+
+def make_client(name: str = "Acme") -> Client:
+    client = Client.objects.create(name=name, code=f"{name.lower()}-{uuid.uuid4().hex[:6]}")
+    ClientConfig.objects.create(client=client)
+    credits.open_account(client, included=1000)
+    return client
+
+
+def make_person(client: Client, role: str = Role.OWNER, name: str = "Ann") -> Person:
+    """A signed-in person of `client`."""
+    user = User.objects.create_user(
+        f"{name.lower()}-{uuid.uuid4().hex[:6]}@example.com",
+        PASSWORD,
+        client=client,
+        full_name=name,
+        role=role,
+    )
+    return Person({"Authorization": f"Bearer {tokens.issue(user).access_token}"}, user=user)
+
+
+def make_key(client: Client, scope: str = "secret", bot_id: int | None = None) -> Person:
+    """A caller with an API key of `client`."""
+    key, secret = api_keys.create(client, name="test", scope=scope, bot_id=bot_id)
+    return Person({"API-KEY": secret}, key=key)
+
+
+@pytest.fixture
+def client_a(db: None) -> Client:
+    return make_client("Acme")
+
+
+@pytest.fixture
+def client_b(db: None) -> Client:
+    return make_client("Bravo")
+
+
+@pytest.fixture
+def ann(client_a: Client) -> Person:
+    return make_person(client_a, Role.OWNER, "Ann")
+
+
+@pytest.fixture
+def ben(client_a: Client) -> Person:
+    return make_person(client_a, Role.AGENT, "Ben")
+
+
+@pytest.fixture
+def cara(client_b: Client) -> Person:
+    return make_person(client_b, Role.OWNER, "Cara")
+
+
+@pytest.fixture
+def nobody() -> Person:
+    """A caller without a credential."""
+    return Person()

@@ -1,0 +1,7 @@
+"""Reports and warnings over everything below."""
+
+from django.apps import AppConfig
+
+
+class Config(AppConfig):
+    name = "reports"
