@@ -10,9 +10,6 @@ from pathlib import Path
 from celery.signals import worker_init
 
 from chatplatform.celery import app
-from chatplatform.jobs import heartbeat
-
-heartbeat.EVERY_SECONDS = 0.2
 
 
 @app.task(name="test.nap")
@@ -24,8 +21,9 @@ def nap(*, seconds, note):
 @worker_init.connect
 def _prepare(**_):
     """A job of its own, and faults by signal, since handlers run where the consumer runs."""
-    from chatplatform.jobs import Queue, job  # noqa: PLC0415 - the apps are ready now
+    from chatplatform.jobs import Queue, heartbeat, job  # noqa: PLC0415 - the apps are ready now
 
+    heartbeat.EVERY_SECONDS = 0.2
     job("test.work", queue=Queue.TRAIN)(lambda **_: time.sleep(60))
     app.conf.worker_soft_shutdown_timeout = 1
     signal.signal(signal.SIGUSR2, _fall)
