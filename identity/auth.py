@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from chatplatform.api.access import Access, Principal
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.exceptions import PermissionDenied
@@ -12,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from chatplatform.api import cors
+from chatplatform.api.access import Access, Principal
 from chatplatform.api.errors import Forbidden, NotAuthenticated
 from chatplatform.api.middleware import current_address
 from identity.models import ApiKey, KeyScope, Role, User

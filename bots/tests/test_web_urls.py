@@ -5,7 +5,6 @@ from datetime import timedelta
 from unittest import mock
 
 import pytest
-from chatplatform.testing.addresses import BLOCKED_URLS
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -15,6 +14,7 @@ from bots.services import web_urls
 from bots.tasks import crawl_due
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
+from chatplatform.testing.addresses import BLOCKED_URLS
 from identity.models import AuditEvent, Role
 from identity.testing import make_person
 

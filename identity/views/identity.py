@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from chatplatform.api.access import PUBLIC
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from chatplatform.api.access import PUBLIC
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import Form, TenantViewSet, operation

@@ -3,13 +3,13 @@
 import uuid
 from typing import Any, Required, TypedDict, Unpack
 
-from chatplatform.api.access import Principal
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
+from chatplatform.api.access import Principal
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Status
 from chats.services.core import customers, fast_sql, notifications, presence

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from chatplatform.api.access import Principal
 from django.conf import settings
 from django.db import Error
 
+from chatplatform.api.access import Principal
 from chatplatform.api.errors import Invalid
 from chatplatform.web import live
 from chatplatform.web.live import Listener

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from chatplatform.api.access import Principal
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from bots.models import Bot
+from chatplatform.api.access import Principal
 from chatplatform.api.errors import NotFound
 from chats.models import Conversation, Customer, Message
 from chats.services.core import conversations
