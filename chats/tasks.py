@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from chatplatform.jobs import Queue, job
-from chats.services.desk import assignment, timers
+from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import retention
 from chats.services.insight import assist, insights, summary_runs
 from chats.services.reply import approvals, pipeline
@@ -65,7 +65,7 @@ def continue_after_approval(*, call_id: str) -> None:
 @job("chats.assign_waiting", queue=Queue.REPLY)
 def assign_waiting(*, client: int) -> None:
     """Hand a client's waiting chats to its agents, by its strategy."""
-    assignment.assign_waiting(client)
+    routing.assign_waiting(client)
 
 
 @job("chats.delete_expired", queue=Queue.INSIGHT)
@@ -83,7 +83,7 @@ def tidy(**_: object) -> None:
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
     """Back to the queue with the chats of someone who was locked out or may only read now."""
-    assignment.release(user_id)
+    assignment.return_chats_of_agent(user_id)
 
 
 @shared_task(name="chats.run_timers")

@@ -69,7 +69,9 @@ def test_a_colleague_is_given_it_with_a_note(ann, ben, server, chat):
 
 
 def test_the_second_to_claim_is_refused(ben, bea, chat):
-    with run_before("chats.services.desk.assignment._agent", lambda: bea.post(path_of(chat), ME)):
+    with run_before(
+        "chats.services.desk.assignment._agent_to_assign", lambda: bea.post(path_of(chat), ME)
+    ):
         reply = ben.post(path_of(chat), ME)
     assert (reply.status_code, reply.json()["code"]) == (409, "already_assigned")
     assert reply.json()["assignee"]["name"] == "Bea"

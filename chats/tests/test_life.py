@@ -14,7 +14,7 @@ from chatplatform.testing import run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Message, Notification
 from chats.services.core import lifecycle
-from chats.services.desk import assignment, timers
+from chats.services.desk import routing, timers
 from chats.services.reply import pipeline
 from chats.testing import make_chat
 from webhooks.models import Event
@@ -415,8 +415,8 @@ def test_one_clients_trouble_keeps_no_other_waiting(client_a, client_b, monkeypa
             raise ValueError
 
     both = [client_a.pk, client_b.pk]
-    monkeypatch.setattr(assignment, "clients_with_waiting", lambda: both)
-    monkeypatch.setattr(assignment, "assign_waiting", assign)
+    monkeypatch.setattr(routing, "clients_with_waiting", lambda: both)
+    monkeypatch.setattr(routing, "assign_waiting", assign)
     tasks.run_timers()
     assert asked == both
     assert f"what waits at client {client_a.pk} could not" in caplog.text

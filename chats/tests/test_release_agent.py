@@ -195,7 +195,7 @@ def test_the_strategy_passes_over_who_has_just_gone(ann, ben, client_a, bot):
     client_a.config.save()
     presence.touch(ben.user)
     chat = make_chat(bot, assign_type="queue")
-    with run_before("chats.services.desk.assignment._first_choice", lambda: disable(ann, ben)):
+    with run_before("chats.services.core.lifecycle.to_agent", lambda: disable(ann, ben)):
         run_jobs()
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version) == ("queue", 1)

@@ -12,7 +12,7 @@ from chatplatform.testing import run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Notification
 from chats.services.core import presence
-from chats.services.desk import assignment
+from chats.services.desk import routing
 from chats.testing import make_chat
 from webhooks.models import Event
 
@@ -69,7 +69,7 @@ def test_round_robin_goes_round(ben, bea, client_a, bot, use):
     for person in (ben, bea):
         presence.touch(person.user)
     chats = waiting(bot, 4)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert owners(chats) == ["Ben", "Bea", "Ben", "Bea"]
 
 
@@ -81,7 +81,7 @@ def test_least_busy_evens_out(ben, bea, client_a, bot, use):
     for person in (ben, bea):
         presence.touch(person.user)
     chats = waiting(bot, 4)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert sorted(owners(chats)) == ["Bea", "Bea", "Bea", "Ben"]
 
 
@@ -89,7 +89,7 @@ def test_nobody_is_given_more_than_he_can_take(ben, client_a, bot, use):
     use("round_robin", capacity=2)
     presence.touch(ben.user)
     first, second, third = chats = waiting(bot, 3)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert owners(chats) == ["Ben", "Ben", None]
     # One's own hands are free: a claim beyond the capacity counts.
     ben.post(f"/ai/chat/{third.pk}/assign", {"assign_type": "agent"})
@@ -101,7 +101,7 @@ def test_room_that_comes_free_is_used(ben, client_a, bot, use, how):
     use("round_robin", capacity=1)
     presence.touch(ben.user)
     mine, next_one = waiting(bot, 2)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     until = (timezone.now() + timedelta(hours=1)).isoformat()
     ben.post(f"/ai/chat/{mine.pk}/{how}", {"until": until} if how == "snooze" else None)
     run_jobs()
@@ -136,7 +136,7 @@ def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
     presence._shared()._client.zincrby(key, -91, str(ben.user.pk))
     assert presence.online(client_a.pk) == set()
     (chat,) = waiting(bot, 1)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert owners([chat]) == [None]
 
 
@@ -152,7 +152,7 @@ def test_the_one_who_let_it_go_is_not_asked_first(ben, bea, client_a, bot, use):
     for person in (ben, bea):
         presence.touch(person.user)
     (chat,) = waiting(bot, 1)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert owners([chat]) == ["Ben"]
     past = timezone.now() - timedelta(seconds=1)
     # Bea had one since: it would be Ben's turn.
@@ -166,11 +166,11 @@ def test_admins_are_agents_only_where_there_is_none(ann, ben, client_a, bot, use
     use("round_robin")
     presence.touch(ann.user)
     (chat,) = waiting(bot, 1)
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert owners([chat]) == [None]
     ben.user.is_disabled = True
     ben.user.save()
-    assignment.assign_waiting(client_a.pk)
+    routing.assign_waiting(client_a.pk)
     assert owners([chat]) == ["Ann"]
 
 
@@ -182,9 +182,31 @@ def test_a_claim_that_comes_first_counts(ben, bea, client_a, bot, use):
     def claim():
         assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
 
-    with run_before("chats.services.desk.assignment._with_room", claim):
-        assignment.assign_waiting(client_a.pk)
+    with run_before("chats.services.core.conversations.lock", claim):
+        routing.assign_waiting(client_a.pk)
     assert owners([chat]) == ["Ben"]
+
+
+@pytest.mark.parametrize("change", ["delete", "end", "snooze"])
+def test_a_chat_that_changes_meanwhile_stops_no_other(ben, client_a, bot, use, change):
+    use("round_robin")
+    presence.touch(ben.user)
+    changing, other = waiting(bot, 2)
+
+    def act():
+        if change == "delete":
+            changing.delete()
+            return
+        until = (timezone.now() + timedelta(hours=1)).isoformat()
+        path = {"end": "agent-end", "snooze": "snooze"}[change]
+        reply = ben.post(f"/ai/chat/{changing.pk}/{path}", {"until": until})
+        assert reply.status_code == 200, reply.content
+
+    with run_before("chats.services.desk.routing._assign", act):
+        routing.assign_waiting(client_a.pk)
+    assert owners([other]) == ["Ben"]
+    row = Conversation.objects.filter(pk=changing.pk).first()
+    assert row is None or (row.assignee, row.assign_type) == (None, "queue")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -202,7 +224,7 @@ def test_many_hands_at_once_give_each_chat_once(ben, bea, client_a, bot, use):
         finally:
             connection.close()
 
-    acts = [lambda: assignment.assign_waiting(client_a.pk)] * 2 + [tasks.run_timers] * 2
+    acts = [lambda: routing.assign_waiting(client_a.pk)] * 2 + [tasks.run_timers] * 2
     threads = [threading.Thread(target=run, args=(act,)) for act in acts]
     for thread in threads:
         thread.start()

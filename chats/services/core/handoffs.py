@@ -1,4 +1,7 @@
-"""The handover from the bot to a person, by whichever path it comes."""
+"""The handover from the bot to a person, by whichever path it comes.
+
+A handover puts the chat into the queue; `desk.routing.choose_agent` chooses the agent, in a job.
+"""
 
 from typing import Any
 

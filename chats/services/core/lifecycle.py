@@ -54,7 +54,10 @@ def to_agent(chat: Conversation, agent: User, *, by: User | None) -> None:
 
 
 def to_queue(chat: Conversation, *, reason: str, by: User | None = None) -> None:
-    """It waits for an agent. From the bot by `handoffs.hand_over` alone: it tells the customer."""
+    """The chat waits for an agent. `desk.routing.choose_agent` chooses one, in a job.
+
+    From the bot only by `handoffs.hand_over`, which also tells the customer.
+    """
     refuse_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee
     _move(

@@ -29,7 +29,7 @@ from django.db.models.functions import Coalesce, Now
 
 from chats.models import AssignType, Conversation, Notification, NotificationKind, Status
 from chats.services.core import conversations, lifecycle, notifications
-from chats.services.desk import assignment
+from chats.services.desk import routing
 
 log = logging.getLogger(__name__)
 # Rows that one call deals with; what is left waits for the next.
@@ -89,9 +89,9 @@ def end_inactive() -> int:
 
 def assign_waiting() -> None:
     """Hand out what waits by strategy: should a hint or an agent's coming have been missed."""
-    for client_id in assignment.clients_with_waiting():
+    for client_id in routing.clients_with_waiting():
         try:
-            assignment.assign_waiting(client_id)
+            routing.assign_waiting(client_id)
         except Exception:
             # One client's trouble must not keep the others' customers waiting.
             log.exception("what waits at client %s could not be handed out", client_id)

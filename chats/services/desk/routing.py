@@ -1,0 +1,107 @@
+"""Routing: which agent gets a waiting chat, by the client's strategy. `choose_agent` decides.
+
+A handover (`handoffs.hand_over`, `lifecycle.to_queue`) puts the chat into the queue and enqueues
+the job `chats.assign_waiting`; the job and the timer call `assign_waiting`.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+
+from chatplatform.api.errors import NotFound
+from chats.models import AssignType, Conversation, Notification, NotificationKind, Status
+from chats.services.core import conversations, lifecycle, notifications, presence
+from identity.models import AssignStrategy, ClientConfig, Role, User
+
+# Chats that one call assigns at most; the others wait for the next call.
+BATCH = 200
+
+
+def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
+    """The agent who gets a waiting chat; None if no agent has capacity.
+
+    The agent who has just lost or returned this chat gets it only if there is no other.
+    """
+    agents = _agents_with_capacity(config, online)
+    rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
+    last_owner = rows.order_by("-id").values_list("user_id", flat=True).first()
+    others = [agent for agent in agents if agent.pk != last_owner]
+    return next(iter(others or agents), None)
+
+
+def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
+    """Online agents below their capacity, the strategy's first choice first.
+
+    If a client has nobody with the role agent, its admins and owners are its agents.
+    """
+    staff = notifications.staff(config.client_id)
+    agents = staff.filter(role=Role.AGENT)
+    last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
+    candidates: Any = (agents if agents.exists() else staff).annotate(
+        open_chats=Count("conversation", filter=Q(conversation__status=Status.OPEN)),
+        last_assigned_at=Subquery(last.order_by("-id").values("created_at")[:1]),
+    )
+    least_busy = config.assign_strategy == AssignStrategy.LEAST_BUSY
+    return sorted(
+        (user for user in candidates.filter(pk__in=online)
+         if user.open_chats < config.agent_capacity),
+        key=lambda user: (
+            user.open_chats if least_busy else 0,
+            user.last_assigned_at is not None,
+            user.last_assigned_at or user.created_at,
+            user.pk,
+        ),
+    )  # fmt: skip
+
+
+def assign_waiting(client_id: int) -> None:
+    """Assign a client's waiting chats to its agents, oldest first, until nobody has capacity."""
+    # Read before any row is locked: Valkey may take a second to fail.
+    online = presence.online(client_id)
+    if not online:
+        return
+    rows = _waiting().filter(client_id=client_id).order_by("waiting_since", "id")
+    for chat in rows[:BATCH]:
+        if not _assign(chat, online):
+            return
+
+
+def clients_with_waiting() -> list[int]:
+    """Clients with a strategy and a queue that is not empty."""
+    rows = _waiting().exclude(client__config__assign_strategy=AssignStrategy.MANUAL)
+    return list(rows.values_list("client_id", flat=True).distinct())
+
+
+def _waiting() -> QuerySet[Conversation]:
+    return Conversation.objects.filter(assign_type=AssignType.QUEUE, status=Status.OPEN)
+
+
+def _assign(row: Conversation, online: set[int]) -> bool:
+    """Assign one chat; False if the chats behind it would find no agent either."""
+    with transaction.atomic():
+        # One call at a time for a client: two at once would count the same capacity twice.
+        config = ClientConfig.objects.select_for_update(no_key=True).get(client_id=row.client_id)
+        if config.assign_strategy == AssignStrategy.MANUAL:
+            return False
+        chat = _lock_if_waiting(row)
+        if chat is None:
+            return True
+        agent = choose_agent(chat, config, online)
+        if agent is None:
+            return False
+        # If the agent is being locked out at this moment, the timer looks for another soon.
+        with suppress(lifecycle.AgentGone):
+            lifecycle.to_agent(chat, agent, by=None)
+    return True
+
+
+def _lock_if_waiting(row: Conversation) -> Conversation | None:
+    """The locked chat; None if it was taken, ended, snoozed or deleted meanwhile."""
+    try:
+        chat = conversations.lock(row)
+    except NotFound:
+        return None
+    is_waiting = chat.assign_type == AssignType.QUEUE and chat.status == Status.OPEN
+    return chat if is_waiting else None
