@@ -6,3 +6,9 @@ from django.apps import AppConfig
 class BotsConfig(AppConfig):
     name = "bots"
     verbose_name = "Bots"
+
+    def ready(self) -> None:
+        from bots.services import bots  # noqa: PLC0415 - models are loaded by now
+        from identity.services import bot_lookup  # noqa: PLC0415
+
+        bot_lookup.install(bots)

@@ -350,7 +350,7 @@ REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "chatplatform.api.middleware.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"}},
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"}
     },

@@ -1,6 +1,7 @@
 """Who calls: what the `access=` of an operation names, and how passwords are hashed."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -8,20 +9,62 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
-from django.utils.module_loading import import_string
 
 from chatplatform.api import cors
-from chatplatform.api.access import Access, Principal
+from chatplatform.api.access import Access
 from chatplatform.api.errors import Forbidden, NotAuthenticated
-from chatplatform.api.middleware import current_address
-from identity.models import ApiKey, KeyScope, Role, User
+from chatplatform.api.operation import OperationViewSet
+from chatplatform.api.request_context import current_address
+from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import api_keys, attempts, logins, tickets, tokens
+from identity.services.bot_lookup import bots
 
 MAX_PASSWORD_CHARACTERS = 128
 _READING = {"GET", "HEAD"}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-# Bots lie in a higher app, so the function is found by its name.
-_ALLOWED_HOSTS = "bots.services.bots.allowed_hosts"
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who calls: a client, and the person or the key that speaks for it."""
+
+    client: Client
+    user: User | None = None
+    key: ApiKey | None = None
+
+    @property
+    def client_id(self) -> int:
+        return self.client.pk
+
+    def __str__(self) -> str:
+        if self.key:
+            return f"key:{self.key.pk}"
+        return f"user:{self.user.pk if self.user else None}"
+
+
+class TenantViewSet(OperationViewSet):
+    """A viewset whose operations know the caller: `caller`, and its `client`, `user` and `key`."""
+
+    principal: Principal | None
+
+    @property
+    def caller(self) -> Principal:
+        assert self.principal, "a public operation has no caller"
+        return self.principal
+
+    @property
+    def client(self) -> Client:
+        return self.caller.client
+
+    @property
+    def user(self) -> User:
+        assert self.caller.user, "this operation admits keys too"
+        return self.caller.user
+
+    @property
+    def key(self) -> ApiKey:
+        assert self.caller.key, "this operation admits people too"
+        return self.caller.key
 
 
 class Argon2(Argon2PasswordHasher):
@@ -169,8 +212,11 @@ def _person_or_key(request: HttpRequest) -> Principal | None:
 
 
 def _is_allowed(origin: str, key: ApiKey) -> bool:
-    hosts: Any = import_string(_ALLOWED_HOSTS)
-    return origin_matches(origin, hosts(key.bot_id))
+    return key.bot_id is not None and origin_matches(origin, bots().allowed_hosts(key.bot_id))
+
+
+def _any_bot_allows(origin: str) -> bool:
+    return bots().any_allows(origin)
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
@@ -209,6 +255,8 @@ BEARER_ANY_ROLE = Access("bearer", ("bearer",), _any_role)
 # For a stream that a browser opens: EventSource cannot send a header.
 BEARER_OR_TICKET = Access("bearer", ("bearer",), _person_or_ticket)
 ADMIN = Access("bearer:admin", ("bearer",), _admin)
-API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey)
+API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey, _any_bot_allows)
 SECRET_KEY = Access("api_key:secret", ("api_key",), _secret_key, InvalidApiKey)
-BEARER_OR_API_KEY = Access("bearer or api_key", ("bearer", "api_key"), _person_or_key)
+BEARER_OR_API_KEY = Access(
+    "bearer or api_key", ("bearer", "api_key"), _person_or_key, admits_origin=_any_bot_allows
+)

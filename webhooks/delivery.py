@@ -11,19 +11,16 @@ import random
 import re
 import secrets
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from chatplatform import egress
-
-if TYPE_CHECKING:
-    import uuid
 
 # Seconds before each attempt, counted from the end of the one before: 75.6 hours in all.
 LADDER = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)

@@ -17,9 +17,9 @@ from bots.shapes.widget import (
 )
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
-from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY
+from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY, TenantViewSet
 
 # How long a browser shows a configuration without asking whether it is still right (seconds).
 CONFIG_SECONDS = 60

@@ -14,9 +14,9 @@ from bots.shapes.function_calling import (
     FunctionCallingEventsResponse,
 )
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.operation import operation
 from chatplatform.api.pagination import page
-from identity.auth import ADMIN, BEARER
+from identity.auth import ADMIN, BEARER, TenantViewSet
 
 
 class FunctionCallingViewSet(TenantViewSet):

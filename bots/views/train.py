@@ -33,9 +33,9 @@ from bots.shapes.widget import (
     WelcomeMessages,
 )
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import Form, TenantViewSet, operation
+from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
-from identity.auth import API_KEY, BEARER
+from identity.auth import API_KEY, BEARER, TenantViewSet
 
 BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
 UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",))

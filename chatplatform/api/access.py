@@ -1,29 +1,19 @@
-"""Who may call an operation, and who did."""
+"""Who may call an operation, and what is known of the caller here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from django.http import HttpRequest
 
 from chatplatform.api.errors import NotAuthenticated
 
-if TYPE_CHECKING:
-    from identity.models import ApiKey, Client, User
 
+class Caller(Protocol):
+    """Who calls, as far as an operation needs it; `str()` names the caller. See identity.auth."""
 
-@dataclass(frozen=True)
-class Principal:
-    """Who calls: a client, and the person or the key that speaks for it."""
-
-    client: "Client"
-    user: "User | None" = None
-    key: "ApiKey | None" = None
-
-    def __str__(self) -> str:
-        if self.key:
-            return f"key:{self.key.pk}"
-        return f"user:{self.user.pk if self.user else None}"
+    @property
+    def client_id(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -32,8 +22,10 @@ class Access:
 
     name: str
     security: tuple[str, ...]
-    authenticate: Callable[[HttpRequest], Principal | None]
+    authenticate: Callable[[HttpRequest], Caller | None]
     refusal: type[NotAuthenticated] = NotAuthenticated
+    # Whether web pages of this origin may call it (CORS); None: no page of another site.
+    admits_origin: Callable[[str], bool] | None = None
 
 
 PUBLIC = Access("public", (), lambda request: None)

@@ -15,7 +15,7 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException
 
 from chatplatform.api.encoding import as_json
-from chatplatform.api.middleware import current_request_id
+from chatplatform.api.request_context import current_request_id
 
 log = logging.getLogger(__name__)
 

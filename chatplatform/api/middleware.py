@@ -1,40 +1,20 @@
-"""The few steps that every request passes."""
+"""The steps that every request passes."""
 
-import logging
 import re
 from collections.abc import Callable
-from contextvars import ContextVar
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 
+from chatplatform.api.errors import bad_request
+from chatplatform.api.request_context import serving
 from chatplatform.ids import uuid7
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-_request_id: ContextVar[str] = ContextVar("request_id", default="-")
-_address: ContextVar[str] = ContextVar("address", default="")
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
-
-
-def current_request_id() -> str:
-    """The id of the request being served in this context; `-` outside of one."""
-    return _request_id.get()
-
-
-def current_address() -> str:
-    """The network address of the caller being served in this context; empty outside of one."""
-    return _address.get()
-
-
-class RequestIdFilter(logging.Filter):
-    """Puts the request's id on every log line."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current_request_id()
-        return True
 
 
 class RequestId:
@@ -44,16 +24,12 @@ class RequestId:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get("X-Request-ID", "")
-        token = _request_id.set(given if _ACCEPTED_ID.fullmatch(given) else str(uuid7()))
-        address = _address.set(request.META.get("REMOTE_ADDR", ""))
-        try:
+        sent_id = request.headers.get("X-Request-ID", "")
+        request_id = sent_id if _ACCEPTED_ID.fullmatch(sent_id) else str(uuid7())
+        with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
             response = self.get_response(request)
-            response["X-Request-ID"] = current_request_id()
+            response["X-Request-ID"] = request_id
             return response
-        finally:
-            _address.reset(address)
-            _request_id.reset(token)
 
 
 class KnownHost:
@@ -61,15 +37,12 @@ class KnownHost:
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
-        # Errors name the request, whose id is kept here: they import this module.
-        self.refuse = import_string("chatplatform.api.errors.bad_request")
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:
             request.get_host()
         except DisallowedHost as exc:
-            refusal: HttpResponseBase = self.refuse(request, exc)
-            return refusal
+            return bad_request(request, exc)
         return self.get_response(request)
 
 

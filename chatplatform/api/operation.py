@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from django.conf import settings
@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from chatplatform.api import idempotency
-from chatplatform.api.access import PUBLIC, Access, Principal
+from chatplatform.api.access import PUBLIC, Access, Caller
 from chatplatform.api.errors import (
     Invalid,
     TooLarge,
@@ -30,9 +30,6 @@ from chatplatform.api.errors import (
 )
 from chatplatform.api.shapes import read_only_fields, what_is_wrong
 from chatplatform.web.streaming import WaitingResponse
-
-if TYPE_CHECKING:
-    from identity.models import ApiKey, Client, User
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -116,7 +113,7 @@ def operation(
         )  # fmt: skip
 
         @functools.wraps(method)
-        def serve(self: "TenantViewSet", request: Request, **path: Any) -> HttpResponseBase:
+        def serve(self: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
             http = request._request
             self.admit(declared.access, http)
             if declared.query:
@@ -138,7 +135,7 @@ def operation(
 
 
 def _once(
-    view: "TenantViewSet",
+    view: "OperationViewSet",
     http: HttpRequest,
     declared: Operation,
     act: Callable[[], HttpResponseBase],
@@ -148,8 +145,8 @@ def _once(
         return act()
     return idempotency.once(
         http,
-        client_id=view.client.pk,
-        caller=str(view.caller),
+        client_id=view.principal.client_id,
+        caller=str(view.principal),
         act=act,
         waits=declared.waits,
     )
@@ -237,10 +234,10 @@ def _validated(shape: type[BaseModel], given: Any, where: str) -> BaseModel:
         ) from exc
 
 
-class TenantViewSet(ViewSet):
-    """The base of every viewset: `client`, `user` and `key` of whoever calls."""
+class OperationViewSet(ViewSet):
+    """The base of every viewset; `identity.auth.TenantViewSet` knows who calls."""
 
-    principal: Principal | None = None
+    principal: Caller | None = None
 
     def admit(self, access: Access, request: HttpRequest) -> None:
         """Find the caller, or refuse: 401."""
@@ -249,29 +246,6 @@ class TenantViewSet(ViewSet):
         self.principal = access.authenticate(request)
         if self.principal is None:
             raise access.refusal
-
-    @property
-    def caller(self) -> Principal:
-        """The person or the key that calls."""
-        assert self.principal, "a public operation has no caller"
-        return self.principal
-
-    @property
-    def client(self) -> "Client":
-        assert self.principal, "a public operation has no client"
-        return self.principal.client
-
-    @property
-    def user(self) -> "User":
-        assert self.principal, "a public operation has no user"
-        assert self.principal.user, "this operation admits keys too"
-        return self.principal.user
-
-    @property
-    def key(self) -> "ApiKey":
-        assert self.principal, "a public operation has no key"
-        assert self.principal.key, "this operation admits people too"
-        return self.principal.key
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Every answer passes here, refusals too: an old operation says so on each."""
@@ -299,7 +273,7 @@ class TenantViewSet(ViewSet):
         return self.get_renderers()[0], "application/json"
 
 
-def operations_of(viewset: type[TenantViewSet], actions: dict[str, str]) -> dict[str, Operation]:
+def operations_of(viewset: type[OperationViewSet], actions: dict[str, str]) -> dict[str, Operation]:
     """HTTP method (lower case) to the operation that serves it, for one registered path."""
     found = {}
     for http_method, action in actions.items():
@@ -323,7 +297,7 @@ def routes(patterns: Sequence[Any] | None = None) -> list[tuple[str, str, Operat
             continue
         view = getattr(pattern.callback, "cls", None)
         actions = getattr(pattern.callback, "actions", None)
-        if view and actions and issubclass(view, TenantViewSet):
+        if view and actions and issubclass(view, OperationViewSet):
             path = "/" + str(pattern.pattern)
             found += [
                 (method.upper(), path, declared)

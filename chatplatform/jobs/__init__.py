@@ -29,7 +29,7 @@ from django.db import (
 )
 
 from chatplatform.api.encoding import as_json
-from chatplatform.api.middleware import current_request_id
+from chatplatform.api.request_context import current_request_id
 from chatplatform.models import Job, JobState
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from rest_framework.request import Request
 
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.errors import json_response
-from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.operation import OperationViewSet, operation
 from chatplatform.api.shapes import Shape
 
 # Beyond this many seconds a due job that nobody took means that workers or relay stand still.
@@ -59,7 +59,7 @@ class Unwell(Exception):
     """A part does not work; the message says how."""
 
 
-class HealthViewSet(TenantViewSet):
+class HealthViewSet(OperationViewSet):
     @operation("Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health})
     def health(self, request: Request) -> HttpResponse:
         """Asks the database, the broker, the processes, the job queue and the disk."""

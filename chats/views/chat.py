@@ -7,7 +7,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import Conversation
 from chats.services.core import conversations, feedback, notifications, tags
@@ -26,6 +26,7 @@ from identity.auth import (
     BEARER_ANY_ROLE,
     BEARER_OR_API_KEY,
     BEARER_OR_TICKET,
+    TenantViewSet,
     bearer_token,
     standing,
 )

@@ -12,7 +12,7 @@ from bots.shapes.train import DeletedCount
 from bots.shapes.widget import OfKey
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
-from chatplatform.api.operation import Deprecated, Form, TenantViewSet, operation
+from chatplatform.api.operation import Deprecated, Form, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox
@@ -24,7 +24,7 @@ from chats.shapes import message as message_shapes
 from chats.shapes import portable as portable_shapes
 from chats.shapes.people import CustomerInfo
 from chats.views import reply_responses
-from identity.auth import API_KEY, SECRET_KEY
+from identity.auth import API_KEY, SECRET_KEY, TenantViewSet
 
 FILES = Form(message_shapes.FilesBody, files=("files",))
 

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework.request import Request
 
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import Conversation
 from chats.services.core import conversations
@@ -15,7 +15,7 @@ from chats.services.exchange import messaging_api
 from chats.shapes import insight as insight_shapes
 from chats.shapes import messaging as messaging_shapes
 from chats.shapes import portable as portable_shapes
-from identity.auth import SECRET_KEY
+from identity.auth import SECRET_KEY, TenantViewSet
 
 
 class MessagingViewSet(TenantViewSet):

@@ -11,21 +11,19 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from chatplatform import ids
 from chatplatform.api.errors import Invalid, NotFound
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
+from identity.services.bot_lookup import bots
 
 # How long another process may go on with a key that is revoked here (seconds).
 _REMEMBERED_SECONDS = 1.0
 _REMEMBERED_KEYS = 1_000
 _USE_IS_NOTED_EVERY = timedelta(minutes=1)
 _PRESENTED = re.compile(r"([0-9A-Z]{12})\.([\w-]{20,100})", re.ASCII)
-# Bots lie in a higher app, so the function is found by its name.
-_BOT_EXISTS = "bots.services.bots.exists"
 
 _remembered: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
 
@@ -112,8 +110,7 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
         if scope == KeyScope.PUBLIC:
             raise Invalid.field("body", "bot_id", msg="A public key speaks for one bot: name it.")
         return
-    exists: Any = import_string(_BOT_EXISTS)
-    if not exists(client, bot_id):
+    if not bots().exists(client, bot_id):
         raise Invalid.field("body", "bot_id", msg="There is no such bot.")
 
 

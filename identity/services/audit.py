@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chatplatform.api.middleware import current_address, current_request_id
+from chatplatform.api.request_context import current_address, current_request_id
 from identity.models import ApiKey, AuditEvent, User
 
 

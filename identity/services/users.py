@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from chatplatform.api.errors import ApiError, Forbidden, NotFound
-from chatplatform.api.middleware import current_address
+from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
 from identity.services import attempts, audit, mails, passwords, tokens

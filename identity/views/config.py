@@ -4,8 +4,8 @@ from rest_framework.request import Request
 
 from chatplatform.api.errors import NotFound
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import TenantViewSet, operation
-from identity.auth import ADMIN, BEARER
+from chatplatform.api.operation import operation
+from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import configs, mails
 from identity.shapes import identity as identity_shapes
 

@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import Form, TenantViewSet, operation
+from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
-from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, bearer_token
+from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, TenantViewSet, bearer_token
 from identity.services import (
     api_keys,
     channel_tokens,

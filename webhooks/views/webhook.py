@@ -7,11 +7,11 @@ from typing import Any
 from rest_framework.request import Request
 
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import TenantViewSet, operation
+from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.web.live import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
-from identity.auth import ADMIN
+from identity.auth import ADMIN, TenantViewSet
 from webhooks.models import Delivery
 from webhooks.services import configs, deliveries, events
 from webhooks.shapes import webhook as webhook_shapes

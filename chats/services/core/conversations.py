@@ -9,12 +9,12 @@ from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
-from chatplatform.api.access import Principal
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Status
 from chats.services.core import customers, fast_sql, notifications, presence
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
+from identity.auth import Principal
 from identity.models import ApiKey, AssignStrategy, Client, KeyScope
 from webhooks.services import announce
 

@@ -17,13 +17,13 @@ from typing import Any
 from django.conf import settings
 from django.db import Error
 
-from chatplatform.api.access import Principal
 from chatplatform.api.errors import Invalid
 from chatplatform.web import live
 from chatplatform.web.live import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
 from chats.models import Conversation
 from chats.services.core import presence
+from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.services import events
 from webhooks.services.events import Position

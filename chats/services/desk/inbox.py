@@ -7,11 +7,11 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from bots.models import Bot
-from chatplatform.api.access import Principal
 from chatplatform.api.errors import NotFound
 from chats.models import Conversation, Customer, Message
 from chats.services.core import conversations
 from chats.shapes.conversation import ChatsQuery
+from identity.auth import Principal
 from identity.models import Client
 
 # Words of a search that count; more make it slower and no better.

@@ -1,0 +1,32 @@
+"""What identity asks about bots, which are in a higher app: `bots.apps` sets the answers."""
+
+from typing import Protocol
+
+from identity.models import Client
+
+
+class BotLookup(Protocol):
+    """Satisfied by the module `bots.services.bots`."""
+
+    def exists(self, client: Client, bot_id: int) -> bool:
+        """Whether the client has this bot."""
+
+    def allowed_hosts(self, bot_id: int) -> list[str]:
+        """Host names (`*.` for all below) whose pages may use the bot's public key."""
+
+    def any_allows(self, origin: str) -> bool:
+        """Whether a page of `origin` may use the public key of any bot at all."""
+
+
+_lookup: BotLookup | None = None
+
+
+def install(lookup: BotLookup) -> None:
+    """Called once, when the apps are loaded."""
+    global _lookup  # noqa: PLW0603 - one a process
+    _lookup = lookup
+
+
+def bots() -> BotLookup:
+    assert _lookup, "bots.apps installs it"
+    return _lookup
