@@ -1,6 +1,6 @@
 """Conversations: one store behind every door."""
 
-from typing import Any
+from typing import Any, NewType
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
@@ -205,6 +205,10 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return self.chat_code
+
+
+# A conversation whose row is locked by the transaction that is under way: see `conversations.lock`.
+LockedConversation = NewType("LockedConversation", Conversation)
 
 
 class SenderType(models.TextChoices):
@@ -483,15 +487,6 @@ class Notification(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} for {self.user_id}"
-
-
-class Turn(models.TextChoices):
-    """What became of a customer's message; worked out where it is asked for, stored nowhere."""
-
-    ANSWERED = "answered"
-    PENDING = "pending"
-    HANDED_OFF = "handed_off"
-    NOT_EXPECTED = "not_expected"
 
 
 def text_content(text: str) -> list[dict[str, Any]]:

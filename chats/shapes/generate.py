@@ -6,7 +6,6 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from chatplatform.api.shapes import Language, Shape
-from chats.models import Turn
 from chats.shapes.insight import ChatGptMessage
 from chats.shapes.message import Citation, Message, TurnStatus
 
@@ -78,7 +77,7 @@ class GeneratedChat(Shape):
         return {
             "chat_id": turn["message"]["conversation_id"],
             "message": reply,
-            "status": Turn(turn["status"]).value,
+            "status": turn["status"],
             "handoff_reason": turn["handoff_reason"],
             "usage": {
                 "prompt_tokens": tokens.get("prompt_tokens", 0),

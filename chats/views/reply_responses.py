@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from chatplatform.api.errors import json_response
 from chatplatform.web.live import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
-from chats.models import AssignType, Conversation, Message, SenderType, Status, Turn
+from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import messages
 from chats.shapes import message as message_shapes
 
@@ -29,7 +29,7 @@ def respond(
     """
     shape = shape or _as_it_is
     turn = (_new_turn if is_new else turn_of)(message, asked=reply != "none")
-    if reply == "stream" or (reply == "wait" and turn["status"] == Turn.PENDING):
+    if reply == "stream" or (reply == "wait" and turn["status"] == "pending"):
         return StreamingReply(
             lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),
             as_stream=reply == "stream",
@@ -67,17 +67,17 @@ def _turn(
 
 def _status(
     reply: Message | None, chat: Conversation, *, asked: bool, is_coming: bool
-) -> tuple[Turn, str | None]:
+) -> tuple[message_shapes.TurnStatus, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
-        return Turn.ANSWERED, None
+        return "answered", None
     if reply:
-        return Turn.HANDED_OFF, (reply.receipt or {}).get("handoff_reason")
+        return "handed_off", (reply.receipt or {}).get("handoff_reason")
     if not asked or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
-        return Turn.NOT_EXPECTED, None
+        return "not_expected", None
     if chat.assign_type == AssignType.QUEUE:
-        return Turn.HANDED_OFF, chat.handoff_reason
+        return "handed_off", chat.handoff_reason
     # A reply is dropped where the chat had another owner meanwhile, and nobody makes another.
-    return Turn.PENDING if is_coming else Turn.NOT_EXPECTED, None
+    return "pending" if is_coming else "not_expected", None
 
 
 def asked(request: Request, reply: str = "wait") -> str:
@@ -92,7 +92,7 @@ def _as_it_is(turn: dict[str, Any]) -> dict[str, Any]:
 
 
 def _http_status(turn: dict[str, Any]) -> int:
-    return 202 if turn["status"] == Turn.PENDING else 200
+    return 202 if turn["status"] == "pending" else 200
 
 
 async def _follow(
@@ -118,7 +118,7 @@ async def _follow(
                 answered_with = data["message_id"]
                 break
             turn = await in_thread(_turn_now, message, turn)
-            if turn["status"] != Turn.PENDING or time.monotonic() > ends_at:
+            if turn["status"] != "pending" or time.monotonic() > ends_at:
                 break
     yield ServerSent("done", await in_thread(shape, turn))
 

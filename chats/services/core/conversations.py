@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
-from chats.models import AssignType, Conversation, Customer, Status
+from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
 from chats.services.core import customers, fast_sql, notifications, presence
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
@@ -85,7 +85,7 @@ def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Convers
     return chat
 
 
-def open_(key: ApiKey, given: conversation_shapes.ChatCreation) -> Conversation:
+def open_(key: ApiKey, given: conversation_shapes.ChatCreation) -> LockedConversation:
     """Open a conversation; goes to the queue where the bot may not answer."""
     customers.refuse_claim(key, given.customer, "customer")
     bot = bot_of(key, given.bot_id)
@@ -102,7 +102,7 @@ def open_(key: ApiKey, given: conversation_shapes.ChatCreation) -> Conversation:
         )
 
 
-def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Conversation:
+def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> LockedConversation:
     """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
     reason = why_off(bot)
     with transaction.atomic():
@@ -137,7 +137,7 @@ def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> C
     return chat
 
 
-def lock(chat: Conversation) -> Conversation:
+def lock(chat: Conversation) -> LockedConversation:
     """The row as it is now, locked until the transaction ends: numbers are taken under it.
 
     Only what hardly changes is joined: after a wait for the lock PostgreSQL reads this row anew,
@@ -152,10 +152,10 @@ def lock(chat: Conversation) -> Conversation:
     found = rows.first() or rows.first()
     if found is None:
         raise NotFound  # deleted meanwhile
-    return found
+    return LockedConversation(found)
 
 
-def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation:
+def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> LockedConversation:
     """`lock`, of a conversation that the key may see; 404 for any other.
 
     Quicker for one that is open; of any other much is said, and all that belongs to it is read.
@@ -166,11 +166,11 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> Conversation:
     return found if found.status == Status.OPEN else lock(found)
 
 
-def announce_change(chat: Conversation, type: str, **more: Any) -> None:
-    """Write an event about the conversation itself; `chat` is locked."""
+def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
+    """Write an event about the conversation itself."""
     announce(
         chat.client_id,
-        type,
+        event_type,
         {
             "conversation": conversation_shapes.Conversation.from_row(chat).model_dump(mode="json"),
             **more,
@@ -186,8 +186,8 @@ def enqueue_assignment(chat: Conversation) -> None:
         presence.enqueue_assignment(chat.client_id)
 
 
-def next_event(chat: Conversation) -> int:
-    """The next number of the conversation's events; `chat` is locked."""
+def next_event(chat: LockedConversation) -> int:
+    """The next number of the conversation's events."""
     chat.last_event_seq += 1
     Conversation.objects.filter(pk=chat.pk).update(last_event_seq=chat.last_event_seq)
     return chat.last_event_seq

@@ -11,7 +11,7 @@ from django.db import connection, models
 
 from bots.models import Bot
 from chatplatform.sql import Columns
-from chats.models import Conversation, Customer, Message
+from chats.models import Conversation, Customer, LockedConversation, Message
 from identity.models import ApiKey, ClientConfig, KeyScope
 
 Row = TypeVar("Row", bound=models.Model)
@@ -66,7 +66,7 @@ ORDER BY said.seq
 """
 
 
-def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
+def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> LockedConversation | None:
     """A conversation that the key may see, locked; None for any other.
 
     What is not read of its bot, its customer and its client's settings loads itself when asked for.
@@ -88,7 +88,7 @@ def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> Conversation | None:
         burst_wait_ms=burst_wait_ms,
         auto_translate=auto_translate,
     )
-    return chat
+    return LockedConversation(chat)
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
@@ -99,8 +99,8 @@ def find_message(chat: Conversation, client_message_id: str) -> Message | None:
     return _MESSAGE.row(read) if read else None
 
 
-def store_message(chat: Conversation, message: Message) -> None:
-    """Insert a message, and write what it `COUNTED` in its conversation, which is locked."""
+def store_message(chat: LockedConversation, message: Message) -> None:
+    """Insert a message, and write what it `COUNTED` in its conversation."""
     counted = [getattr(chat, name) for name in COUNTED]
     with connection.cursor() as cursor:
         cursor.execute(_STORE, [*_MESSAGE.written(message), *counted, chat.pk])

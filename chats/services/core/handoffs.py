@@ -5,13 +5,13 @@ A handover puts the chat into the queue; `desk.routing.choose_agent` chooses the
 
 from typing import Any
 
-from chats.models import AssignType, Conversation, Message, SenderType, text_content
+from chats.models import AssignType, LockedConversation, Message, SenderType, text_content
 from chats.services.core import canned_replies, lifecycle, messages
 from identity.models import User
 
 
 def hand_over(
-    chat: Conversation,
+    chat: LockedConversation,
     *,
     reason: str,
     language: str = "",
@@ -19,7 +19,7 @@ def hand_over(
     receipt: dict[str, Any] | None = None,
     by: User | None = None,
 ) -> None:
-    """From the bot to the queue, and the customer is told; `chat` is locked.
+    """From the bot to the queue, and the customer is told.
 
     Nothing happens where it is not the bot's: so the customer is told exactly once.
     """

@@ -1,8 +1,8 @@
 """The life of a conversation: every move of its status and its owner, and nothing else.
 
 Two axes: `status` says whether work is expected, `assign_type` who must act next. Each function is
-one move of a conversation that the caller has locked; it says no where the move is not allowed,
-adds 1 to `version`, and announces what happened. Nobody else writes these columns.
+one move: it refuses what is not allowed, adds 1 to `version`, and announces what happened. Nothing
+else writes these columns.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from chatplatform.api.errors import ApiError
 from chatplatform.jobs import enqueue
-from chats.models import AssignType, Conversation, Message, SenderType, Status
+from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
 from chats.services.core import conversations, notifications
 from identity.models import User
 
@@ -33,7 +33,7 @@ class BotIsOff(ApiError):
     detail = "The bot does not answer now: leave the chat in the queue or with an agent."
 
 
-def to_agent(chat: Conversation, agent: User, *, by: User | None) -> None:
+def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
     """An agent takes it, or is given it by a person or (`by` none) by the client's strategy."""
     refuse_ended(chat)
     _hold(agent, chat)
@@ -53,7 +53,7 @@ def to_agent(chat: Conversation, agent: User, *, by: User | None) -> None:
         conversations.enqueue_assignment(chat)
 
 
-def to_queue(chat: Conversation, *, reason: str, by: User | None = None) -> None:
+def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
     """The chat waits for an agent. `desk.routing.choose_agent` chooses one, in a job.
 
     From the bot only by `handoffs.hand_over`, which also tells the customer.
@@ -78,7 +78,7 @@ def to_queue(chat: Conversation, *, reason: str, by: User | None = None) -> None
     conversations.enqueue_assignment(chat)
 
 
-def to_bot(chat: Conversation, *, by: User | None) -> None:
+def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     """Back to the bot; 409 `bot_disabled` where it is off."""
     refuse_ended(chat)
     if conversations.why_off(chat.bot):
@@ -98,7 +98,7 @@ def to_bot(chat: Conversation, *, by: User | None) -> None:
         conversations.enqueue_assignment(chat)
 
 
-def snooze(chat: Conversation, *, until: datetime) -> None:
+def snooze(chat: LockedConversation, *, until: datetime) -> None:
     """Nothing is expected until a time, or until the customer writes."""
     refuse_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
@@ -107,7 +107,7 @@ def snooze(chat: Conversation, *, until: datetime) -> None:
         conversations.enqueue_assignment(chat)
 
 
-def wake(chat: Conversation) -> None:
+def wake(chat: LockedConversation) -> None:
     """A snoozed conversation is open again, with the owner it had."""
     _move(chat, status=Status.OPEN, snoozed_until=None)
     conversations.announce_change(chat, "conversation.reopened")
@@ -115,7 +115,7 @@ def wake(chat: Conversation) -> None:
         conversations.enqueue_assignment(chat)
 
 
-def end(chat: Conversation, *, by: EndedBy) -> None:
+def end(chat: LockedConversation, *, by: EndedBy) -> None:
     """The end; who had it stays in the row. What the client asks for follows by a worker."""
     refuse_ended(chat)
     _move(
@@ -135,7 +135,7 @@ def end(chat: Conversation, *, by: EndedBy) -> None:
         conversations.enqueue_assignment(chat)
 
 
-def reopen(chat: Conversation) -> None:
+def reopen(chat: LockedConversation) -> None:
     """The customer writes soon after the end: begin again, with the bot where it is on.
 
     The bot reads nothing of what was said before the end.
@@ -158,7 +158,7 @@ def reopen(chat: Conversation) -> None:
         conversations.enqueue_assignment(chat)
 
 
-def refuse_ended(chat: Conversation) -> None:
+def refuse_ended(chat: LockedConversation) -> None:
     """409 `chat_ended`."""
     if chat.status == Status.ENDED:
         raise conversations.ChatEnded
@@ -184,7 +184,7 @@ def _unanswered_since(chat: Conversation) -> datetime | None:
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None
 
 
-def _move(chat: Conversation, **changes: Any) -> None:
+def _move(chat: LockedConversation, **changes: Any) -> None:
     """Write a move; a reply begun under the version before it will be dropped."""
     for name, value in (changes | {"version": chat.version + 1}).items():
         setattr(chat, name, value)

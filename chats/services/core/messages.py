@@ -22,6 +22,7 @@ from chats.models import (
     AssignType,
     Channel,
     Conversation,
+    LockedConversation,
     Message,
     MessageStatus,
     SenderType,
@@ -116,7 +117,9 @@ def receive_by(key: ApiKey, chat_id: uuid.UUID, given: message_shapes.ConvMessag
 
 
 def _receive(
-    chat: Conversation, given: message_shapes.ConvMessage, files: Sequence[attachments.Kept] = ()
+    chat: LockedConversation,
+    given: message_shapes.ConvMessage,
+    files: Sequence[attachments.Kept] = (),
 ) -> Received:
     client_message_id = _id_of(given)
     chat, known = place(chat, client_message_id)
@@ -149,8 +152,10 @@ def enqueue_translation(message: Message) -> None:
         enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 
-def place(chat: Conversation, client_message_id: str | None) -> tuple[Conversation, Message | None]:
-    """The chat, locked and open, that a customer's message belongs to; the message, if known."""
+def place(
+    chat: LockedConversation, client_message_id: str | None
+) -> tuple[LockedConversation, Message | None]:
+    """The open chat that a customer's message belongs to; the message, if known."""
     customer = Author(SenderType.CUSTOMER)
     known = find_known(chat, client_message_id, customer)
     while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
@@ -181,7 +186,7 @@ def _ended_lately(chat: Conversation) -> bool:
     return chat.ended_at is not None and timezone.now() < chat.ended_at + window
 
 
-def _next_chat(chat: Conversation) -> Conversation:
+def _next_chat(chat: LockedConversation) -> LockedConversation:
     """The chat that follows one that ended long ago: the one there is, or a new one."""
     found = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
     if found:
@@ -197,8 +202,8 @@ def _next_chat(chat: Conversation) -> Conversation:
     )
 
 
-def request_reply(chat: Conversation, message: Message) -> None:
-    """Let the bot reply, where it has the chat that is locked.
+def request_reply(chat: LockedConversation, message: Message) -> None:
+    """Let the bot reply, if it has the chat.
 
     One reply for messages that come close together, where that is set.
     """
@@ -245,7 +250,7 @@ def _id_of(given: message_shapes.ConvMessage) -> str | None:
 
 
 def find_known(
-    chat: Conversation, client_message_id: str | None, by: Author, *, is_note: bool = False
+    chat: LockedConversation, client_message_id: str | None, by: Author, *, is_note: bool = False
 ) -> Message | None:
     """The message that the author gave this id; 409 where it is another's, or no such message.
 
@@ -312,14 +317,14 @@ def request_reply_again(chat: Conversation) -> Message:
 
 
 def append_of_agent(
-    chat: Conversation,
+    chat: LockedConversation,
     *,
     by: User,
     content: list[dict[str, Any]],
     is_note: bool = False,
     client_message_id: str | None = None,
 ) -> Message:
-    """Store an agent's words, or note, in a conversation that is locked."""
+    """Store an agent's message or note."""
     return append(
         chat,
         author=of_person(by),
@@ -336,13 +341,13 @@ def of_person(user: User) -> Author:
 
 
 def append(
-    chat: Conversation,
+    chat: LockedConversation,
     *,
     author: Author,
     content: list[dict[str, Any]],
     **details: Unpack[Details],
 ) -> Message:
-    """Store a message at the end of a conversation that is locked, and announce it.
+    """Store a message at the end of a conversation, and announce it.
 
     What the customer is to read in a messaging channel is handed to that channel. From a message
     with `sent_at`, which is history, nothing follows.
@@ -369,7 +374,7 @@ def append(
     return message
 
 
-def _publish(chat: Conversation, message: Message) -> None:
+def _publish(chat: LockedConversation, message: Message) -> None:
     """Tell the world of a new message, and hand its channel what the customer is to read there."""
     to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
     if to_customer and chat.channel in MESSAGING_CHANNELS:
@@ -404,7 +409,7 @@ def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
     return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
 
 
-def _update_counters(chat: Conversation, message: Message, *, is_past: bool) -> None:
+def _update_counters(chat: LockedConversation, message: Message, *, is_past: bool) -> None:
     """What a new message changes in its conversation: `statements.COUNTED`, and nothing else.
 
     A note takes numbers only. Of history nobody is waiting for an answer, or late with one: it

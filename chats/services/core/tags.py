@@ -9,7 +9,14 @@ from django.db.models import Count, OuterRef, Subquery
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform.api.errors import Invalid
 from chatplatform.jobs import hold_lease
-from chats.models import Conversation, Message, SenderType, Tagging, TagSource
+from chats.models import (
+    Conversation,
+    LockedConversation,
+    Message,
+    SenderType,
+    Tagging,
+    TagSource,
+)
 from chats.services.core import conversations
 from chats.shapes.insight import MAX_TAGS, Tag, Tags
 from identity.models import Client, KeyScope
@@ -43,7 +50,7 @@ def for_chat(chat: Conversation) -> list[Tagging]:
     return list(Tagging.objects.for_client(chat.client).filter(conversation=chat).order_by("id"))
 
 
-def begin(chat: Conversation) -> None:
+def begin(chat: LockedConversation) -> None:
     """Rows for the names that a chat was opened with; in the transaction of the opening."""
     if not chat.tags:
         return
@@ -127,8 +134,8 @@ def _rows(chat: Conversation, names: Iterable[str], source: TagSource) -> list[T
     ]
 
 
-def _settle(chat: Conversation, *, changed: bool) -> list[Tagging]:
-    """Repeat the names on the locked chat and tell the world, where anything changed."""
+def _settle(chat: LockedConversation, *, changed: bool) -> list[Tagging]:
+    """Repeat the names on the chat and announce them, if anything changed."""
     rows = for_chat(chat)
     if changed:
         chat.tags = [row.name for row in rows]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, Invalid, StaleVersion
 from chatplatform.jobs import hold_lease
-from chats.models import AssignType, Conversation, Status, text_content
+from chats.models import AssignType, Conversation, LockedConversation, Status, text_content
 from chats.services.core import conversations, handoffs, lifecycle, messages, notifications
 from chats.shapes import desk as desk_shapes
 from chats.shapes.people import Identity
@@ -79,12 +79,12 @@ def return_chats_of_agent(user_id: int) -> None:
                 lifecycle.to_queue(locked, reason="agent_gone")
 
 
-def ensure_own_chat(chat: Conversation, *, by: User) -> None:
-    """409 if another agent has the chat and the caller is no admin; `chat` is locked."""
+def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
+    """409 if another agent has the chat and the caller is no admin."""
     _ensure_may_reassign(chat, by=by, is_intended=True)
 
 
-def _release(chat: Conversation, to: str, *, by: User) -> None:
+def _release(chat: LockedConversation, to: str, *, by: User) -> None:
     """To the queue or the bot; nothing happens if the chat is there already."""
     lifecycle.refuse_ended(chat)
     if chat.assign_type == to:
@@ -98,7 +98,7 @@ def _release(chat: Conversation, to: str, *, by: User) -> None:
         lifecycle.to_queue(chat, reason="staff_request", by=by)
 
 
-def _ensure_may_reassign(chat: Conversation, *, by: User, is_intended: bool) -> None:
+def _ensure_may_reassign(chat: LockedConversation, *, by: User, is_intended: bool) -> None:
     if chat.assignee_id is None:
         return
     is_allowed = by.is_admin or chat.assignee_id == by.pk

@@ -11,7 +11,14 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from chatplatform.api.errors import NotFound
-from chats.models import AssignType, Conversation, Notification, NotificationKind, Status
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Notification,
+    NotificationKind,
+    Status,
+)
 from chats.services.core import conversations, lifecycle, notifications, presence
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
@@ -97,8 +104,8 @@ def _assign(row: Conversation, online: set[int]) -> bool:
     return True
 
 
-def _lock_if_waiting(row: Conversation) -> Conversation | None:
-    """The locked chat; None if it was taken, ended, snoozed or deleted meanwhile."""
+def _lock_if_waiting(row: Conversation) -> LockedConversation | None:
+    """The chat; None if it was taken, ended, snoozed or deleted meanwhile."""
     try:
         chat = conversations.lock(row)
     except NotFound:

@@ -27,7 +27,14 @@ from django.db.models import (
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 
-from chats.models import AssignType, Conversation, Notification, NotificationKind, Status
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Notification,
+    NotificationKind,
+    Status,
+)
 from chats.services.core import conversations, lifecycle, notifications
 from chats.services.desk import routing
 
@@ -97,11 +104,11 @@ def assign_waiting() -> None:
             log.exception("what waits at client %s could not be handed out", client_id)
 
 
-def _return(chat: Conversation) -> None:
+def _return(chat: LockedConversation) -> None:
     lifecycle.to_queue(chat, reason="agent_silent")
 
 
-def _end(chat: Conversation) -> None:
+def _end(chat: LockedConversation) -> None:
     lifecycle.end(chat, by="inactivity")
 
 
@@ -112,7 +119,7 @@ def before_now(count: Combinable, **unit: int) -> Combinable:
 
 
 def _each(
-    due: QuerySet[Conversation], order: str | Combinable, act: Callable[[Conversation], None]
+    due: QuerySet[Conversation], order: str | Combinable, act: Callable[[LockedConversation], None]
 ) -> int:
     """Act on each row that is due, under its lock; how many there were.
 
@@ -131,7 +138,7 @@ def _each(
 
 
 def _act_on(
-    chat_ids: Sequence[Any], due: QuerySet[Conversation], act: Callable[[Conversation], None]
+    chat_ids: Sequence[Any], due: QuerySet[Conversation], act: Callable[[LockedConversation], None]
 ) -> tuple[int, list[Any]]:
     """How many were acted on, and which failed."""
     done, failed = 0, []

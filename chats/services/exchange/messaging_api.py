@@ -9,6 +9,7 @@ from chats.models import (
     AssignType,
     Channel,
     Conversation,
+    LockedConversation,
     Message,
     SenderType,
     Status,
@@ -100,8 +101,8 @@ def ai_tags(chat: Conversation) -> list[Tagging]:
 
 
 def _place(
-    chat: Conversation, given: MessageRequest, agent: User | None
-) -> tuple[Conversation, Message | None]:
+    chat: LockedConversation, given: MessageRequest, agent: User | None
+) -> tuple[LockedConversation, Message | None]:
     """The chat that a message belongs to, and the message where it is known."""
     if given.sender.type == "customer" and not given.sent_at:
         return messages.place(chat, given.client_message_id)
@@ -109,7 +110,7 @@ def _place(
     return chat, messages.find_known(chat, given.client_message_id, author)
 
 
-def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:
+def _make_room(chat: LockedConversation, sender: Sender, agent: User | None) -> None:
     """What a message of now does to its conversation before it is stored."""
     lifecycle.refuse_ended(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
@@ -120,7 +121,7 @@ def _make_room(chat: Conversation, sender: Sender, agent: User | None) -> None:
         lifecycle.to_agent(chat, agent, by=None)
 
 
-def _store(chat: Conversation, given: MessageRequest, agent: User | None) -> Message:
+def _store(chat: LockedConversation, given: MessageRequest, agent: User | None) -> Message:
     content = attachments.linked(chat, given.pieces, field="content")
     return messages.append(
         chat,

@@ -10,7 +10,15 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError, Invalid
-from chats.models import Channel, Conversation, Customer, Message, SenderType, text_content
+from chats.models import (
+    Channel,
+    Conversation,
+    Customer,
+    LockedConversation,
+    Message,
+    SenderType,
+    text_content,
+)
 from chats.services.core import conversations, lifecycle, messages
 from chats.shapes.generate import GenerateChatRequest, GeneratedChat
 from chats.shapes.insight import ChatGptMessage
@@ -93,7 +101,7 @@ def _said_before(staff: Customer) -> Message | None:
     return rows.filter(conversation__customer=staff, client_message_id=request_id).first()
 
 
-def _say(chat: Conversation, given: GenerateChatRequest) -> Message:
+def _say(chat: LockedConversation, given: GenerateChatRequest) -> Message:
     *earlier, last = given.messages
     for one in earlier:
         messages.append(

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from bots.services import files, function_calls
 from chatplatform.jobs import enqueue, hold_lease
-from chats.models import Attachment, Conversation, Status
+from chats.models import Attachment, Conversation, LockedConversation, Status
 from chats.services.desk.timers import before_now
 from identity.models import ClientConfig
 from identity.services import audit
@@ -68,8 +68,8 @@ def proceed(client_id: int, *, after: Sequence[str] | None = None) -> None:
             _enqueue(client_id, after=position)
 
 
-def delete(chat: Conversation) -> None:
-    """Delete a chat, which the caller has locked, with all that was kept of it.
+def delete(chat: LockedConversation) -> None:
+    """Delete a chat with all that was kept of it.
 
     The customer stays, and so does what the audit log and the ledger say: they hold no word of it.
     """
@@ -108,7 +108,7 @@ def _first_of(found: Sequence[Any]) -> Sequence[Any]:
     return found
 
 
-def _try_to_delete(chat: Conversation) -> bool:
+def _try_to_delete(chat: LockedConversation) -> bool:
     chat_id = chat.pk
     try:
         with transaction.atomic():

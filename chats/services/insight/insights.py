@@ -21,7 +21,7 @@ from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, Ta
 from bots.services import engines
 from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chatplatform.locks import alone
-from chats.models import Conversation, Message, Summary, Tagging
+from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, tags
 from chats.services.insight import transcripts
 from chats.shapes.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
@@ -289,8 +289,8 @@ def _store_sentiment(
     return judged
 
 
-def _mark(chat: Conversation, moods: Moods) -> None:
-    """Write each message's own sentiment, all in one statement; `chat` is locked."""
+def _mark(chat: LockedConversation, moods: Moods) -> None:
+    """Write each message's own sentiment, all in one statement."""
     by_mood: dict[str, list[uuid.UUID]] = {}
     for message_id, mood in moods.items():
         by_mood.setdefault(mood, []).append(message_id)

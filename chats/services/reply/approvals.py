@@ -9,7 +9,15 @@ from django.db import transaction
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, retrieval
 from chatplatform import jobs
-from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Message,
+    SenderType,
+    Status,
+    text_content,
+)
 from chats.services.core import canned_replies, conversations, handoffs, lifecycle, messages
 from chats.services.reply import billing, confirmations, decide, pipeline
 from chats.services.reply.decide import Decision, HandOver, Said
@@ -112,7 +120,7 @@ def _store(
             _leave_to_agents(locked, message, call, decision)
 
 
-def _say(chat: Conversation, message: Message, call: FunctionCall, decision: Said) -> None:
+def _say(chat: LockedConversation, message: Message, call: FunctionCall, decision: Said) -> None:
     messages.append(
         chat,
         author=messages.Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
@@ -123,15 +131,15 @@ def _say(chat: Conversation, message: Message, call: FunctionCall, decision: Sai
     )
 
 
-def _return_to_bot(chat: Conversation) -> None:
-    """What the queue had it for is settled; `chat` is locked."""
+def _return_to_bot(chat: LockedConversation) -> None:
+    """What the queue had it for is settled."""
     is_settled = chat.assign_type == AssignType.QUEUE and chat.handoff_reason == "approval_needed"
     if is_settled and not conversations.why_off(chat.bot):
         lifecycle.to_bot(chat, by=None)
 
 
 def _leave_to_agents(
-    chat: Conversation, message: Message, call: FunctionCall, decision: HandOver
+    chat: LockedConversation, message: Message, call: FunctionCall, decision: HandOver
 ) -> None:
     """The customer hears what can be said, the agents see what came of the call."""
     said = decision.receipt.get("said")
@@ -156,8 +164,8 @@ def _leave_to_agents(
         handoffs.hand_over(chat, reason=decision.reason, language=message.language)
 
 
-def _note(chat: Conversation, call: FunctionCall) -> None:
-    """An internal note of what came of a call; `chat` is locked."""
+def _note(chat: LockedConversation, call: FunctionCall) -> None:
+    """An internal note of what came of a call."""
     outcome = {
         CallStatus.SUCCEEDED: "was carried out",
         CallStatus.REJECTED: "was not approved",

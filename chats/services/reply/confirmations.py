@@ -14,7 +14,7 @@ from django.conf import settings
 from bots.engine import embedded
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls
-from chats.models import Conversation, Message, SenderType, text_content
+from chats.models import Conversation, LockedConversation, Message, SenderType, text_content
 from chats.services.core import canned_replies, messages
 
 # How often the customer is asked for a yes or no about one call.
@@ -67,8 +67,8 @@ def question_for(call: FunctionCall, *, language: str) -> str:
     return canned_replies.confirm(_described(call), language=language)
 
 
-def note_for_agents(chat: Conversation, receipt: dict[str, Any]) -> None:
-    """An internal note of the call that waits for an agent; `chat` is locked."""
+def note_for_agents(chat: LockedConversation, receipt: dict[str, Any]) -> None:
+    """An internal note of the call that waits for an agent."""
     call = FunctionCall.objects.filter(pk=receipt["call_id"]).first()
     if call is None:
         return

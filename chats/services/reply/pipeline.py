@@ -8,7 +8,15 @@ from django.db import IntegrityError, transaction
 
 from chatplatform import jobs
 from chatplatform.web import live
-from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Message,
+    SenderType,
+    Status,
+    text_content,
+)
 from chats.services.core import conversations, handoffs, messages
 from chats.services.reply import billing, confirmations, decide
 from chats.services.reply.decide import Decision, HandOver, stream_of
@@ -118,7 +126,9 @@ def _say(
         )
 
 
-def _hand_over(chat: Conversation, message: Message, reason: str, receipt: dict[str, Any]) -> None:
+def _hand_over(
+    chat: LockedConversation, message: Message, reason: str, receipt: dict[str, Any]
+) -> None:
     handoffs.hand_over(
         chat, reason=reason, language=message.language, in_reply_to=message, receipt=receipt
     )
