@@ -1,4 +1,4 @@
-"""Child processes for hostile input: no secrets, no files to write, an end by time and memory."""
+"""Child processes for hostile input: without secrets, limited in time, memory and output."""
 
 import os
 import resource
@@ -12,36 +12,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-# What the parent reads from a child: the longest text in JSON.
+# More than the longest text as JSON.
 MAX_OUTPUT_BYTES = 16 * 2**20
 _PROJECT = Path(__file__).resolve().parents[2]
 
 
-class TookTooLong(Exception):
-    """The child did not end in its time."""
+class TimedOut(Exception):
+    """The child did not end in time."""
 
 
-class SaidTooMuch(Exception):
-    """The child printed more than anybody wants to read."""
+class OutputTooLarge(Exception):
+    """The child printed more than `MAX_OUTPUT_BYTES`."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """What a child printed, and its exit status (negative: the signal that killed it)."""
+class Finished:
+    """The output of a child, and its exit status (negative: the signal that killed it)."""
 
     output: bytes
     status: int
 
     @property
     def ran_out_of_time(self) -> bool:
-        """Whether it used up its processor time."""
+        """Whether the limit of processor time ended it."""
         return self.status == -signal.SIGXCPU
 
 
 def run(
     module: str, *arguments: str, timeout_seconds: float, stdin: IO[bytes] | None = None
-) -> Ended:
-    """`python -m module arguments` in a group of its own, of which nothing outlives this call."""
+) -> Finished:
+    """Run `python -m module arguments` in its own process group, which ends with this call."""
     command = [sys.executable, "-B", "-m", module, *arguments]
     with subprocess.Popen(
         [argument.replace("\x00", "") for argument in command],
@@ -49,8 +49,8 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=_PROJECT,
-        # No secret of ours belongs in a process that reads strangers' files; one thread, since
-        # numeric libraries otherwise reserve address space for each core.
+        # No secrets, since the process reads files of strangers. One thread, since numeric
+        # libraries otherwise reserve address space for each core.
         env={
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -65,7 +65,7 @@ def run(
             output = _read_output(child.stdout, deadline=time.monotonic() + timeout_seconds)
         finally:
             _kill_group(child.pid)
-    return Ended(output, child.returncode)
+    return Finished(output, child.returncode)
 
 
 def _read_output(stream: IO[bytes], *, deadline: float) -> bytes:
@@ -75,13 +75,13 @@ def _read_output(stream: IO[bytes], *, deadline: float) -> bytes:
         while True:
             left = deadline - time.monotonic()
             if left <= 0 or not selector.select(left):
-                raise TookTooLong
+                raise TimedOut
             block = os.read(stream.fileno(), 65_536)
             if not block:
                 return bytes(output)
             output += block
             if len(output) > MAX_OUTPUT_BYTES:
-                raise SaidTooMuch
+                raise OutputTooLarge
 
 
 def _kill_group(group: int) -> None:
@@ -91,23 +91,23 @@ def _kill_group(group: int) -> None:
         return
 
 
-def limit(memory_mb: int, cpu_seconds: int) -> None:
-    """Bound this process: address space, processor time, and no file may be written."""
+def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
+    """Limit the address space and processor time of this process, and forbid writing files."""
     memory = memory_mb * 2**20
-    for kind, most in (
+    for resource_id, maximum in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_CPU, cpu_seconds),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (most, most))
-    # Some libraries ask for the temporary folder when loaded, and finding it would write a file.
+        resource.setrlimit(resource_id, (maximum, maximum))
+    # Some libraries look up the temporary folder when loaded; the search would write a file.
     tempfile.tempdir = os.sep
 
 
-def say(answer: bytes) -> None:
-    """Print the answer and end: a parser may have left threads or a broken heap behind."""
-    sys.stdout.buffer.write(answer)
+def print_and_exit(output: bytes) -> None:
+    """Print, and exit at once: a parser may have left threads or a broken heap behind."""
+    sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
     os._exit(0)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from bots.knowledge.extract import Extracted, Section
+from bots.knowledge.extract import ExtractedText, Section
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
@@ -273,7 +273,7 @@ def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
             yield from ([section] for section in group)
 
 
-def chunk(extracted: Extracted) -> list[Piece]:
+def chunk(extracted: ExtractedText) -> list[Piece]:
     """Pieces of at most 220 words and 1,600 characters, in the order of the document."""
     pieces: list[Piece] = []
     for group in _group(extracted.sections):

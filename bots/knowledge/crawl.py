@@ -235,7 +235,7 @@ class _Walk:
         body, mime_type = _content(fetched)
         said = _markup(body, mime_type)
         robots = Robots(said.noindex, said.nofollow)
-        robots.heed_header(reply.headers.get("x-robots-tag", ""))
+        robots.apply_header(reply.headers.get("x-robots-tag", ""))
         canonical = self._other_address(url, said.canonical)
         if canonical:
             self._canonical.add(canonical)

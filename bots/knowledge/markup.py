@@ -1,7 +1,7 @@
-"""What a page says of itself and where it leads, and what a sitemap lists.
+"""Links and robots directives of an HTML page, and the addresses in a sitemap.
 
-Markup is hostile: it is read in a child process. Run as a module it reads standard input and
-prints JSON.
+Markup may be hostile, so a child process reads it: run as a module, this one reads standard input
+and prints JSON.
 """
 
 import json
@@ -26,38 +26,38 @@ MEMORY_MB = 256
 
 
 class MarkupError(Exception):
-    """It cannot be read within the limits, or is not what it seems to be."""
+    """The markup cannot be read within the limits, or is of another kind than expected."""
 
 
 @dataclass
 class Robots:
-    """Whether a page may be kept, and its links be followed."""
+    """Whether a page may be stored and its links followed."""
 
     noindex: bool = False
     nofollow: bool = False
 
-    def heed(self, directives: str) -> None:
-        """Take in what a meta element or a header says."""
+    def apply(self, directives: str) -> None:
+        """Add the directives of a meta element or a header."""
         for directive in directives.lower().split(","):
             word = directive.strip()
             self.noindex |= word in ("noindex", "none")
             self.nofollow |= word in ("nofollow", "none")
 
-    def heed_header(self, value: str) -> None:
-        """X-Robots-Tag: what stands behind another crawler's name is not for us."""
-        is_ours = True
+    def apply_header(self, value: str) -> None:
+        """Add an X-Robots-Tag; directives after the name of another crawler do not count."""
+        applies = True
         for part in value.split(","):
             agent, colon, directive = part.partition(":")
             if colon and agent.strip().lower() not in ("unavailable_after", "max-snippet"):
-                is_ours = agent.strip().lower() == AGENT
+                applies = agent.strip().lower() == AGENT
                 part = directive
-            if is_ours:
-                self.heed(part)
+            if applies:
+                self.apply(part)
 
 
 @dataclass(frozen=True)
 class Markup:
-    """An HTML page: links as they are written, to be joined with `base`."""
+    """An HTML page; its links are as written, to be joined with `base`."""
 
     links: Sequence[str] = ()
     base: str = ""
@@ -68,7 +68,7 @@ class Markup:
 
 @dataclass(frozen=True)
 class Sitemap:
-    """Pages that a sitemap lists, and the sitemaps that an index of them lists."""
+    """The pages that a sitemap lists, and the sitemaps that a sitemap index lists."""
 
     pages: Sequence[str] = ()
     sitemaps: Sequence[str] = ()
@@ -76,28 +76,28 @@ class Sitemap:
 
 def read_page(body: bytes) -> Markup:
     """The links and directives of an HTML page in UTF-8, read in a child process."""
-    return Markup(**_asked("page", body))
+    return Markup(**_read_in_child("page", body))
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """The addresses in a sitemap or an index of them, gzip or not, read in a child process."""
-    return Sitemap(**_asked("sitemap", body))
+    """The addresses in a sitemap or sitemap index, gzip or not, read in a child process."""
+    return Sitemap(**_read_in_child("sitemap", body))
 
 
-def _asked(kind: str, body: bytes) -> dict[str, Any]:
+def _read_in_child(kind: str, body: bytes) -> dict[str, Any]:
     with tempfile.TemporaryFile() as file:
         file.write(body)
         file.seek(0)
         try:
-            ended = child.run(
+            finished = child.run(
                 "bots.knowledge.markup", kind, timeout_seconds=TIMEOUT_SECONDS, stdin=file
             )
-            found: dict[str, Any] = json.loads(ended.output)
-        except (child.TookTooLong, child.SaidTooMuch, ValueError) as error:
+            result: dict[str, Any] = json.loads(finished.output)
+        except (child.TimedOut, child.OutputTooLarge, ValueError) as error:
             raise MarkupError(kind) from error
-    if "error" in found:
-        raise MarkupError(found["error"])
-    return found
+    if "error" in result:
+        raise MarkupError(result["error"])
+    return result
 
 
 # --- in the child -------------------------------------------------------------------------------
@@ -106,15 +106,15 @@ def _asked(kind: str, body: bytes) -> dict[str, Any]:
 class _PageReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        # By address: a page often links another twice. Order is kept.
+        # A dict keeps the order and drops repeated links.
         self.links: dict[str, None] = {}
         self.base = self.canonical = ""
         self.robots = Robots()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in reversed(attrs)}
-        href = given.get("href", "")[:MAX_LINK_CHARACTERS]
-        rel = given.get("rel", "").lower().split()
+        attributes = {name: value or "" for name, value in reversed(attrs)}
+        href = attributes.get("href", "")[:MAX_LINK_CHARACTERS]
+        rel = attributes.get("rel", "").lower().split()
         if tag in ("a", "area"):
             if href and "nofollow" not in rel and len(self.links) < MAX_LINKS:
                 self.links[href] = None
@@ -122,8 +122,8 @@ class _PageReader(HTMLParser):
             self.base = self.base or href
         elif tag == "link" and "canonical" in rel:
             self.canonical = self.canonical or href
-        elif tag == "meta" and given.get("name", "").lower() in ("robots", AGENT):
-            self.robots.heed(given.get("content", ""))
+        elif tag == "meta" and attributes.get("name", "").lower() in ("robots", AGENT):
+            self.robots.apply(attributes.get("content", ""))
 
 
 def _page(body: bytes) -> Markup:
@@ -137,10 +137,10 @@ def _page(body: bytes) -> Markup:
 
 
 class _SitemapReader:
-    """`loc` elements, by the kind of element that they stand in."""
+    """Collects `loc` elements by the element that contains them."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[str]] = {"url": [], "sitemap": []}
+        self.locations: dict[str, list[str]] = {"url": [], "sitemap": []}
         self._path: list[str] = []
         self._text = ""
         self.parser = expat.ParserCreate(namespace_separator=" ")
@@ -150,7 +150,7 @@ class _SitemapReader:
         self.parser.CharacterDataHandler = self._characters
 
     def _refuse(self, *_: object) -> None:
-        # No sitemap needs one; entities are declared there.
+        # Entities are declared there, and no sitemap needs one.
         raise MarkupError("document type declaration")
 
     def _start(self, name: str, _: object) -> None:
@@ -166,9 +166,9 @@ class _SitemapReader:
             self._text += text
 
     def _end(self, _: str) -> None:
-        name, above = self._path.pop(), self._path[-1] if self._path else ""
-        if name == "loc" and above in self.found and len(self.found[above]) < MAX_LINKS:
-            self.found[above].append(self._text.strip())
+        name, parent = self._path.pop(), self._path[-1] if self._path else ""
+        if name == "loc" and parent in self.locations and len(self.locations[parent]) < MAX_LINKS:
+            self.locations[parent].append(self._text.strip())
 
 
 def _sitemap(body: bytes) -> Sitemap:
@@ -179,20 +179,20 @@ def _sitemap(body: bytes) -> Sitemap:
             raise MarkupError("unpacks to too much data")
     reader = _SitemapReader()
     reader.parser.Parse(body, True)
-    return Sitemap(tuple(reader.found["url"]), tuple(reader.found["sitemap"]))
+    return Sitemap(tuple(reader.locations["url"]), tuple(reader.locations["sitemap"]))
 
 
 def _main(kind: str) -> None:
-    # Limits come first: from here on nothing that the markup does reaches beyond this process.
-    child.limit(MEMORY_MB, TIMEOUT_SECONDS)
+    # Limits come first: nothing that the markup causes from here on leaves this process.
+    child.limit_resources(MEMORY_MB, TIMEOUT_SECONDS)
     body = sys.stdin.buffer.read()
-    answer: dict[str, object]
+    result: dict[str, object]
     try:
-        answer = asdict(_page(body) if kind == "page" else _sitemap(body))
+        result = asdict(_page(body) if kind == "page" else _sitemap(body))
     except (MarkupError, expat.ExpatError, zlib.error, AssertionError) as error:
-        # AssertionError: how the HTML parser ends on a few kinds of nonsense.
-        answer = {"error": str(error) or type(error).__name__}
-    child.say(json.dumps(answer).encode())
+        # The HTML parser raises AssertionError on a few kinds of nonsense.
+        result = {"error": str(error) or type(error).__name__}
+    child.print_and_exit(json.dumps(result).encode())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Uploaded pictures, drawn anew in a child process, so that nothing but the picture remains.
+"""Uploaded pictures, re-encoded in a child process so that nothing but the picture remains.
 
-Image decoders are C code fed by strangers, and a small file may unpack to gigabytes: like the
-parsers of documents they run where a crash or a bomb ends nothing but the child.
+Image decoders are C code, and a small file may unpack to gigabytes: in a child process a crash or
+a decompression bomb does no harm.
 """
 
 import io
@@ -14,9 +14,9 @@ from bots.knowledge import child
 
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
-# Formats by the name that the decoder gives them.
+# Keys are the names that Pillow gives to formats.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-_SAVED: dict[str, dict[str, Any]] = {
+_SAVE_OPTIONS: dict[str, dict[str, Any]] = {
     "PNG": {"optimize": False},
     "JPEG": {"quality": 88},
     "WEBP": {"quality": 88, "method": 2},
@@ -47,55 +47,55 @@ _TOO_MANY_BYTES = PictureError("too_large", "The picture is too large; scale it 
 _TIMEOUT = PictureError("timeout", "Reading the picture took too long.")
 
 
-def redraw(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) -> Picture:
-    """The picture of a file, encoded anew without metadata; PictureError where it is none."""
+def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) -> Picture:
+    """The picture, re-encoded without metadata; PictureError if the file holds none."""
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
         raise _UNSUPPORTED
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
         try:
-            ended = child.run(
+            finished = child.run(
                 "bots.knowledge.picture",
                 file.name,
                 str(memory_mb),
                 str(max(1, int(timeout_seconds))),
                 timeout_seconds=timeout_seconds,
             )
-        except child.TookTooLong as exc:
+        except child.TimedOut as exc:
             raise _TIMEOUT from exc
-        except child.SaidTooMuch as exc:
+        except child.OutputTooLarge as exc:
             raise _TOO_MANY_BYTES from exc
-    return _result(ended)
+    return _parse_output(finished)
 
 
-def _result(ended: child.Ended) -> Picture:
-    head, _, drawn = ended.output.partition(b"\n")
+def _parse_output(finished: child.Finished) -> Picture:
+    head, _, data = finished.output.partition(b"\n")
     if not head:
-        raise _TIMEOUT if ended.ran_out_of_time else _TOO_LARGE
-    if len(drawn) > MAX_STORED_BYTES:
+        raise _TIMEOUT if finished.ran_out_of_time else _TOO_LARGE
+    if len(data) > MAX_STORED_BYTES:
         raise _TOO_MANY_BYTES
-    said: dict[str, Any] = json.loads(head)
-    if "code" in said:
-        raise PictureError(said["code"], said["message"])
-    return Picture(drawn, **said)
+    result: dict[str, Any] = json.loads(head)
+    if "code" in result:
+        raise PictureError(result["code"], result["message"])
+    return Picture(data, **result)
 
 
 # --- in the child -------------------------------------------------------------------------------
 
 
-def draw(data: bytes) -> Picture:
-    """As `redraw`, in this process."""
-    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - the child alone
+def reencode_here(data: bytes) -> Picture:
+    """As `reencode`, in this process."""
+    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
 
-    # Our own check by the header comes first; the library's is the second fence.
+    # Our own check of the header comes first; this is the library's.
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(io.BytesIO(data), formats=list(_TYPES)) as opened:
             if opened.width * opened.height > MAX_PIXELS:
                 raise _TOO_LARGE
             name = str(opened.format)
-            # A phone's picture lies on its side until its orientation is applied.
+            # Pictures of phones lie on their side until the orientation is applied.
             upright = ImageOps.exif_transpose(opened)
             has_alpha = name != "JPEG" and upright.has_transparency_data
             plain = upright.convert("RGBA" if has_alpha else "RGB")
@@ -108,25 +108,25 @@ def draw(data: bytes) -> Picture:
     except PictureError:
         raise
     except Exception:
-        # The edge to foreign code fed by a foreign file: whatever it raises, the file is no good.
+        # A decoder may raise anything on a hostile file.
         raise _MALFORMED from None
-    # Comments, places, colour profiles and what else a file carries along.
+    # Drops comments, locations, colour profiles and other metadata.
     plain.info = {}
     stored = io.BytesIO()
-    plain.save(stored, format=name, **_SAVED[name])
+    plain.save(stored, format=name, **_SAVE_OPTIONS[name])
     return Picture(stored.getvalue(), _TYPES[name], plain.width, plain.height)
 
 
 def _main(path: str, memory_mb: str, cpu_seconds: str) -> None:
-    child.limit(int(memory_mb), int(cpu_seconds))
+    child.limit_resources(int(memory_mb), int(cpu_seconds))
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - before anything else is loaded
-            drawn = draw(file.read())
+        with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
+            picture = reencode_here(file.read())
     except PictureError as error:
-        child.say(json.dumps({"code": error.code, "message": error.message}).encode())
+        child.print_and_exit(json.dumps({"code": error.code, "message": error.message}).encode())
         return
-    said = {"mime_type": drawn.mime_type, "width": drawn.width, "height": drawn.height}
-    child.say(json.dumps(said).encode() + b"\n" + drawn.data)
+    head = {"mime_type": picture.mime_type, "width": picture.width, "height": picture.height}
+    child.print_and_exit(json.dumps(head).encode() + b"\n" + picture.data)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def _drawn(file: Any) -> picture.Picture:
     if (file.size or 0) > MAX_BANNER_BYTES:
         raise TooLarge(f"A banner has at most {MAX_BANNER_BYTES:,} bytes.")
     try:
-        return picture.redraw(file.read())
+        return picture.reencode(file.read())
     except picture.PictureError as exc:
         raise Invalid.field("body", "file", msg=exc.message, type=exc.code) from exc
 

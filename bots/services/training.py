@@ -20,7 +20,7 @@ from django.db.models.functions import Greatest
 
 from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
-from bots.knowledge.extract import Extracted, ExtractError
+from bots.knowledge.extract import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
 from bots.services import bots
 from bots.services import files as media
@@ -300,7 +300,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
 class Learned:
     """What training has made of a file; empty vectors where this machine has no encoder."""
 
-    extracted: Extracted
+    extracted: ExtractedText
     pieces: Sequence[Piece]
     vectors: Sequence[bytes]
     sentence_vectors: Sequence[bytes]
@@ -387,7 +387,7 @@ def _learn(document: Document) -> Learned:
     return _encode(extracted, pieces, Progress(document.pk))
 
 
-def _encode(extracted: Extracted, pieces: Sequence[Piece], progress: Progress) -> Learned:
+def _encode(extracted: ExtractedText, pieces: Sequence[Piece], progress: Progress) -> Learned:
     begun = time.monotonic()
     total = len(pieces) + sum(len(piece.sentences) for piece in pieces)
 

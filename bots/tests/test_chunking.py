@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bots.knowledge import chunking
-from bots.knowledge.extract import PLAIN, Extracted, Section
+from bots.knowledge.extract import PLAIN, ExtractedText, Section
 
 
-def extracted(*sections: Section) -> Extracted:
-    return Extracted(title="t", mime_type=PLAIN, sections=sections, language="en")
+def extracted(*sections: Section) -> ExtractedText:
+    return ExtractedText(title="t", mime_type=PLAIN, sections=sections, language="en")
 
 
 TEXT = st.text(

@@ -9,7 +9,7 @@ import docx
 import pytest
 
 from bots.knowledge import extract
-from bots.knowledge.extract import ExtractError
+from bots.knowledge.extract import ExtractError, docx_reader
 
 
 def pdf_bytes(*contents: bytes, is_packed: bool = False) -> bytes:
@@ -80,7 +80,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "upload"
 
 
-def read(file: Path, data: bytes, name: str) -> extract.Extracted:
+def read(file: Path, data: bytes, name: str) -> extract.ExtractedText:
     file.write_bytes(data)
     return extract.extract(file, file_name=name)
 
@@ -215,7 +215,7 @@ def test_docx_of_four_million_paragraphs(file: Path) -> None:
 
 def test_docx_under_the_gate_but_above_the_memory(file: Path) -> None:
     body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
-    assert len(body) < extract.MAX_XML_BYTES
+    assert len(body) < docx_reader.MAX_XML_BYTES
     code = refused(file, with_part(body), "a.docx")
     assert code in {"too_large", "malformed", "empty", "timeout"}
 

@@ -1,0 +1,137 @@
+"""Text out of uploaded files and fetched pages.
+
+`extract_in_child` reads a file in a child process with limits, since files may be hostile; only
+that process loads parsers. `detection` tells file types apart, each type has a reader.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from bots.knowledge import child, language
+from bots.knowledge.extract import (
+    csv_reader,
+    docx_reader,
+    html_reader,
+    markdown_reader,
+    pdf_reader,
+    text_reader,
+)
+from bots.knowledge.extract.detection import SNIFF_BYTES, sniff
+from bots.knowledge.extract.document import (
+    CSV,
+    DOCX,
+    HTML,
+    MARKDOWN,
+    PDF,
+    PLAIN,
+    ExtractedText,
+    ExtractError,
+    Section,
+    TitleAndSections,
+    check_length,
+    clean,
+)
+
+__all__ = [
+    "CSV",
+    "DOCX",
+    "HTML",
+    "MARKDOWN",
+    "PDF",
+    "PLAIN",
+    "SNIFF_BYTES",
+    "ExtractError",
+    "ExtractedText",
+    "Section",
+    "extract",
+    "extract_in_child",
+    "read",
+    "sniff",
+]
+
+MAX_FILE_BYTES = 26_214_400
+_READERS: dict[str, Callable[[Path], TitleAndSections]] = {
+    PDF: pdf_reader.read,
+    DOCX: docx_reader.read,
+    HTML: html_reader.read,
+    MARKDOWN: markdown_reader.read,
+    PLAIN: text_reader.read,
+    CSV: csv_reader.read,
+}
+
+
+def extract_in_child(
+    path: Path, *, file_name: str, timeout_seconds: float = 20, memory_mb: int = 512
+) -> ExtractedText:
+    """As `extract`, in a child process that is limited in time and memory."""
+    try:
+        finished = child.run(
+            "bots.knowledge.extract",
+            str(path.resolve()),
+            file_name,
+            str(memory_mb),
+            str(max(1, int(timeout_seconds))),
+            timeout_seconds=timeout_seconds,
+        )
+    except child.TimedOut:
+        raise ExtractError("timeout", "Reading the file took too long.") from None
+    except child.OutputTooLarge:
+        raise ExtractError("too_large", "The file holds too much text.") from None
+    # The detector unpacks its model into a file, and the child may write none.
+    return _with_language(_parse_output(finished))
+
+
+def _parse_output(finished: child.Finished) -> ExtractedText:
+    try:
+        data = json.loads(finished.output)
+    except ValueError:
+        if finished.ran_out_of_time:
+            raise ExtractError("timeout", "Reading the file took too long.") from None
+        raise ExtractError("too_large", "The file took too much memory to read.") from None
+    if "code" in data:
+        raise ExtractError(data["code"], data["message"])
+    sections = tuple(Section(**section) for section in data.pop("sections"))
+    return ExtractedText(sections=sections, **data)
+
+
+def extract(path: Path, *, file_name: str) -> ExtractedText:
+    """Title, sections and language of a file, read in this process and without limits."""
+    return _with_language(read(path, file_name))
+
+
+def _with_language(text: ExtractedText) -> ExtractedText:
+    sample = "\n".join(section.text[:500] for section in text.sections[:20])
+    return replace(text, language=language.detect(sample, default="en"))
+
+
+def read(path: Path, file_name: str) -> ExtractedText:
+    """Title and sections of a file of at most 25 MB; the language is left empty."""
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise ExtractError("too_large", f"The file is above {MAX_FILE_BYTES} bytes.")
+    with path.open("rb") as file:
+        mime_type = sniff(file.read(SNIFF_BYTES), file_name)
+    try:
+        title, sections = _READERS[mime_type](path)
+    except (ExtractError, MemoryError):
+        raise
+    # Hostile files make parsers raise any kind of error.
+    except Exception as error:
+        raise ExtractError(
+            "malformed", f"The file cannot be read ({type(error).__name__})."
+        ) from error
+    sections = [
+        Section(clean(section.heading), clean(section.text), section.page)
+        for section in sections
+        if section.text.strip()
+    ]
+    check_length(sum(len(section.text) for section in sections))
+    if not any(letter.isalnum() for section in sections for letter in section.text):
+        raise ExtractError("empty", "The file holds no text.")
+    return ExtractedText(
+        title=clean(title)[:300].strip() or Path(file_name).stem[:300],
+        mime_type=mime_type,
+        sections=tuple(sections),
+        language="",
+    )

@@ -1,0 +1,27 @@
+"""The child process of `extract_in_child`: prints the text of one file as JSON."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bots.knowledge import child
+from bots.knowledge.extract import ExtractError, read
+
+
+def main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:
+    # Limits come first: nothing that the file causes from here on leaves this process.
+    child.limit_resources(int(memory_mb), int(cpu_seconds))
+    data: dict[str, Any]
+    try:
+        data = asdict(read(Path(path), file_name))
+    except ExtractError as error:
+        data = {"code": error.code, "message": error.message}
+    except (MemoryError, RecursionError):
+        data = {"code": "too_large", "message": "The file took too much memory to read."}
+    child.print_and_exit(json.dumps(data, ensure_ascii=False).encode())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

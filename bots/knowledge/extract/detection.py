@@ -1,0 +1,139 @@
+"""File types by content, and the decoding of text files."""
+
+import re
+from pathlib import Path
+
+from bots.knowledge.extract.document import (
+    CSV,
+    DOCX,
+    HTML,
+    MARKDOWN,
+    PDF,
+    PLAIN,
+    ExtractError,
+)
+
+# How much of a file `sniff` needs to see.
+SNIFF_BYTES = 8_192
+
+_EXTENSIONS = {
+    "pdf": PDF,
+    "docx": DOCX,
+    "html": HTML,
+    "htm": HTML,
+    "xhtml": HTML,
+    "md": MARKDOWN,
+    "markdown": MARKDOWN,
+    "txt": PLAIN,
+    "text": PLAIN,
+    "csv": CSV,
+}
+_HTML_DOCUMENT = re.compile(
+    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_OTHER_XML = re.compile(r"^\s*(?:<\?xml|<svg\b|<!doctype\s+(?!html))", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?:head|body|div|p|h[1-6]|ul|ol|table|article|main|section|span|br|a)\b[^<]*>", re.IGNORECASE
+)
+# First bytes of binary formats that may have no NUL byte nearby.
+_BINARY = (
+    b"MZ",
+    b"\x7fELF",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"RIFF",
+    b"Rar!",
+    b"\x1f\x8b",
+    b"7z\xbc\xaf",
+    b"BM6",
+    b"\xd0\xcf\x11\xe0",
+    b"{\\rtf",
+    b"%!PS",
+    b"PK",
+)
+
+
+def sniff(head: bytes, file_name: str) -> str:
+    """Mime type by the first 8 KB; the name must agree, and only tells text formats apart."""
+    extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
+    named = _EXTENSIONS.get(extension)
+    if extension and named is None:
+        raise ExtractError("unsupported_type", f"Files of type .{extension[:20]} are not read.")
+    if not head.strip():
+        raise ExtractError("empty", "The file is empty.")
+    detected = _content_type(head[:SNIFF_BYTES])
+    if named is None or detected == named:
+        return detected
+    if detected == PLAIN and named in (MARKDOWN, CSV):
+        return named
+    # A Markdown file may start with a tag, but not be a whole page.
+    if detected == HTML and named != HTML and not _HTML_DOCUMENT.match(decode(head[:SNIFF_BYTES])):
+        return named if named in (MARKDOWN, PLAIN, CSV) else _mismatch(extension)
+    return _mismatch(extension)
+
+
+def _mismatch(extension: str) -> str:
+    raise ExtractError("unsupported_type", f"The content is not that of a .{extension} file.")
+
+
+def _content_type(head: bytes) -> str:
+    if head.lstrip().startswith(b"%PDF-"):
+        return PDF
+    if head.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in head or b"word/" in head):
+        return DOCX
+    if head.startswith(_BINARY) or not _looks_like_text(head):
+        raise ExtractError("unsupported_type", "The content is of no supported type.")
+    text = decode(head)
+    if _HTML_DOCUMENT.match(text):
+        return HTML
+    if _OTHER_XML.match(text):
+        raise ExtractError("unsupported_type", "XML other than HTML is not read.")
+    return HTML if text.lstrip().startswith("<") and _TAG.search(text) else PLAIN
+
+
+def _looks_like_text(head: bytes) -> bool:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    controls = sum(byte < 32 and byte not in (9, 10, 12, 13, 27) for byte in head)
+    if b"\x00" in head:
+        return _utf16_without_mark(head) is not None
+    if controls:
+        return controls * 100 < len(head)
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(head) - 4:  # The head ends inside a character.
+            return True
+        # Western text with one byte per letter is mostly ASCII; compressed data is not.
+        high = sum(byte >= 0x80 for byte in head)
+        return high * 3 < len(head) and not set(head) & {0x81, 0x8D, 0x8F, 0x90, 0x9D}
+    return True
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    """The codec of UTF-16 text without a byte order mark: nearly every second byte is zero."""
+    sample = data[:SNIFF_BYTES]
+    half = len(sample) // 2
+    for codec, zeros, letters in (
+        ("utf-16-le", sample[1::2], sample[::2]),
+        ("utf-16-be", sample[::2], sample[1::2]),
+    ):
+        if zeros.count(0) * 2 > half and letters.count(0) == 0:
+            return codec
+    return None
+
+
+def decode(data: bytes) -> str:
+    """Decode UTF-8, UTF-16, else Windows Western, which never fails."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    if b"\x00" in data and (codec := _utf16_without_mark(data)):
+        return data.decode(codec, "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.start >= len(data) - 4:
+            return data.decode("utf-8-sig", "replace")
+        return data.decode("cp1252", "replace")

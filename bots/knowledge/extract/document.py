@@ -1,0 +1,97 @@
+"""What is read from a file, and how its text is cleaned and collected."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+PLAIN = "text/plain"
+CSV = "text/csv"
+
+# About 1,300 passages, which take half an hour to encode: more is not one document.
+MAX_TEXT_CHARACTERS = 2_000_000
+
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
+# At the end of a line these two only break a word; a plain "-" may belong to it.
+_LINE_BREAK_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Text under one heading or on one PDF page; blank lines separate its paragraphs."""
+
+    heading: str
+    text: str
+    page: int | None = None
+
+
+# What a reader returns: the title that the document gives itself, or "", and its sections.
+TitleAndSections = tuple[str, list[Section]]
+
+
+@dataclass(frozen=True)
+class ExtractedText:
+    title: str
+    mime_type: str
+    sections: tuple[Section, ...]
+    language: str
+
+
+class ExtractError(Exception):
+    """`code`: unsupported_type, too_large, encrypted, empty, malformed or timeout."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def clean(text: str) -> str:
+    """NFC without control characters and surrogates; at most one blank line in a row."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n\n")
+    text = unicodedata.normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def join_broken_words(text: str) -> str:
+    """Rejoin words that a soft or typographic hyphen breaks at the end of a line."""
+    return _LINE_BREAK_HYPHEN.sub("", text)
+
+
+def check_length(characters: int) -> None:
+    if characters > MAX_TEXT_CHARACTERS:
+        raise ExtractError("too_large", f"The text is above {MAX_TEXT_CHARACTERS} characters.")
+
+
+class SectionBuilder:
+    """Collects paragraphs under the latest heading."""
+
+    def __init__(self) -> None:
+        self._sections: list[Section] = []
+        self._heading = ""
+        self._text: list[str] = []
+        self._length = 0
+
+    def start_section(self, heading: str) -> None:
+        self._close()
+        self._heading = clean(" ".join(heading.split()))
+
+    def add(self, text: str, *, glue: str = "\n\n") -> None:
+        if text.strip():
+            self._text.append((glue if self._text else "") + text)
+            self._length += len(text)
+            check_length(self._length)
+
+    def _close(self) -> None:
+        text = clean("".join(self._text))
+        if text:
+            self._sections.append(Section(self._heading, text))
+        self._text.clear()
+
+    def build(self) -> list[Section]:
+        self._close()
+        return self._sections
