@@ -1,9 +1,9 @@
 """Jobs of webhooks, and housekeeping. Deliveries are the courier's, in the same worker."""
 
 from celery import shared_task
-from django.db import transaction
 
-from chatplatform.jobs import Queue, hold_lease, job
+from chatplatform import jobs
+from chatplatform.jobs import Queue, job
 from identity.models import Subscription
 from identity.services.mails import notify
 from identity.shapes.identity import SubscriptionDto
@@ -15,8 +15,7 @@ def credits_low(*, subscription_id: int, threshold: int) -> None:
     """Announce for `identity`, which lies below, that a client's credits run low."""
     account = Subscription.objects.get(pk=subscription_id)
     data = SubscriptionDto.from_row(account).model_dump(mode="json") | {"threshold": threshold}
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         announce(account.client_id, "credits.low", data)
         notify(account.client_id, "low_credit", {"credits_left": account.credits_left})
 

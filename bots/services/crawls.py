@@ -9,7 +9,6 @@ from datetime import datetime
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.db import transaction
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -19,7 +18,7 @@ from bots.knowledge import crawl as walk
 from bots.knowledge.crawl import Known, Limits, Outcome, Page
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots, files, training, web_urls
-from chatplatform.jobs import hold_lease, report_progress
+from chatplatform import jobs
 
 log = logging.getLogger(__name__)
 
@@ -151,8 +150,8 @@ def _keep(web_url: WebUrl, page: Page, tally: _Tally) -> None:
         stored = default_storage.save(f"documents/{secrets.token_hex(16)}", ContentFile(page.body))
     used = ""
     try:
-        with transaction.atomic():
-            _hold(web_url, page, tally)
+        with jobs.commit():
+            _lock(web_url, page, tally)
             document = _document(web_url, page, stored)
             _record(web_url, page, document, tally)
         used = (document and document.file.name) or ""
@@ -162,9 +161,8 @@ def _keep(web_url: WebUrl, page: Page, tally: _Tally) -> None:
             default_storage.delete(stored)
 
 
-def _hold(web_url: WebUrl, page: Page, tally: _Tally) -> None:
+def _lock(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     """First the bot, then the address: the order in which deleting locks them too."""
-    hold_lease()
     Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
     done = len(tally.seen) + 1
     percent = min(FETCHED_PERCENT - 1, FETCHED_PERCENT * done // (done + page.left))
@@ -175,7 +173,7 @@ def _hold(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     )
     if not running:
         raise Gone
-    report_progress(percent)
+    jobs.report_progress(percent)
 
 
 def _running(web_url: WebUrl) -> QuerySet[WebUrl]:
@@ -281,8 +279,7 @@ def _finish(web_url: WebUrl, tally: _Tally) -> None:
     if tally.kept:
         _forget(web_url, tally)
     now = timezone.now()
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         ended = _running(web_url).update(
             progress=FETCHED_PERCENT,
             page_count=tally.kept,
@@ -306,8 +303,7 @@ def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
 
 def _forget(web_url: WebUrl, tally: _Tally) -> None:
     """The documents of pages that are gone, and rows that this crawl did not meet."""
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():
             raise Gone
@@ -329,8 +325,7 @@ def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
 
 def settle(web_url_id: int) -> None:
     """Trained, where all its pages' documents are done and one of them is known; else failed."""
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         web_url = (
             WebUrl.objects.select_for_update(no_key=True)
             .filter(pk=web_url_id, status=WebUrlStatus.TRAINING, progress__gte=FETCHED_PERCENT)

@@ -23,7 +23,6 @@ from bots.services import functions
 from bots.shapes.function_calling import FunctionCallingEventsQuery
 from chatplatform import egress, jobs
 from chatplatform.api.errors import ApiError, NotFound
-from chatplatform.jobs import enqueue
 from identity.models import User
 from identity.services import audit
 
@@ -204,9 +203,8 @@ def _find_or_make(
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     asks = function.requires_approval != Approval.NONE
     try:
-        with transaction.atomic():
+        with jobs.commit():
             # A worker that has lost its job must not begin what the next one will do.
-            jobs.hold_lease()
             row: FunctionCall = FunctionCall.objects.create(
                 client_id=bot.client_id,
                 bot=bot,
@@ -236,8 +234,7 @@ def _settled(row: FunctionCall) -> FunctionCall:
 
 def run_approved(row: FunctionCall, subject: Subject, *, seconds: float) -> FunctionCall:
     """Make a call that was approved; does nothing where it is over. May be called twice."""
-    with transaction.atomic():
-        jobs.hold_lease()
+    with jobs.commit():
         begun = FunctionCall.objects.filter(
             pk=row.pk, status=CallStatus.WAITING, decided_at__isnull=False
         ).update(status=CallStatus.RUNNING)
@@ -378,7 +375,7 @@ def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> Function
             subject=f"function_call:{call_id}",
         )
         row: FunctionCall = rows.get()
-        enqueue(
+        jobs.enqueue(
             "chats.continue_after_approval",
             client_id=bot.client_id,
             ordering_key=f"chat:{row.conversation_id}",
@@ -390,8 +387,7 @@ def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> Function
 def decide_as_customer(row: FunctionCall, *, approve: bool, message_id: uuid.UUID) -> bool:
     """The customer's word, said in `message_id`, to which the call belongs from now on."""
     rows = FunctionCall.objects.filter(pk=row.pk, requires_approval=Approval.CUSTOMER)
-    with transaction.atomic():
-        jobs.hold_lease()
+    with jobs.commit():
         decided = _decide(rows, approve=approve, message_id=message_id)
     row.refresh_from_db()
     return decided

@@ -25,8 +25,8 @@ from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
 from bots.services import bots
 from bots.services import files as media
 from bots.shapes.train import DocumentDto, ImportantDocumentDto, SkippedFile
+from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge
-from chatplatform.jobs import enqueue, hold_lease, report_progress
 from identity.models import ApiKey, User
 from identity.services import audit
 from webhooks.services import announce
@@ -161,7 +161,7 @@ def _of_digests(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
 
 def enqueue_training(document: Document) -> None:
     """Have a worker train a queued document; in the transaction that queued it."""
-    enqueue(
+    jobs.enqueue(
         "bots.train_document",
         client_id=document.client_id,
         # One run a document at a time.
@@ -318,7 +318,7 @@ class Progress:
             return
         self._written = time.monotonic()
         percent = READ_PERCENT + (ENCODED_PERCENT - READ_PERCENT) * done // max(total, 1)
-        report_progress(percent)
+        jobs.report_progress(percent)
         # A run that begins again after a cut stays at what was shown until it has passed it.
         shown = Greatest(F("progress"), percent)
         if not _running(self._document_id).update(progress=shown):
@@ -348,8 +348,7 @@ def train(document_id: int) -> None:
 
 def fail(document_id: int, *, code: str, message: str) -> None:
     """Mark an unfinished document as failed and announce it."""
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         # One that is queued anew meanwhile has new bytes, and another run.
         failed = _running(document_id).update(
             status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
@@ -417,8 +416,7 @@ def _sentence_vectors(piece: Piece) -> bytes:
 
 def _keep(document: Document, learned: Learned) -> None:
     """Replace what the bot knew from this document, in one step that every reader sees whole."""
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         # First the bot, then the document: the order in which deleting locks them too.
         Bot.objects.select_for_update(no_key=True).filter(pk=document.bot_id).first()
         finished = _running(document.pk).update(
@@ -467,4 +465,6 @@ def _announce(event: str, document_id: int) -> None:
 def _tell_web_url(document: Document) -> None:
     """One page less is awaited: its crawl may be complete now."""
     if document.web_url_id:
-        enqueue("bots.settle_web_url", client_id=document.client_id, web_url_id=document.web_url_id)
+        jobs.enqueue(
+            "bots.settle_web_url", client_id=document.client_id, web_url_id=document.web_url_id
+        )

@@ -358,7 +358,7 @@ def test_a_dead_crawl_leaves_a_new_request_alone(ann, bot, site):
 
     with (
         run_before("bots.services.crawls._keep", change),
-        mock.patch("bots.services.crawls._hold", side_effect=[RuntimeError("broken")]),
+        mock.patch("bots.services.crawls._lock", side_effect=[RuntimeError("broken")]),
     ):
         assert run_jobs(limit=1) == 1
     assert shown(ann, bot)["status"] == "queued"

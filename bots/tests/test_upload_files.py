@@ -135,7 +135,7 @@ def test_the_limit_of_a_bot(ann, bot):
 
 
 def test_no_file_stays_without_its_row(ann, bot):
-    with mock.patch("bots.services.training.enqueue", side_effect=DatabaseError("gone")):
+    with mock.patch("chatplatform.jobs.enqueue", side_effect=DatabaseError("gone")):
         assert ann.upload(path(bot), files=[file()]).status_code == 500
     assert not Document.objects.exists()
     assert not stored_files()

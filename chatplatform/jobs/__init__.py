@@ -9,7 +9,8 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
@@ -269,14 +270,18 @@ def _mine(lease: Lease) -> Any:
     return Job.objects.filter(pk=lease.job_id, lease_token=lease.token, state=JobState.RUNNING)
 
 
-def hold_lease() -> None:
-    """Inside a job's transaction: lock the row, and raise LeaseLost where it is not ours any more.
+@contextmanager
+def commit() -> Iterator[None]:
+    """The transaction in which a job stores its result, under the lock of its own row.
 
-    Outside a job (a service called by a view) there is no lease to lose.
+    Raises `LeaseLost` if another worker has the job by now. Outside a job (in a service that a view
+    calls, in `on_dead`) there is no lease to lose: it is a plain transaction.
     """
-    lease = _current.get()
-    if lease and not _mine(lease).select_for_update(no_key=True).exists():
-        raise LeaseLost
+    with transaction.atomic():
+        lease = _current.get()
+        if lease and not _mine(lease).select_for_update(no_key=True).exists():
+            raise LeaseLost
+        yield
 
 
 def current_attempt() -> int:
@@ -351,6 +356,7 @@ def _dead_letter(lease: Lease, reason: str) -> None:
         )
         if not (buried and declared and declared.on_dead):
             return
+        token = _current.set(None)
         try:
             with transaction.atomic():
                 declared.on_dead(**lease.args)
@@ -359,6 +365,8 @@ def _dead_letter(lease: Lease, reason: str) -> None:
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
             said = f"{reason[:1000]} (on_dead failed: {type(exc).__name__}: {exc})"
             Job.objects.filter(pk=lease.job_id).update(last_error=said[:2000])
+        finally:
+            _current.reset(token)
 
 
 _RETURN_TO_QUEUE = """
@@ -427,14 +435,17 @@ class LeaseRenewer(threading.Thread):
                 connection.close()  # one every few seconds; none is left behind when all is done
 
 
+# A row that is locked is being committed: the other leases do not wait for it.
+_RENEW = """
+UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)
+WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND state = 'running'
+             FOR NO KEY UPDATE SKIP LOCKED)
+"""
+
+
 def _renew(tokens: list[uuid.UUID]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE chatplatform_job"
-            " SET lease_until = statement_timestamp() + make_interval(secs => %s)"
-            " WHERE lease_token = ANY(%s) AND state = 'running'",
-            [settings.JOB_LEASE_SECONDS, tokens],
-        )
+        cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
 
 
 _lease_renewer = LeaseRenewer()

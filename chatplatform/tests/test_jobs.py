@@ -331,8 +331,7 @@ def test_a_lost_worker_is_replaced_and_its_result_dropped(work):
         second, ran = in_thread(lambda: jobs.run(job.pk))
         second.join(10)
         assert ran == [True]
-        with transaction.atomic():
-            jobs.hold_lease()
+        with jobs.commit():
             kept.append("the first one's result")
 
     work.act = act
@@ -380,8 +379,7 @@ def test_a_job_that_is_handed_back_was_never_tried(work):
         job.refresh_from_db()
         assert (job.state, job.attempts, job.lease_token) == (JobState.QUEUED, 0, None)
         assert jobs.take_due() == [(job.pk, NAME)]
-        with transaction.atomic():
-            jobs.hold_lease()
+        with jobs.commit():
             kept.append("what a stopped worker found after all")
 
     work.act = act
@@ -475,13 +473,56 @@ def test_a_long_job_keeps_its_lease(work, settings):
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
 
+def test_a_long_commit_does_not_keep_other_leases_from_being_renewed(work):
+    committing, other = add(), add()
+    leases = list(filter(None, [jobs._claim(job.pk) for job in (committing, other)]))
+    assert len(leases) == 2
+    Job.objects.update(lease_until=Now() + timedelta(seconds=1))
+    with transaction.atomic():
+        Job.objects.select_for_update(no_key=True).get(pk=committing.pk)
+        renewing, _ = in_thread(lambda: jobs._renew([lease.token for lease in leases]))
+        renewing.join(5)
+        assert not renewing.is_alive()
+    renewed = Job.objects.filter(lease_until__gt=Now() + timedelta(seconds=5))
+    assert list(renewed) == [other]
+
+
+def test_a_job_that_is_over_is_told_of_without_its_lease(work):
+    def tell(args):
+        with jobs.commit():
+            told.append(jobs.current_job())
+
+    told: list[int | None] = []
+    job = add()
+    work.act = fail(jobs.GiveUp("no"))
+    work.dead = mock.Mock(append=tell)
+    jobs.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.last_error, told) == (JobState.DEAD, "no", [None])
+
+
+def test_a_worker_that_lost_its_lease_tells_nobody_that_it_gave_up(work):
+    job = add()
+
+    def act(**_):
+        expire(job)
+        jobs.sweep()
+        assert jobs._claim(job.pk)
+        raise jobs.GiveUp("no")
+
+    work.act = act
+    jobs.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, work.dead) == (JobState.RUNNING, 2, [])
+
+
 def test_the_lease_is_held_by_a_row_lock(work):
     job = add()
 
     def act(**_):
-        with transaction.atomic(), CaptureQueriesContext(connection) as captured:
-            jobs.hold_lease()
-        assert "FOR NO KEY UPDATE" in captured[0]["sql"]
+        with CaptureQueriesContext(connection) as captured, jobs.commit():
+            pass
+        assert any("FOR NO KEY UPDATE" in query["sql"] for query in captured)
 
     work.act = act
     jobs.run(job.pk)
@@ -491,8 +532,8 @@ def test_the_lease_is_held_by_a_row_lock(work):
 
 
 def test_outside_a_job_there_is_no_lease_to_lose():
-    jobs.hold_lease()
-    assert jobs.current_attempt() == 0
+    with jobs.commit():
+        assert jobs.current_attempt() == 0
 
 
 def test_a_job_is_hinted_once(work):

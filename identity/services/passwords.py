@@ -14,9 +14,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.crypto import hash_secret
-from chatplatform.jobs import enqueue, hold_lease
 from identity.models import Attempt, AttemptKind, PasswordReset, User
 from identity.services import attempts, audit, mails, tokens
 
@@ -62,7 +62,7 @@ def ask_reset(*, email: str, address: str) -> None:
     Whether somebody has is looked up by the job: nothing here differs, nor takes longer.
     """
     attempts.begin(AttemptKind.ASK_RESET, address=address, account=email)
-    enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
+    jobs.enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
 
 
 def send_reset_link(*, email: str, asked_from: str) -> None:
@@ -116,8 +116,7 @@ def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
     """A new link's secret part; the ones before it end."""
     assert user.client_id
     token = secrets.token_urlsafe(32)
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         # Held, so that of two links made at one moment the older one ends too.
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         PasswordReset.objects.filter(user=user, used_at=None).delete()

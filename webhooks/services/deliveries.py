@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid
-from chatplatform.jobs import enqueue, hold_lease
 from identity.models import Client
 from webhooks.delivery import Fault
 from webhooks.models import (
@@ -103,7 +103,7 @@ def begin_replay(
         raise Invalid.field("body", "created_from", msg="At most 30 days ago.")
     if until <= given.created_from:
         raise Invalid.field("body", "created_to", msg="Must lie after created_from.")
-    enqueue(
+    jobs.enqueue(
         "webhooks.replay_range",
         client_id=client.pk,
         config_id=str(config.pk),
@@ -132,8 +132,7 @@ def replay_range(
         batch = list(rows.order_by("id")[:_BATCH])
         if not batch:
             break
-        with transaction.atomic():
-            hold_lease()
+        with jobs.commit():
             _queue(batch, config.pk)
         queued, last = queued + len(batch), batch[-1].pk
     return queued
@@ -207,7 +206,7 @@ SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
 
 def begin_giving_up(config: WebhookConfig) -> None:
     """In the transaction that switches an endpoint off: a job ends what waits, however much."""
-    enqueue(
+    jobs.enqueue(
         "webhooks.give_up",
         client_id=config.client_id,
         dedupe_key=str(config.pk),
@@ -223,8 +222,7 @@ def give_up(config_id: str) -> None:
     off = WebhookConfig.objects.select_for_update(no_key=True).filter(pk=config_id, is_active=False)
     has_more = True
     while has_more:
-        with transaction.atomic(), connection.cursor() as cursor:
-            hold_lease()
+        with jobs.commit(), connection.cursor() as cursor:
             # Locked before its deliveries, as everywhere; switched on again it gets the rest.
             if not off.exists():
                 break

@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Subquery
 
 from bots.engine.tagging import KnownTag, Suggested
+from chatplatform import jobs
 from chatplatform.api.errors import Invalid
-from chatplatform.jobs import hold_lease
 from chats.models import (
     Conversation,
     LockedConversation,
@@ -88,8 +88,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
     """Give the chat an engine's tags, as far as there is room for more."""
     confidence = {one.name: one.confidence for one in suggested}
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         locked = conversations.lock(chat)
         have = for_chat(locked)
         new = _unknown(list(confidence), have)[: MAX_TAGS - len(have)]

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, StaleVersion
-from chatplatform.jobs import hold_lease
 from chats.models import AssignType, Conversation, LockedConversation, Status, text_content
 from chats.services.core import conversations, handoffs, lifecycle, messages, notifications
 from chats.shapes import desk as desk_shapes
@@ -72,8 +72,7 @@ def return_chats_of_agent(user_id: int) -> None:
     gone = User.objects.filter(Q(is_disabled=True) | ~Q(role__in=notifications.STAFF), pk=user_id)
     rows = Conversation.objects.filter(assignee__in=gone).exclude(status=Status.ENDED)
     for chat in rows.order_by("id"):
-        with transaction.atomic():
-            hold_lease()
+        with jobs.commit():
             locked = conversations.lock(chat)
             if rows.filter(pk=locked.pk).exists():
                 lifecycle.to_queue(locked, reason="agent_gone")

@@ -10,7 +10,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from bots.services import files, function_calls
-from chatplatform.jobs import enqueue, hold_lease
+from chatplatform import jobs
 from chats.models import Attachment, Conversation, LockedConversation, Status
 from chats.services.desk.timers import before_now
 from identity.models import ClientConfig
@@ -40,7 +40,7 @@ def proceed(client_id: int, *, after: Sequence[str] | None = None) -> None:
     So the jobs of other clients come in between. What is locked now, or fails, is passed over
     until the next hour.
     """
-    with transaction.atomic():
+    with jobs.commit():
         with connection.cursor() as cursor:
             cursor.execute(_PATIENCE)
         days = ClientConfig.objects.get(client_id=client_id).retention_days
@@ -54,8 +54,6 @@ def proceed(client_id: int, *, after: Sequence[str] | None = None) -> None:
         # Kept now: what is deleted has no id any more.
         position = None if is_last else [chats[-1].end.isoformat(), str(chats[-1].pk)]
         deleted = sum(_try_to_delete(chat) for chat in chats)
-        # Last, since it keeps the leases of this process's other jobs from being renewed.
-        hold_lease()
         if deleted:
             audit.record(
                 client_id,
@@ -122,5 +120,5 @@ def _try_to_delete(chat: LockedConversation) -> bool:
 
 def _enqueue(client_id: int, **more: Any) -> None:
     # The key: who asks while a job waits asks for the same.
-    enqueue("chats.delete_expired", client_id=client_id, dedupe_key=str(client_id),
+    jobs.enqueue("chats.delete_expired", client_id=client_id, dedupe_key=str(client_id),
             client=client_id, **more)  # fmt: skip

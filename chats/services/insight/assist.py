@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from bots.engine import digest, embedded, tagging
@@ -14,7 +13,7 @@ from bots.knowledge import language as languages
 from bots.knowledge.search import Found
 from bots.models import Prompt
 from bots.services import engines, retrieval
-from chatplatform.jobs import GiveUp, hold_lease
+from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.insight import transcripts
 from chats.shapes.insight import (
@@ -62,9 +61,8 @@ def translate_message(message_id: str) -> None:
     try:
         text = _translated(message.client, said, to=to, purpose=f"message:{message.pk}")
     except InsufficientCredits as exc:
-        raise GiveUp("The credits are used up.") from exc
-    with transaction.atomic():
-        hold_lease()
+        raise jobs.GiveUp("The credits are used up.") from exc
+    with jobs.commit():
         locked = Message.objects.select_for_update().get(pk=message.pk)
         locked.translations = {**locked.translations, to: text}
         locked.save(update_fields=["translations"])

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 
@@ -19,7 +18,7 @@ from bots.engine.sentiment import Feeling, Reading
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, TagDrafts, Writer
 from bots.services import engines
-from chatplatform.jobs import GiveUp, enqueue, hold_lease
+from chatplatform import jobs
 from chatplatform.locks import alone
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, tags
@@ -106,11 +105,10 @@ def run_after_end(conversation_id: str) -> None:
         return
     config = chat.client.config
     wanted = (config.auto_summary, config.auto_tag, config.auto_sentiment)
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         for kind, is_wanted in zip(KINDS, wanted, strict=True):
             if is_wanted:
-                enqueue(
+                jobs.enqueue(
                     "chats.compute_insight", client_id=chat.client_id,
                     dedupe_key=f"{kind}:{chat.pk}", conversation_id=str(chat.pk), kind=kind,
                 )  # fmt: skip
@@ -125,7 +123,7 @@ def compute(conversation_id: str, kind: str) -> None:
     try:
         actions[kind](chat)
     except InsufficientCredits as exc:
-        raise GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("The credits are used up.") from exc
 
 
 def _current_summary(
@@ -193,8 +191,7 @@ def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) ->
 
 def _store_summary(chat: Conversation, made: Summary, made_since: datetime | None) -> Summary:
     """Store a summary and make it the chat's, unless one that covers as much was faster."""
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         locked = conversations.lock(chat)
         made.client_id, made.conversation = chat.client_id, locked
         faster = _current_summary(locked, message_count=made.message_count, made_since=made_since)
@@ -275,8 +272,7 @@ def _store_sentiment(
         engine=engine,
         created_at=timezone.now(),
     )
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         locked = conversations.lock(chat)
         _mark(locked, moods)
         if (locked.sentiment, locked.sentiment_score) == (feeling.sentiment, feeling.score):

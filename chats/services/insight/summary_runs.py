@@ -8,8 +8,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Greatest, Now
 
 from bots.services import bots, engines
+from chatplatform import jobs
 from chatplatform.api.errors import ApiError, NotFound
-from chatplatform.jobs import GiveUp, enqueue, hold_lease
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
 from chats.services.insight import insights
 from chats.shapes.insight import SummaryCalculateRequest
@@ -74,9 +74,8 @@ def proceed(summary_job_id: str) -> None:
         failures = 0 if is_done else failures + 1
         _note(run, chat, is_done=is_done)
         if failures >= MAX_FAILURES_IN_A_ROW:
-            raise GiveUp("The engine failed several times in a row.")
-    with transaction.atomic():
-        hold_lease()
+            raise jobs.GiveUp("The engine failed several times in a row.")
+    with jobs.commit():
         if len(chats) == CHATS_A_JOB:
             _enqueue(run)
         else:
@@ -116,7 +115,7 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
     try:
         insights.summarise(chat, made_since=run.created_at if run.force else None)
     except InsufficientCredits as exc:
-        raise GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("The credits are used up.") from exc
     except engines.EngineDown as exc:
         log.warning("chat %s could not be summarised: %s", chat.pk, exc)
         return False
@@ -128,8 +127,7 @@ def _note(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
 
     An older chat in which somebody has written since the run was asked for adds to the total.
     """
-    with transaction.atomic():
-        hold_lease()
+    with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(
             status=SummaryJobStatus.RUNNING,
@@ -140,7 +138,7 @@ def _note(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
 
 
 def _enqueue(run: SummaryJob) -> None:
-    enqueue("chats.summarise_all", client_id=run.client_id, summary_job_id=str(run.pk))
+    jobs.enqueue("chats.summarise_all", client_id=run.client_id, summary_job_id=str(run.pk))
 
 
 def _end(summary_job_id: Any, status: SummaryJobStatus) -> None:

@@ -103,8 +103,7 @@ def _store(
     chat: Conversation, message: Message, call: FunctionCall, decision: Decision | None
 ) -> None:
     """Say it, or leave a note where an agent has the conversation by now."""
-    with transaction.atomic():
-        jobs.hold_lease()
+    with jobs.commit():
         locked = conversations.lock(chat)
         if _continued(locked, call):
             return

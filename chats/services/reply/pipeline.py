@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from chatplatform import jobs
 from chatplatform.web import live
@@ -55,9 +55,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     if message is None:
         return
     if not _answered(message):
-        _say(
-            message.conversation, message, HandOver("engine_failed"), earlier=earlier, leased=False
-        )
+        _say(message.conversation, message, HandOver("engine_failed"), earlier=earlier)
     _tell_listeners(message)
 
 
@@ -97,12 +95,9 @@ def _say(
     decision: Decision,
     *,
     earlier: Sequence[str] = (),
-    leased: bool = True,
 ) -> None:
     """Store the decision, unless the conversation changed hands while it was being made."""
-    with transaction.atomic():
-        if leased:
-            jobs.hold_lease()
+    with jobs.commit():
         locked = conversations.lock(chat)
         if locked.version != chat.version or not _is_bots_turn(locked):
             log.info("reply to %s dropped: the conversation changed hands", message.pk)
