@@ -41,7 +41,7 @@ urlpatterns = [
     path("ai/<int:bot_id>/welcome-message", welcome),
     path("ai/<int:bot_id>/upload-banner-image", BannerViewSet.as_view({"post": "upload"})),
     path("ai/<int:bot_id>/banner", BannerViewSet.as_view({"get": "retrieve"})),
-    path("ai/banner", BannerViewSet.as_view({"get": "of_key"})),
+    path("ai/banner", BannerViewSet.as_view({"get": "retrieve_by_key"})),
     # bot
     path("ai/bot/config", BotViewSet.as_view({"get": "config"})),
     path("ai/bot", BotViewSet.as_view({"get": "list", "post": "create"})),

@@ -77,7 +77,7 @@ def _drawn(file: Any) -> picture.Picture:
         raise Invalid.field("body", "file", msg=exc.message, type=exc.code) from exc
 
 
-def of_bot(bot: Bot) -> BotBannerDto:
+def for_bot(bot: Bot) -> BotBannerDto:
     """The bot's banner; its url is null where it has none."""
     has_one = bool(bot.banner)
     return BotBannerDto(

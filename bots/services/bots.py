@@ -63,7 +63,7 @@ def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
     )
 
 
-def list_of(client: Client) -> QuerySet[Bot]:
+def list_for_client(client: Client) -> QuerySet[Bot]:
     """The client's bots, described; order and page are the caller's."""
     return described(Bot.objects.for_client(client))
 
@@ -78,7 +78,7 @@ def get(client: Client, bot_id: int) -> Bot:
 
 def describe(client: Client, bot_id: int) -> BotDto:
     """One of the client's bots, as its shape; 404 where it is not."""
-    bot = list_of(client).filter(pk=bot_id).first()
+    bot = list_for_client(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
     return BotDto.from_row(bot)
@@ -105,7 +105,7 @@ def any_allows(origin: str) -> bool:
     return Bot.objects.alias(hosts=ALLOWED_HOSTS).filter(hosts__overlap=wanted).exists()
 
 
-def of_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
+def for_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
     """The bot that a key speaks for; a key of the whole client names one where there are more."""
     rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
     if bot_id is not None:
@@ -210,7 +210,7 @@ def lock(bot: Bot) -> Bot:
     return locked
 
 
-def hold(bot: Bot) -> None:
+def lock_against_deletion(bot: Bot) -> None:
     """Keep the bot from being deleted until the transaction ends; 404 where it is gone already.
 
     The foreign key alone would be checked at the commit, when nobody can answer 404 any more.
@@ -221,7 +221,7 @@ def hold(bot: Bot) -> None:
             raise NotFound("There is no such bot.")
 
 
-def grow_knowledge(bot_id: int) -> None:
+def bump_knowledge_version(bot_id: int) -> None:
     """What the bot knows changes with the caller's transaction: indexes are made anew."""
     Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 

@@ -11,14 +11,14 @@ from bots.shapes.bot import BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option
 
 
-def of_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
+def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     """The bot's configuration, its texts in `language` where there are such, else its default's.
 
     A disabled bot is shown like any other, for people answer its chats; whether anything is to be
     shown at all says `is_visible`.
     """
     asked = language or bot.default_language
-    banner = banners.of_bot(bot)
+    banner = banners.for_bot(bot)
     return BotConfigDto.model_construct(
         id=bot.pk,
         bot_name=bot.bot_name,

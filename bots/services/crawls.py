@@ -311,7 +311,7 @@ def _forget(web_url: WebUrl, tally: _Tally) -> None:
         lost = [one for one in known if _is_lost(one.url, web_url, tally)]
         if lost:
             known.filter(pk__in=[one.pk for one in lost]).delete()
-            bots.grow_knowledge(web_url.bot_id)
+            bots.bump_knowledge_version(web_url.bot_id)
             files.remove_later(web_url.client_id, [one.file.name for one in lost])
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()

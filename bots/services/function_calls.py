@@ -453,7 +453,7 @@ def decided_in(message_id: uuid.UUID) -> FunctionCall | None:
 # --- the log ------------------------------------------------------------------------------------
 
 
-def list_of(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:
+def list_for_bot(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:
     """The bot's calls; order and page are the caller's."""
     rows = FunctionCall.objects.filter(bot=bot)
     if query.function is not None:

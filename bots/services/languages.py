@@ -5,7 +5,7 @@ from bots.shapes.languages import BotLanguageConfigDto
 from identity.models import ApiKey, Client
 
 
-def of_client(client: Client) -> BotLanguageConfigDto:
+def for_client(client: Client) -> BotLanguageConfigDto:
     """All languages of the client's bots that are not disabled; the default is the client's."""
     rows = Bot.objects.for_client(client).filter(is_disabled=False)
     codes = {
@@ -16,9 +16,9 @@ def of_client(client: Client) -> BotLanguageConfigDto:
     return BotLanguageConfigDto.from_codes(codes, default=client.default_language)
 
 
-def of_key(key: ApiKey) -> BotLanguageConfigDto:
+def for_key(key: ApiKey) -> BotLanguageConfigDto:
     """The languages of the key's bot; of all the client's bots for a key that serves them all."""
     bot: Bot | None = Bot.objects.for_client(key.client).filter(pk=key.bot_id).first()
     if bot is None:
-        return of_client(key.client)
+        return for_client(key.client)
     return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)

@@ -212,7 +212,7 @@ def _has_file(document: Document) -> bool:
     return bool(name and default_storage.exists(name))
 
 
-def files_of(bot: Bot) -> QuerySet[Document]:
+def uploaded_documents(bot: Bot) -> QuerySet[Document]:
     """The files that were uploaded for the bot; order and page are the caller's."""
     return _uploads(bot)
 
@@ -231,7 +231,7 @@ def set_importance(
         before = {name: getattr(document, name) for name in changes}
         if changes != before:
             Document.objects.filter(pk=document.pk).update(**changes)
-            bots.grow_knowledge(bot.pk)
+            bots.bump_knowledge_version(bot.pk)
             audit.record(
                 bot.client_id,
                 "document.importance_changed",
@@ -255,7 +255,7 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
         WebPage.objects.filter(document=document).delete()
         document.delete()
         _tell_web_url(document)
-        bots.grow_knowledge(bot.pk)
+        bots.bump_knowledge_version(bot.pk)
         audit.record(
             bot.client_id,
             "document.deleted",
@@ -281,7 +281,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
-        bots.grow_knowledge(bot.pk)
+        bots.bump_knowledge_version(bot.pk)
         audit.record(
             bot.client_id,
             "documents.deleted",
@@ -431,7 +431,7 @@ def _keep(document: Document, learned: Learned) -> None:
             raise Gone
         Chunk.objects.filter(document=document).delete()
         Chunk.objects.bulk_create(_chunks(document, learned), batch_size=200)
-        bots.grow_knowledge(document.bot_id)
+        bots.bump_knowledge_version(document.bot_id)
         _announce("document.trained", document.pk)
 
 

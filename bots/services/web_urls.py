@@ -79,7 +79,7 @@ def described(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
     return counted(rows).prefetch_related(Prefetch("pages", queryset=pages, to_attr="shown_pages"))
 
 
-def list_of(bot: Bot) -> QuerySet[WebUrl]:
+def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
     """The bot's addresses, described; order and page are the caller's."""
     return described(WebUrl.objects.filter(bot=bot))
 
@@ -211,7 +211,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
         )
         row.delete()
         if names:
-            bots.grow_knowledge(bot.pk)
+            bots.bump_knowledge_version(bot.pk)
         files.remove_later(bot.client_id, names)
 
 

@@ -13,7 +13,7 @@ MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
 MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
 
 
-class InLanguage(Shape):
+class LanguageQuery(Shape):
     """Query parameter of what is shown in one language."""
 
     language: Language | None = Field(
@@ -21,7 +21,7 @@ class InLanguage(Shape):
     )
 
 
-class OfKey(Shape):
+class KeyBotQuery(Shape):
     """Query parameter of what a key asks about its bot."""
 
     bot_id: int | None = Field(
@@ -30,7 +30,7 @@ class OfKey(Shape):
     )  # fmt: skip
 
 
-class OfKeyInLanguage(OfKey, InLanguage):
+class WidgetQuery(KeyBotQuery, LanguageQuery):
     """Query parameters of what a key's widget shows in one language."""
 
 

@@ -10,10 +10,10 @@ from bots.shapes.bot import BotDto, BotsResponse, ToggleDisableBotDto
 from bots.shapes.languages import BotLanguageConfigDto
 from bots.shapes.widget import (
     BotConfigDto,
-    InLanguage,
-    OfKeyInLanguage,
+    LanguageQuery,
     SampleQuestions,
     SampleQuestionsResponse,
+    WidgetQuery,
 )
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi import Error
@@ -27,18 +27,18 @@ CONFIG_SECONDS = 60
 
 class BotViewSet(TenantViewSet):
     @operation(
-        "bot", "Get Config By Api Key With Auth", access=API_KEY, query=OfKeyInLanguage,
+        "bot", "Get Config By Api Key With Auth", access=API_KEY, query=WidgetQuery,
         returns=BotConfigDto, also={304: None},
     )  # fmt: skip
-    def config(self, request: Request, query: OfKeyInLanguage) -> HttpResponse:
+    def config(self, request: Request, query: WidgetQuery) -> HttpResponse:
         """What a widget needs to draw itself, its texts in one language.
 
         Keep it for the time that Cache-Control names, then ask with If-None-Match: 304 where
         nothing changed. A public key is answered to the pages that its bot allows. A disabled
         bot is shown like any other: people answer its chats.
         """
-        bot = bots.of_key(self.key, bot_id=query.bot_id)
-        found = config.of_bot(bot, language=query.language)
+        bot = bots.for_key(self.key, bot_id=query.bot_id)
+        found = config.for_bot(bot, language=query.language)
         tag = config.etag(found)
         headers = {
             "ETag": tag,
@@ -52,7 +52,7 @@ class BotViewSet(TenantViewSet):
     @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """Your bots, oldest first."""
-        return page(bots.list_of(self.client), query, shape=BotDto.from_row)
+        return page(bots.list_for_client(self.client), query, shape=BotDto.from_row)
 
     @operation("bot", "Get Bot By Id", access=BEARER, returns=BotDto)
     def retrieve(self, request: Request, bot_id: int) -> BotDto:
@@ -88,11 +88,11 @@ class BotViewSet(TenantViewSet):
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
     @operation(
-        "bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY, query=InLanguage,
+        "bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY, query=LanguageQuery,
         returns=SampleQuestionsResponse,
     )  # fmt: skip
     def sample_questions(
-        self, request: Request, bot_id: int, query: InLanguage
+        self, request: Request, bot_id: int, query: LanguageQuery
     ) -> SampleQuestionsResponse:
         """The questions that the widget offers: those that were written, in their order.
 
@@ -100,7 +100,7 @@ class BotViewSet(TenantViewSet):
         trained documents themselves ask, important ones first.
         """
         key = self.principal.key if self.principal else None
-        bot = bots.of_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
+        bot = bots.for_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
         items = welcome.questions(bot, language=query.language)
         return SampleQuestionsResponse(items=items, next_cursor=None)
 
@@ -129,7 +129,7 @@ class LanguageViewSet(TenantViewSet):
     )
     def retrieve(self, request: Request) -> BotLanguageConfigDto:
         """All languages that your bots are offered in; the default is your company's."""
-        return languages.of_client(self.client)
+        return languages.for_client(self.client)
 
     @operation(
         "identity",
@@ -139,7 +139,7 @@ class LanguageViewSet(TenantViewSet):
     )
     def retrieve_by_key(self, request: Request) -> BotLanguageConfigDto:
         """The languages of the key's bot; of all bots for a secret key that serves every bot."""
-        return languages.of_key(self.key)
+        return languages.for_key(self.key)
 
 
 def _is_known(given: str, tag: str) -> bool:

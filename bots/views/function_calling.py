@@ -52,7 +52,7 @@ class FunctionCallViewSet(TenantViewSet):
         self, request: Request, bot_id: int, query: FunctionCallingEventsQuery
     ) -> dict[str, Any]:
         """Every call that the bot asked for, newest first: arguments, result, time, error."""
-        rows = function_calls.list_of(bots.get(self.client, bot_id), query)
+        rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
 
     @operation(

@@ -29,7 +29,7 @@ from bots.shapes.widget import (
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
     CustomerInfoFields,
-    OfKey,
+    KeyBotQuery,
     WelcomeMessages,
 )
 from chatplatform.api.openapi import Error
@@ -87,7 +87,7 @@ class DocumentViewSet(TenantViewSet):
     @operation("AI / train", "Get Files", access=BEARER, query=Page, returns=DocumentsResponse)
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """The files that were uploaded, newest first, with how far their training is."""
-        rows = training.files_of(bots.get(self.client, bot_id))
+        rows = training.uploaded_documents(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
 
     @operation(
@@ -143,7 +143,7 @@ class WebUrlViewSet(TenantViewSet):
     @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """The bot's addresses, newest first, with what became of their pages."""
-        rows = web_urls.list_of(bots.get(self.client, bot_id))
+        rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
@@ -204,11 +204,15 @@ class BannerViewSet(TenantViewSet):
     @operation("AI / train", "Get Bot Banner Route", access=BEARER, returns=BotBannerDto)
     def retrieve(self, request: Request, bot_id: int) -> BotBannerDto:
         """The picture above the chat; its url is null where there is none."""
-        return banners.of_bot(bots.get(self.client, bot_id))
+        return banners.for_bot(bots.get(self.client, bot_id))
 
     @operation(
-        "AI / train", "Get Bot Banner Route", access=API_KEY, query=OfKey, returns=BotBannerDto
+        "AI / train",
+        "Get Bot Banner Route",
+        access=API_KEY,
+        query=KeyBotQuery,
+        returns=BotBannerDto,
     )
-    def of_key(self, request: Request, query: OfKey) -> BotBannerDto:
+    def retrieve_by_key(self, request: Request, query: KeyBotQuery) -> BotBannerDto:
         """The picture above the chat of the key's bot; its url is null where there is none."""
-        return banners.of_bot(bots.of_key(self.key, bot_id=query.bot_id))
+        return banners.for_bot(bots.for_key(self.key, bot_id=query.bot_id))

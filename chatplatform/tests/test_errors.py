@@ -103,7 +103,7 @@ def test_500_tells_nothing_of_the_inside(ann, settings, monkeypatch, caplog, deb
         raise RuntimeError("secret of the inside")
 
     settings.DEBUG = debug
-    monkeypatch.setattr("bots.services.bots.list_of", broken)
+    monkeypatch.setattr("bots.services.bots.list_for_client", broken)
     reply = ann.get("/ai/bot")
     assert is_error(reply, 500, "internal_error")
     assert b"inside" not in reply.content

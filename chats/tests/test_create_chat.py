@@ -167,7 +167,7 @@ def test_a_bot_that_is_deleted_at_this_moment_is_not_there(server, ann, bot):
     def delete():
         assert ann.delete(f"/ai/bot/{bot.pk}").status_code == 204
 
-    with run_before("bots.services.bots.hold", delete):
+    with run_before("bots.services.bots.lock_against_deletion", delete):
         reply = server.post("/ai/client/chat", {})
     assert reply.status_code == 404
     assert not Conversation.objects.exists()

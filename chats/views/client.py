@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from bots.services import bots, training
 from bots.shapes.train import DeletedCount
-from bots.shapes.widget import OfKey
+from bots.shapes.widget import KeyBotQuery
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import Deprecated, Form, operation
@@ -255,15 +255,15 @@ class ClientDocumentsViewSet(TenantViewSet):
         "AI / client",
         "Delete All Documents",
         access=SECRET_KEY,
-        query=OfKey,
+        query=KeyBotQuery,
         returns=DeletedCount,
     )
-    def destroy(self, request: Request, query: OfKey) -> DeletedCount:
+    def destroy(self, request: Request, query: KeyBotQuery) -> DeletedCount:
         """Forget all that the key's bot was trained on: files and web pages, in whatever state.
 
         Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
         """
-        bot = bots.of_key(self.key, bot_id=query.bot_id)
+        bot = bots.for_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=training.delete_all(bot, by=self.key))
 
 

@@ -58,7 +58,7 @@ def create(
     return key, f"{prefix}.{secret}"
 
 
-def list_of(client: Client) -> QuerySet[ApiKey]:
+def list_for_client(client: Client) -> QuerySet[ApiKey]:
     """The client's keys, also the revoked ones: who used what must stay visible."""
     rows: QuerySet[ApiKey] = ApiKey.objects.for_client(client)
     return rows

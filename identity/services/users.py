@@ -20,7 +20,7 @@ class LastOwner(ApiError):
     detail = "A client keeps at least one owner who can sign in: make another one first."
 
 
-def list_of(client: Client) -> QuerySet[User]:
+def list_for_client(client: Client) -> QuerySet[User]:
     """The client's people, also those who are locked out; order and page are the caller's."""
     return User.objects.for_client(client)
 

@@ -135,7 +135,9 @@ class UserViewSet(TenantViewSet):
     )
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """The client's people in the order in which they were added."""
-        return page(users.list_of(self.client), query, shape=identity_shapes.UserDto.from_row)
+        return page(
+            users.list_for_client(self.client), query, shape=identity_shapes.UserDto.from_row
+        )
 
     @operation(
         "identity",
@@ -261,7 +263,10 @@ class ApiKeyViewSet(TenantViewSet):
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """The client's keys, newest first, revoked ones too; never what they open with."""
         return page(
-            api_keys.list_of(self.client), query, by="-id", shape=identity_shapes.ApiKeyDto.from_row
+            api_keys.list_for_client(self.client),
+            query,
+            by="-id",
+            shape=identity_shapes.ApiKeyDto.from_row,
         )
 
     @operation(

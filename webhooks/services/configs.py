@@ -27,7 +27,7 @@ class TooManyEndpoints(ApiError):
     detail = f"A client has at most {MAX_ENDPOINTS} endpoints; delete one first."
 
 
-def list_of(client: Client) -> QuerySet[WebhookConfig]:
+def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
     """The client's endpoints."""
     rows: QuerySet[WebhookConfig] = WebhookConfig.objects.for_client(client).current()
     return rows
@@ -35,7 +35,7 @@ def list_of(client: Client) -> QuerySet[WebhookConfig]:
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
     """This endpoint, or the client's oldest one; 404 where there is none."""
-    rows = list_of(client)
+    rows = list_for_client(client)
     if config_id:
         rows = rows.filter(pk=config_id)
     config = rows.order_by("id").first()
@@ -52,7 +52,7 @@ def create(
     with transaction.atomic():
         # Two at once must not both be the tenth.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
-        if list_of(client).count() >= MAX_ENDPOINTS:
+        if list_for_client(client).count() >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         config: WebhookConfig = WebhookConfig.objects.create(
             client=client, secret=delivery.new_secret(), **_columns(given)

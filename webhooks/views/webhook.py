@@ -86,7 +86,7 @@ class ConfigViewSet(TenantViewSet):
     def list(self, request: Request, query: Page) -> dict[str, Any]:
         """All endpoints, the oldest first."""
         return page(
-            configs.list_of(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
+            configs.list_for_client(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
         )
 
     @operation(

@@ -44,9 +44,8 @@ def _table_lines(table: Any) -> Iterator[str]:
         cells: list[str] = []
         for cell in row.cells:
             text = " ".join(cell.text.split())
-            if text and (
-                not cells or cells[-1] != text
-            ):  # A merged cell is listed once per column.
+            # A merged cell is listed once per column.
+            if text and (not cells or cells[-1] != text):
                 cells.append(text)
         if cells:
             yield " | ".join(cells)

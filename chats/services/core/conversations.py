@@ -106,7 +106,7 @@ def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Locked
     """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
     reason = why_off(bot)
     with transaction.atomic():
-        bots.hold(bot)
+        bots.lock_against_deletion(bot)
         made: Conversation = Conversation.objects.create(
             client_id=bot.client_id,
             bot=bot,
