@@ -14,7 +14,7 @@ from chatplatform.api.shapes import iso
 from chatplatform.management import demo_chats
 from chatplatform.models import Job
 from chats.models import Conversation, Feedback, Message, Summary, Tagging
-from chats.services.exchange import transfer
+from chats.services.exchange import importing
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db
@@ -110,9 +110,9 @@ def test_a_crash_in_the_middle_and_a_second_run(server, bot, month, tmp_path):
             raise SystemExit("killed")
         return take_messages(*args, **more)
 
-    take_messages = transfer.import_messages
+    take_messages = importing.import_messages
     with (
-        mock.patch.object(transfer, "import_messages", dies_at_the_third_page),
+        mock.patch.object(importing, "import_messages", dies_at_the_third_page),
         pytest.raises(SystemExit),
     ):
         take_in(tmp_path, bot)

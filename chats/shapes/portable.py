@@ -104,7 +104,7 @@ class ConversationEntity(Conversation):
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":
-        """A row of `transfer.conversations`, which fetches the rest along."""
+        """A row of `exporting.conversations`, which fetches the rest along."""
         agent, fetched = row.assignee, cast("Any", row)
         # The newest message travels among the messages.
         stored = dict(Conversation.from_row(row)) | {"last_message": None}

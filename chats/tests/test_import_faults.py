@@ -15,7 +15,7 @@ from chats.tests.test_transfer import save, take_in
 
 pytestmark = pytest.mark.django_db
 
-STORING = "chats.services.exchange.transfer.import_messages"
+STORING = "chats.services.exchange.importing.import_messages"
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_run_that_died_before_it_closed_the_gaps_is_run_again(bot, tmp_path):
 
     save(tmp_path, {"conversations": [a_chat()], "messages": [a_message(1), a_message(7)]})
     with (
-        mock.patch("chats.services.exchange.transfer.put_in_order", die),
+        mock.patch("chats.services.exchange.importing.close_gaps", die),
         pytest.raises(KeyboardInterrupt),
     ):
         take_in(tmp_path, bot)
@@ -167,7 +167,7 @@ def test_a_question_keeps_the_reply_it_has(bot, tmp_path):
 def test_a_customer_writes_while_the_messages_come_in(server, bot, tmp_path):
     messages = [a_message(1), a_message(2)]
     with run_before(
-        "chats.services.exchange.transfer.import_messages", lambda: say(server, "meanwhile")
+        "chats.services.exchange.importing.import_messages", lambda: say(server, "meanwhile")
     ):
         bring(tmp_path, bot, [a_chat(last_seq=2)], messages)
     assert seqs() == [(1, "number 1"), (2, "number 2"), (3, "meanwhile")]
@@ -177,7 +177,7 @@ def test_a_customer_writes_while_the_messages_come_in(server, bot, tmp_path):
 @pytest.mark.django_db(transaction=True)
 def test_numbers_that_were_told_stay_though_there_is_a_gap(server, bot, tmp_path):
     with run_before(
-        "chats.services.exchange.transfer.import_messages", lambda: say(server, "meanwhile")
+        "chats.services.exchange.importing.import_messages", lambda: say(server, "meanwhile")
     ):
         said = bring(tmp_path, bot, [a_chat(last_seq=7)], [a_message(1), a_message(7)])
     assert f"conversation {an_id(1)}: has 3 messages" in said

@@ -155,7 +155,7 @@ def test_a_run_that_died_is_run_again(server, bot, tmp_path, monkeypatch):
 
     with (
         pytest.raises(KeyboardInterrupt),
-        run_before("chats.services.exchange.transfer.import_messages", die_at_the_second_page),
+        run_before("chats.services.exchange.importing.import_messages", die_at_the_second_page),
     ):
         take_in(tmp_path, bot)
     assert Conversation.objects.count() == 3

@@ -16,7 +16,7 @@ from chatplatform.api.operation import Deprecated, Form, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox
-from chats.services.exchange import transfer
+from chats.services.exchange import exporting
 from chats.services.insight import assist
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes import insight as insight_shapes
@@ -228,7 +228,7 @@ class MigrationViewSet(TenantViewSet):
         that none is passed over.
         """
         return page(
-            transfer.messages(self.key), query, shape=portable_shapes.MessageEntity.from_row
+            exporting.messages(self.key), query, shape=portable_shapes.MessageEntity.from_row
         )
 
     @operation(
@@ -244,7 +244,7 @@ class MigrationViewSet(TenantViewSet):
         Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
         """
         return page(
-            transfer.conversations(self.key),
+            exporting.conversations(self.key),
             query,
             shape=portable_shapes.ConversationEntity.from_row,
         )

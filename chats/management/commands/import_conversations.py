@@ -1,7 +1,7 @@
-"""`manage.py import_conversations DIR`: take conversations and messages in, without side effects.
+"""`manage.py import_conversations DIR`: import conversations and messages without side effects.
 
 DIR holds `conversations*.json` and `messages*.json` (or `.jsonl`): pages or rows of our own export,
-or, with --format chatwoot, answers of Chatwoot's API. Run again after a crash, it goes on.
+or, with --format chatwoot, responses of Chatwoot's API. Run again after a crash, it continues.
 """
 
 import csv
@@ -26,8 +26,8 @@ from pydantic import ValidationError
 
 from bots.models import Bot
 from chatplatform import locks
-from chats.services.exchange import chatwoot, transfer
-from chats.services.exchange.transfer import Tally
+from chats.services.exchange import chatwoot, importing
+from chats.services.exchange.importing import ImportResult
 from chats.shapes.portable import ConversationEntity, MessageEntity
 from identity.models import Client
 
@@ -38,7 +38,7 @@ CORRECT_IT = "correct the file and run the command again"
 
 @dataclass
 class Source:
-    """Rows of one kind, and how much of them has been read: 0..1."""
+    """Rows of one kind, and the share of them that has been read, 0..1."""
 
     rows: Iterable[Any]
     share: Callable[[], float]
@@ -74,48 +74,48 @@ class Command(BaseCommand):
         id_map: Path | None = options["id_map"]
         if id_map and not id_map.absolute().parent.is_dir():
             raise CommandError(f"There is no folder {id_map.parent} for the id map.")
-        with _alone(client), transaction.atomic() if options["dry_run"] else nullcontext():
-            tally = self._import(client, bot, options["folder"], options["format"])
+        with _import_lock(client), transaction.atomic() if options["dry_run"] else nullcontext():
+            result = self._import(client, bot, options["folder"], options["format"])
             if options["dry_run"]:
                 transaction.set_rollback(True)
         if id_map:
-            _write_map(id_map, tally)
-        self._say(tally, dry=options["dry_run"])
+            _write_id_map(id_map, result)
+        self._report(result, is_dry_run=options["dry_run"])
 
-    def _import(self, client: Client, bot: Bot, folder: Path, form: str) -> Tally:
-        tally = Tally()
-        chats, said = (_chatwoot if form == "chatwoot" else _portable)(folder, bot)
+    def _import(self, client: Client, bot: Bot, folder: Path, file_format: str) -> ImportResult:
+        result = ImportResult()
+        chats, messages = (_chatwoot if file_format == "chatwoot" else _portable)(folder, bot)
         for page in _pages(ConversationEntity, chats.rows):
-            with _named(page):
-                transfer.import_conversations(client, page, bot=bot, tally=tally)
-            self._progress("conversations", tally, chats)
-        for page in _pages(MessageEntity, said.rows):
-            with _named(page):
-                transfer.import_messages(client, page, tally=tally)
-            self._progress("messages", tally, said)
-        for some in _batches(tally.chats):
-            transfer.put_in_order(client, some, tally=tally)
-        return tally
+            with _database_errors_named(page):
+                importing.import_conversations(client, page, bot=bot, result=result)
+            self._show_progress("conversations", result, chats)
+        for page in _pages(MessageEntity, messages.rows):
+            with _database_errors_named(page):
+                importing.import_messages(client, page, result=result)
+            self._show_progress("messages", result, messages)
+        for chat_ids in _batches(result.chat_ids):
+            importing.close_gaps(client, chat_ids, result=result)
+        return result
 
-    def _progress(self, kind: str, tally: Tally, source: Source) -> None:
-        made, known = tally.made[kind], tally.known[kind]
-        line = f"{kind}: {source.share():.0%} read, {made} made, {known} known"
+    def _show_progress(self, kind: str, result: ImportResult, source: Source) -> None:
+        created, existing = result.created[kind], result.existing[kind]
+        line = f"{kind}: {source.share():.0%} read, {created} made, {existing} known"
         self.stdout.write(line.ljust(70), ending="\r")
 
-    def _say(self, tally: Tally, *, dry: bool) -> None:
-        for remark in tally.remarks:
-            self.stderr.write(remark)
-        verb = "would be made" if dry else "made"
+    def _report(self, result: ImportResult, *, is_dry_run: bool) -> None:
+        for warning in result.warnings:
+            self.stderr.write(warning)
+        verb = "would be made" if is_dry_run else "made"
         for kind in KINDS:
             self.stdout.write(
-                f"{kind}: {tally.made[kind]} {verb}, {tally.known[kind]} were there already,"
-                f" {tally.refused[kind]} refused"
+                f"{kind}: {result.created[kind]} {verb}, {result.existing[kind]} were there"
+                f" already, {result.refused[kind]} refused"
             )
 
 
 @contextmanager
-def _alone(client: Client) -> Iterator[None]:
-    """Be the only import of the client."""
+def _import_lock(client: Client) -> Iterator[None]:
+    """At most one import of a client runs at a time."""
     with locks.held(f"import:{client.pk}") as has_it:
         if not has_it:
             raise CommandError("Another import of this client is running: wait for its end.")
@@ -128,13 +128,13 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _pages(shape: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Rows as checked shapes, a batch at a time; ends at the first that is not one."""
-    return _batches(_checked(shape, row) for row in rows)
+    """Rows as shapes, a batch at a time; an invalid row ends the import."""
+    return _batches(_validated(shape, row) for row in rows)
 
 
 @contextmanager
-def _named(page: list[Any]) -> Iterator[None]:
-    """What the database refuses is said in one line: a value too long, an id or number twice."""
+def _database_errors_named(page: list[Any]) -> Iterator[None]:
+    """Report in one line what the database refuses: a value too long, an id or number twice."""
     try:
         yield
     except (DataError, IntegrityError, UnicodeEncodeError) as exc:
@@ -148,7 +148,7 @@ def _first_line(exc: Exception) -> str:
     return str(exc).strip().partition("\n")[0]
 
 
-def _checked(shape: type[Any], row: Any) -> Any:
+def _validated(shape: type[Any], row: Any) -> Any:
     try:
         return shape.model_validate(row)
     except ValidationError as exc:
@@ -169,21 +169,28 @@ def _portable(folder: Path, bot: Bot) -> tuple[Source, Source]:
             items = document.get("items", document) if isinstance(document, dict) else document
             yield from items if isinstance(items, list) else [items]
 
-    chats, said = (Source(rows(kind), files[kind].share) for kind in KINDS)
-    return chats, said
+    chats, messages = (Source(rows(kind), files[kind].share) for kind in KINDS)
+    return chats, messages
 
 
 def _chatwoot(folder: Path, bot: Bot) -> tuple[Source, Source]:
-    """All is read first: the chats are told how many messages they have."""
+    """Everything is read first: a chat needs the number of its messages."""
     files = [_Files(folder, kind) for kind in KINDS]
-    with _as_chatwoot_answers():
-        # Pages overlap where the source went on being used while it was read.
-        chats, said = (
-            list({row["id"]: row for doc in one.documents() for row in chatwoot.rows(doc)}.values())
-            for one in files
-        )
-    translated = chatwoot.conversations(chats, said, bot_id=bot.pk, language=bot.default_language)
-    return _counted(translated, len(chats)), _counted(chatwoot.messages(said, chats), len(said))
+    with _chatwoot_errors_named():
+        chats, messages = (_chatwoot_rows(kind_files) for kind_files in files)
+    language = bot.default_language
+    translated = chatwoot.conversations(chats, messages, bot_id=bot.pk, language=language)
+    return (
+        _counted(translated, len(chats)),
+        _counted(chatwoot.messages(messages, chats), len(messages)),
+    )
+
+
+def _chatwoot_rows(files: "_Files") -> list[Any]:
+    """Every row once: pages overlap if the source was in use while it was exported."""
+    return list(
+        {row["id"]: row for page in files.documents() for row in chatwoot.rows(page)}.values()
+    )
 
 
 def _counted(rows: Iterator[Any], total: int) -> Source:
@@ -191,7 +198,7 @@ def _counted(rows: Iterator[Any], total: int) -> Source:
 
     def counting() -> Iterator[Any]:
         nonlocal done
-        with _as_chatwoot_answers():
+        with _chatwoot_errors_named():
             for row in rows:
                 done += 1
                 yield row
@@ -200,8 +207,8 @@ def _counted(rows: Iterator[Any], total: int) -> Source:
 
 
 @contextmanager
-def _as_chatwoot_answers() -> Iterator[None]:
-    """A row that lacks what Chatwoot always answers is said in one line."""
+def _chatwoot_errors_named() -> Iterator[None]:
+    """Report in one line that a row lacks what Chatwoot's API always sends."""
     try:
         yield
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as exc:
@@ -211,7 +218,7 @@ def _as_chatwoot_answers() -> Iterator[None]:
 
 
 class _Files:
-    """The files whose names begin with `kind`: JSON documents, in the names' order."""
+    """The JSON files whose names begin with `kind`, in the order of their names."""
 
     def __init__(self, folder: Path, kind: str) -> None:
         self._paths = sorted(folder.glob(f"{kind}*.json")) + sorted(folder.glob(f"{kind}*.jsonl"))
@@ -237,7 +244,7 @@ class _Files:
 
 
 def _parsed(text: bytes, name: str, number: int) -> Any:
-    """The JSON of a text that begins in that line; a byte order mark may stand before it."""
+    """The JSON value of a text that begins in line `number`, with or without a byte order mark."""
     try:
         return json.loads(text.decode("utf-8-sig").rstrip())
     except UnicodeDecodeError as exc:
@@ -251,8 +258,8 @@ def _parsed(text: bytes, name: str, number: int) -> Any:
     raise CommandError(f"{name}, line {line}: {wrong}; {CORRECT_IT}.")
 
 
-def _write_map(path: Path, tally: Tally) -> None:
+def _write_id_map(path: Path, result: ImportResult) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["kind", "there", "here"])
-        writer.writerows(tally.ids)
+        writer.writerows(result.ids)

@@ -1,0 +1,38 @@
+"""Pages of an export: conversations and messages in the portable form."""
+
+from datetime import timedelta
+
+from django.db.models import Prefetch, QuerySet
+from django.utils import timezone
+
+from chats.models import Conversation, Feedback, Message, Summary, Tagging
+from chats.services.core.conversations import visible_to
+from identity.models import ApiKey
+
+# A row of a transaction that is still open has an id already but is not visible: an export that
+# went past it would miss it. No request takes this long to commit.
+SETTLED_AFTER = timedelta(seconds=5)
+
+
+def conversations(key: ApiKey) -> QuerySet[Conversation]:
+    """The conversations that a key may export, except those of the last seconds."""
+    chat_feedback = Feedback.objects.filter(message__isnull=True)
+    return (
+        visible_to(key)
+        .filter(created_at__lt=timezone.now() - SETTLED_AFTER)
+        .select_related("customer", "assignee", "last_message")
+        .prefetch_related(
+            Prefetch("taggings", Tagging.objects.order_by("id")),
+            Prefetch("summaries", Summary.objects.order_by("id")),
+            Prefetch("feedbacks", chat_feedback, to_attr="chat_feedback"),
+        )
+    )
+
+
+def messages(key: ApiKey) -> QuerySet[Message]:
+    """The messages of these conversations, internal notes included; `key` is a secret one."""
+    rows: QuerySet[Message] = Message.objects.for_client(key.client)
+    if key.bot_id:
+        rows = rows.filter(conversation__bot_id=key.bot_id)
+    settled = rows.filter(created_at__lt=timezone.now() - SETTLED_AFTER)
+    return settled.prefetch_related("feedback_set")

@@ -1,0 +1,466 @@
+"""An import of conversations and messages, without side effects.
+
+An import announces nothing, notifies nobody and starts no reply. It keeps the ids of the files, so
+that a second run finds the rows of the first: after a crash it is simply run again.
+
+Chats may be in use while their messages are imported: these are stored under the lock of their
+chats, and counted at once. `close_gaps` numbers the messages without gaps at the end.
+"""
+
+import hashlib
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection, models, transaction
+from django.db.models import Count, F, Max, Q
+from django.utils import timezone
+
+from bots.models import Bot
+from chats.models import (
+    AssignType,
+    Conversation,
+    Customer,
+    Feedback,
+    Message,
+    SenderType,
+    Status,
+    Summary,
+    Tagging,
+)
+from chats.services.core import notifications
+from chats.services.core.messages import text_of
+from chats.shapes.portable import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
+from identity.models import Client, User
+
+# An id in the files, and the id of the same row here.
+IdMap = dict[uuid.UUID, uuid.UUID]
+
+
+def _zero_counts() -> dict[str, int]:
+    return {"conversations": 0, "messages": 0}
+
+
+@dataclass
+class ImportResult:
+    """How many rows were created, existed already, or were refused, by kind."""
+
+    created: dict[str, int] = field(default_factory=_zero_counts)
+    existing: dict[str, int] = field(default_factory=_zero_counts)
+    refused: dict[str, int] = field(default_factory=_zero_counts)
+    # (kind, id in the source, id here)
+    ids: list[tuple[str, str, str]] = field(default_factory=list)
+    # The ids here of the chats that the rows belong to.
+    chat_ids: set[uuid.UUID] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+    def refuse(self, message: MessageEntity, why: str) -> None:
+        self.refused["messages"] += 1
+        self.warnings.append(f"message {message.id}: {why}")
+
+
+# --- conversations ------------------------------------------------------------------------------
+
+
+def import_conversations(
+    client: Client, entities: Iterable[ConversationEntity], *, bot: Bot, result: ImportResult
+) -> None:
+    """Store one page of conversations, all or none of them; existing ones stay as they are."""
+    page = list(entities)
+    local_ids = _local_ids(Conversation, client, [entity.id for entity in page])
+    existing = _existing_ids(Conversation, client, local_ids.values())
+    with transaction.atomic():
+        for entity in page:
+            chat_id = local_ids[entity.id]
+            result.chat_ids.add(chat_id)
+            result.ids.append(("conversation", entity.external_id or str(entity.id), str(chat_id)))
+            if chat_id in existing:
+                result.existing["conversations"] += 1
+                continue
+            _create_conversation(client, entity, chat_id, bot=bot, result=result)
+            existing.add(chat_id)
+            result.created["conversations"] += 1
+
+
+def _create_conversation(
+    client: Client,
+    entity: ConversationEntity,
+    chat_id: uuid.UUID,
+    *,
+    bot: Bot,
+    result: ImportResult,
+) -> None:
+    agent = _agent(client, entity, result)
+    lacks_agent = entity.assign_type == AssignType.AGENT.value and agent is None
+    chat = Conversation(
+        id=chat_id,
+        client=client,
+        bot=bot,
+        customer=_customer(client, entity),
+        assignee=agent,
+        assign_type=AssignType.QUEUE if lacks_agent else entity.assign_type,
+        previous_chat_id=_previous_chat_id(client, entity),
+        tags=[tag.name for tag in entity.taggings] or entity.tags,
+        location=entity.location.model_dump() if entity.location else None,
+        requester=entity.requester.model_dump() if entity.requester else None,
+        responsible=entity.responsible.model_dump() if entity.responsible else None,
+        imported_at=timezone.now(),
+        **{name: getattr(entity, name) for name in _CONVERSATION_FIELDS},
+    )
+    if not Conversation.objects.filter(chat_code=entity.chat_code).exists():
+        chat.chat_code = entity.chat_code
+    chat.save(force_insert=True)
+    Tagging.objects.bulk_create(
+        Tagging(
+            client=client, conversation=chat, **tag.model_dump() | {"created_at": tag.created_at}
+        )
+        for tag in entity.taggings
+    )
+    Summary.objects.bulk_create(
+        Summary(client=client, conversation=chat, **dict(summary)) for summary in entity.summaries
+    )
+    if entity.feedback:
+        _feedback(client, entity.feedback, chat_id, None).save()
+
+
+# Columns that have the same name and value as the entity's fields.
+_CONVERSATION_FIELDS = (
+    "channel", "status", "version", "waiting_since", "handoff_reason", "language", "sentiment",
+    "summary", "unread_count", "message_count", "last_message_at", "first_response_at", "ended_at",
+    "ended_by", "metadata", "created_at", "provider", "group_id", "external_id", "snoozed_until",
+    "assigned_at", "return_at", "last_seq", "read_from_seq", "reply_window_expires_at",
+    "sentiment_score",
+)  # fmt: skip
+
+
+def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> User | None:
+    if entity.assign_type != AssignType.AGENT.value:
+        return None
+    # A disabled user keeps chats that have ended, but none that somebody must answer.
+    has_ended = entity.status == Status.ENDED.value
+    users = User.objects.for_client(client) if has_ended else notifications.staff(client.pk)
+    agent = users.filter(email=(entity.assignee_email or "").lower()).first()
+    if agent is None:
+        result.warnings.append(
+            f"conversation {entity.id}: {entity.assignee_email} is not here; it waits in the queue"
+        )
+    return agent
+
+
+def _previous_chat_id(client: Client, entity: ConversationEntity) -> uuid.UUID | None:
+    if entity.previous_chat_id is None:
+        return None
+    ids = _local_ids(Conversation, client, [entity.previous_chat_id]).values()
+    return next(iter(_existing_ids(Conversation, client, ids)), None)
+
+
+def _customer(client: Client, entity: ConversationEntity) -> Customer:
+    """The customer of that external id, else the one imported under the same number before."""
+    fields = entity.customer.model_dump(exclude={"external_id", "attributes"}, exclude_none=True)
+    identity = (
+        {"external_id": entity.customer.external_id}
+        if entity.customer.external_id
+        else {"imported_as": str(entity.customer_id)}
+    )
+    customer, _ = Customer.objects.get_or_create(
+        client=client,
+        **identity,
+        defaults={
+            **fields,
+            "attributes": entity.customer.attributes,
+            "created_at": entity.created_at,
+        },
+    )
+    return customer
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+def import_messages(
+    client: Client, entities: Iterable[MessageEntity], *, result: ImportResult
+) -> None:
+    """Store one page of messages of existing conversations; existing messages stay as they are.
+
+    A message is refused if another one of its chat has the same number or id.
+    """
+    page = list(entities)
+    chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in page])
+    local_ids = _local_ids(Message, client, [entity.id for entity in page])
+    with transaction.atomic():
+        new = _new_messages(client, page, local_ids, result)
+        locked = _lock_chats(client, {chat_ids[entity.conversation_id] for entity in new})
+        accepted = _without_conflicts(new, chat_ids, locked, result)
+        rows = [
+            _message(client, entity, local_ids[entity.id], chat_ids[entity.conversation_id])
+            for entity in accepted
+        ]
+        Message.objects.bulk_create(rows)
+        _link_replies(client, accepted, local_ids, result)
+        Feedback.objects.bulk_create(
+            _feedback(
+                client, entity.feedback, chat_ids[entity.conversation_id], local_ids[entity.id]
+            )
+            for entity in accepted
+            if entity.feedback
+        )
+        _update_counters({row.conversation_id for row in rows})
+        result.chat_ids |= {chat_ids[entity.conversation_id] for entity in page}
+        result.created["messages"] += len(rows)
+
+
+def _new_messages(
+    client: Client, page: list[MessageEntity], local_ids: IdMap, result: ImportResult
+) -> list[MessageEntity]:
+    """The messages that are not stored yet, each once."""
+    existing = _existing_ids(Message, client, local_ids.values())
+    new = []
+    for entity in page:
+        message_id = local_ids[entity.id]
+        result.ids.append(("message", entity.external_id or str(entity.id), str(message_id)))
+        if message_id in existing:
+            result.existing["messages"] += 1
+        else:
+            existing.add(message_id)
+            new.append(entity)
+    return new
+
+
+# Fields that no two messages of a chat share.
+_UNIQUE = ("seq", "client_message_id", "external_id")
+
+
+def _without_conflicts(
+    entities: list[MessageEntity], chat_ids: IdMap, locked: set[uuid.UUID], result: ImportResult
+) -> list[MessageEntity]:
+    """The messages that fit into their locked chats; the others are refused."""
+    used = _used_values(entities, locked)
+    accepted = []
+    for entity in entities:
+        chat_id = chat_ids[entity.conversation_id]
+        pairs = {(name, getattr(entity, name)) for name in _UNIQUE}
+        values = {(name, value) for name, value in pairs if value is not None}
+        conflicts = sorted(values & used[chat_id])
+        if chat_id not in locked:
+            result.refuse(entity, "its conversation is not there")
+        elif conflicts:
+            name, value = conflicts[0]
+            result.refuse(entity, f"another message of its chat has the {name} {value}")
+        else:
+            used[chat_id] |= values
+            accepted.append(entity)
+    return accepted
+
+
+def _used_values(
+    entities: list[MessageEntity], chat_ids: set[uuid.UUID]
+) -> dict[uuid.UUID, set[tuple[str, Any]]]:
+    """By chat, the unique values of these messages that stored messages have already."""
+    has_any = Q()
+    for name in _UNIQUE:
+        has_any |= Q(**{f"{name}__in": {getattr(entity, name) for entity in entities} - {None}})
+    used: dict[uuid.UUID, set[tuple[str, Any]]] = defaultdict(set)
+    stored = Message.objects.filter(has_any, conversation__in=chat_ids)
+    for chat_id, *values in stored.values_list("conversation", *_UNIQUE):
+        used[chat_id] |= set(zip(_UNIQUE, values, strict=True))
+    return used
+
+
+def _message(
+    client: Client, entity: MessageEntity, message_id: uuid.UUID, chat_id: uuid.UUID
+) -> Message:
+    content = [piece.model_dump(mode="json", exclude_none=True) for piece in entity.content]
+    return Message(
+        id=message_id,
+        client=client,
+        conversation_id=chat_id,
+        sender_type=entity.sender.type,
+        sender_id=entity.sender.id,
+        sender_name=entity.sender.name,
+        recipient=entity.recipient.model_dump() if entity.recipient else None,
+        content=content,
+        text=text_of(content),
+        citations=[citation.model_dump(mode="json") for citation in entity.citations],
+        language=entity.language or "",
+        **{name: getattr(entity, name) for name in _MESSAGE_FIELDS},
+    )
+
+
+# Columns that have the same name and value as the entity's fields.
+_MESSAGE_FIELDS = (
+    "seq", "status", "error", "is_note", "client_message_id", "provider_message_id", "receipt",
+    "created_at", "delivered_at", "read_at", "external_id", "sent_at", "metadata", "translations",
+    "sentiment",
+)  # fmt: skip
+
+# Senders of whose messages at most one may answer the same message.
+_AUTOMATIC = {SenderType.BOT.value, SenderType.SYSTEM.value}
+
+
+def _link_replies(
+    client: Client, entities: list[MessageEntity], local_ids: IdMap, result: ImportResult
+) -> None:
+    """Set `in_reply_to`; the answered message may have come with an earlier page."""
+    targets = [entity.in_reply_to for entity in entities if entity.in_reply_to]
+    target_ids = _local_ids(Message, client, targets)
+    existing = _existing_ids(Message, client, target_ids.values())
+    replies = Message.objects.filter(in_reply_to__in=existing, sender_type__in=_AUTOMATIC)
+    answered = set(replies.values_list("in_reply_to", flat=True))
+    links = []
+    for entity in entities:
+        target_id = target_ids[entity.in_reply_to] if entity.in_reply_to else None
+        if target_id not in existing:
+            continue
+        if entity.sender.type in _AUTOMATIC:
+            if target_id in answered:
+                result.warnings.append(
+                    f"message {entity.id}: {entity.in_reply_to} has a reply already;"
+                    " it is kept, and names none that it answers"
+                )
+                continue
+            answered.add(target_id)
+        links.append(Message(pk=local_ids[entity.id], in_reply_to_id=target_id))
+    Message.objects.bulk_update(links, ["in_reply_to"])
+
+
+# --- counters and numbers -----------------------------------------------------------------------
+
+# The same counters as `services.messages` keeps for a new message. A chat's counters never
+# decrease: they may be ahead of the messages that have been imported so far.
+_COUNTERS = """
+UPDATE chats_conversation chat SET
+    last_seq = greatest(chat.last_seq, stored.last_seq),
+    message_count = greatest(chat.message_count, stored.message_count),
+    last_message_id = stored.last_message_id,
+    last_message_at = greatest(chat.last_message_at, stored.last_message_at),
+    first_response_at = coalesce(chat.first_response_at, stored.first_response_at)
+FROM (
+    SELECT conversation_id,
+        max(seq) AS last_seq,
+        count(*) FILTER (WHERE NOT is_note) AS message_count,
+        (array_agg(id ORDER BY seq DESC) FILTER (WHERE NOT is_note))[1] AS last_message_id,
+        max(created_at) FILTER (WHERE NOT is_note AND sent_at IS NULL) AS last_message_at,
+        min(created_at) FILTER (
+            WHERE NOT is_note AND sent_at IS NULL AND sender_type = ANY(%(answering)s)
+        ) AS first_response_at
+    FROM chats_message WHERE conversation_id = ANY(%(chats)s)
+    GROUP BY conversation_id
+) stored
+WHERE chat.id = stored.conversation_id
+"""
+
+
+def _update_counters(chat_ids: Iterable[uuid.UUID]) -> None:
+    """Count all stored messages of the chats, which are locked."""
+    answering = [SenderType.BOT.value, SenderType.AGENT.value]
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTERS, {"chats": list(chat_ids), "answering": answering})
+
+
+def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
+    """Number the messages of these chats without gaps, once all of them have been imported.
+
+    The order stays. If a chat has been used here, others know its numbers, and they stay too. A
+    chat without messages keeps its `last_seq`: its messages may be imported later.
+    """
+    with transaction.atomic():
+        gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
+        locked = _lock_chats(client, gapped)
+        _update_counters(locked)
+        unused = _lock_chats(client, locked, last_event_seq=0)
+        _renumber(unused)
+        for row in _chats_with_gaps(client, locked - unused):
+            result.warnings.append(
+                f"conversation {row['pk']}: has {row['stored']} messages, and its last one is"
+                f" number {row['last_seq']}; it is in use here, so they keep their numbers"
+            )
+
+
+def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[dict[str, Any]]:
+    """Chats with messages that are not counted, or with gaps between their numbers."""
+    rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids))
+    counted: Any = rows.values("pk", "last_seq").annotate(
+        stored=Count("messages"),
+        shown=Count("messages", filter=Q(messages__is_note=False)),
+        newest=Max("messages__seq"),
+    )
+    gapless = Q(last_seq=F("stored"), newest=F("stored"), message_count=F("shown"))
+    gapped: Iterable[dict[str, Any]] = counted.filter(~gapless, stored__gt=0)
+    return gapped
+
+
+# First to numbers above all others: PostgreSQL checks uniqueness after each row.
+_RENUMBER = (
+    """
+    UPDATE chats_conversation chat SET
+        last_seq = counted.stored,
+        message_count = counted.shown,
+        read_from_seq = counted.read
+    FROM (
+        SELECT chat.id,
+            count(*) AS stored,
+            count(*) FILTER (WHERE NOT is_note) AS shown,
+            count(*) FILTER (WHERE seq <= chat.read_from_seq) AS read
+        FROM chats_message message JOIN chats_conversation chat
+            ON chat.id = message.conversation_id
+        WHERE chat.id = ANY(%(chats)s)
+        GROUP BY chat.id
+    ) counted
+    WHERE chat.id = counted.id
+    """,
+    """
+    UPDATE chats_message message SET seq = %(highest)s + ranked.number
+    FROM (
+        SELECT id, row_number() OVER (PARTITION BY conversation_id ORDER BY seq) AS number
+        FROM chats_message WHERE conversation_id = ANY(%(chats)s)
+    ) ranked
+    WHERE message.id = ranked.id
+    """,
+    "UPDATE chats_message SET seq = seq - %(highest)s WHERE conversation_id = ANY(%(chats)s)",
+)
+
+
+def _renumber(chat_ids: Iterable[uuid.UUID]) -> None:
+    """Number the messages of the chats, which are locked, 1, 2, 3 in their order."""
+    with connection.cursor() as cursor:
+        for statement in _RENUMBER:
+            cursor.execute(statement, {"chats": list(chat_ids), "highest": HIGHEST})
+
+
+# --- shared -------------------------------------------------------------------------------------
+
+
+def _lock_chats(client: Client, chat_ids: Iterable[uuid.UUID], **filters: Any) -> set[uuid.UUID]:
+    """Lock those of the chats that exist until the transaction ends, in the order of their ids."""
+    rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids), **filters)
+    return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+
+
+def _local_ids(model: type[models.Model], client: Client, ids: list[uuid.UUID]) -> IdMap:
+    """Each id with itself, or with a substitute if another client has a row of that id."""
+    rows = model._default_manager.filter(pk__in=ids).exclude(client=client)
+    foreign = set(rows.values_list("pk", flat=True))
+    return {pk: _substitute_id(client, pk) if pk in foreign else pk for pk in ids}
+
+
+def _substitute_id(client: Client, source_id: uuid.UUID) -> uuid.UUID:
+    """A UUIDv7 of the same millisecond; the same each time."""
+    rest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
+    number = (source_id.int >> 80 << 80) | int.from_bytes(rest)
+    version, variant = 0xF << 76, 0x3 << 62
+    return uuid.UUID(int=(number & ~version & ~variant) | (0x7 << 76) | (0x2 << 62))
+
+
+def _existing_ids(
+    model: type[models.Model], client: Client, ids: Iterable[uuid.UUID]
+) -> set[uuid.UUID]:
+    rows = model._default_manager.filter(client=client, pk__in=list(ids))
+    return set(rows.values_list("pk", flat=True))
+
+
+def _feedback(
+    client: Client, feedback: PortableFeedback, chat_id: uuid.UUID, message_id: uuid.UUID | None
+) -> Feedback:
+    return Feedback(client=client, conversation_id=chat_id, message_id=message_id, **dict(feedback))
