@@ -4,8 +4,7 @@ import logging
 import threading
 import time
 
-import redis
-from django.conf import settings
+from chatplatform import valkey
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
@@ -17,14 +16,12 @@ class Sign:
 
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"
-        self._broker = redis.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1
-        )
+        self._broker = valkey.connect()
 
     def leave(self) -> None:
         try:
             self._broker.set(self._key, time.time(), ex=KEPT_SECONDS)
-        except (redis.RedisError, OSError) as exc:
+        except valkey.ERRORS as exc:
             log.warning("no sign of life could be left: %s", exc)
 
 

@@ -1,4 +1,4 @@
-"""Check Health: asks each part how it is, and says so in a line each."""
+"""Check Health: the state of each part of the platform; and the API's document."""
 
 import shutil
 import time
@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, Literal
 
 import orjson
-import redis
 from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
@@ -17,19 +16,19 @@ from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 from rest_framework.request import Request
 
+from chatplatform import valkey
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import OperationViewSet, operation
 from chatplatform.api.shapes import Shape
 
-# Beyond this many seconds a due job that nobody took means that workers or relay stand still.
-STUCK_SECONDS = 120
+STUCK_SECONDS = 120  # a job due for longer means that workers or relay stand still
 MIN_FREE_BYTES = 100_000_000
-LONGEST_SECONDS = 3  # for all the answers together
+LONGEST_SECONDS = 3  # for all checks together
 PROCESSES = ("worker", "worker-webhook", "worker-bulk", "relay", "beat")
 
 
-# A thread for each part: one that a frozen server holds is not asked again until it is back.
+# A thread for each part: while a frozen server holds it, the part is not checked again.
 _threads: dict[str, ThreadPoolExecutor] = defaultdict(lambda: ThreadPoolExecutor(1))
 
 
@@ -55,18 +54,18 @@ class Alive(Shape):
     status: Literal["ok"] = Field("ok", description="Always `ok`.")
 
 
-class Unwell(Exception):
-    """A part does not work; the message says how."""
+class Unhealthy(Exception):
+    """A part does not work; the message says why."""
 
 
 class HealthViewSet(OperationViewSet):
     @operation("Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health})
     def health(self, request: Request) -> HttpResponse:
         """Asks the database, the broker, the processes, the job queue and the disk."""
-        found = Health(status="ok", parts=_ask_all())
-        if any(part.status == "failed" for part in found.parts):
-            found.status = "failed"
-        return json_response(found.model_dump(), 200 if found.status == "ok" else 503)
+        health = Health(status="ok", parts=_check_all())
+        if any(part.status == "failed" for part in health.parts):
+            health.status = "failed"
+        return json_response(health, 200 if health.status == "ok" else 503)
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive)
     def live(self, request: Request) -> Alive:
@@ -74,15 +73,15 @@ class HealthViewSet(OperationViewSet):
         return Alive()
 
 
-def _ask_all() -> list[Part]:
-    """Each part's answer; one that is frozen neither answers nor fails, and is not waited for."""
-    asked = [(name, _threads[name].submit(_ask, name, check)) for name, check in CHECKS]
+def _check_all() -> list[Part]:
+    """The state of each part. A frozen one, which neither answers nor fails, is not waited for."""
+    running = [(name, _threads[name].submit(_check, name, check)) for name, check in CHECKS]
     ends_at, parts = time.monotonic() + LONGEST_SECONDS, []
-    for name, answer in asked:
+    for name, result in running:
         try:
-            parts.append(answer.result(max(0, ends_at - time.monotonic())))
+            parts.append(result.result(max(0, ends_at - time.monotonic())))
         except TimeoutError:
-            answer.cancel()
+            result.cancel()
             parts.append(
                 Part(
                     name=name,
@@ -94,20 +93,20 @@ def _ask_all() -> list[Part]:
     return parts
 
 
-def _ask(name: str, check: Callable[[], str]) -> Part:
-    begun = time.perf_counter()
+def _check(name: str, check: Callable[[], str]) -> Part:
+    started = time.perf_counter()
     status: Literal["ok", "failed"] = "ok"
     try:
         detail = check()
-    except Unwell as exc:
+    except Unhealthy as exc:
         status, detail = "failed", str(exc)
-    except (Error, redis.RedisError, OSError) as exc:
+    except (Error, *valkey.ERRORS) as exc:
         # The kind of fault, not its text: that may name hosts, and this answer is public.
         status, detail = "failed", f"not reachable ({type(exc).__name__})"
     finally:
         connection.close()  # this thread's own
-    taken = round((time.perf_counter() - begun) * 1000, 1)
-    return Part(name=name, status=status, detail=detail, duration_ms=taken)
+    duration_ms = round((time.perf_counter() - started) * 1000, 1)
+    return Part(name=name, status=status, detail=detail, duration_ms=duration_ms)
 
 
 def _database() -> str:
@@ -116,24 +115,20 @@ def _database() -> str:
     return "answers"
 
 
-def _broker_client() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
-
-
 def _broker() -> str:
-    with _broker_client() as client:
+    with valkey.connect() as client:
         policy = client.config_get("maxmemory-policy").get("maxmemory-policy", "unknown")
     if policy not in {"noeviction", "unknown"}:
-        raise Unwell(f"evicts keys when full ({policy}): jobs could be delayed")
+        raise Unhealthy(f"evicts keys when full ({policy}): jobs could be delayed")
     return "answers"
 
 
 def _processes() -> str:
-    with _broker_client() as client:
+    with valkey.connect() as client:
         beats = client.mget([f"alive:{name}" for name in PROCESSES])
     missing = [name for name, beat in zip(PROCESSES, beats, strict=True) if beat is None]
     if missing:
-        raise Unwell(f"no sign of life from {', '.join(missing)}")
+        raise Unhealthy(f"no sign of life from {', '.join(missing)}")
     return f"{', '.join(PROCESSES)} are alive"
 
 
@@ -145,14 +140,14 @@ def _jobs() -> str:
         )
         waiting, oldest = cursor.fetchone()
     if oldest > STUCK_SECONDS:
-        raise Unwell(f"{waiting} jobs wait, the oldest for {oldest:.0f} s")
+        raise Unhealthy(f"{waiting} jobs wait, the oldest for {oldest:.0f} s")
     return f"{waiting} jobs wait"
 
 
 def _disk() -> str:
     free = shutil.disk_usage(settings.DATA_DIR).free
     if free < MIN_FREE_BYTES:
-        raise Unwell(f"only {free // 1_000_000} MB free")
+        raise Unhealthy(f"only {free // 1_000_000} MB free")
     return "has room"
 
 
@@ -167,10 +162,10 @@ CHECKS = (
 
 def document() -> dict[str, Any]:
     """The OpenAPI document of what is served."""
-    found: dict[str, Any] = SchemaGenerator().get_schema(  # type: ignore[no-untyped-call]
+    schema: dict[str, Any] = SchemaGenerator().get_schema(  # type: ignore[no-untyped-call]
         request=None, public=True
     )
-    return found
+    return schema
 
 
 @cache
@@ -179,5 +174,5 @@ def _document_bytes() -> bytes:
 
 
 def openapi_json(request: HttpRequest) -> HttpResponse:
-    """`GET /openapi.json`; the code cannot change while it runs, so it is built once."""
+    """`GET /openapi.json`, built once a process."""
     return HttpResponse(_document_bytes(), content_type="application/json")

@@ -1,31 +1,29 @@
-"""What happens right now: short Valkey streams that the open requests of customers read.
+"""Live updates through Valkey: short streams that open requests follow, messages to listeners.
 
-Nothing here is the truth. A delta that gets lost is not sent again, because the finished message
-in PostgreSQL carries the whole text; pub/sub only says that there is more to read.
+Nothing here is the truth. A lost update is not sent again: the finished message in PostgreSQL
+carries the whole text. Pub/sub only says that there is more to read.
 """
 
 import asyncio
 import contextlib
 import logging
-import threading
-import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
 import orjson
 import redis
-import redis.asyncio
-from django.conf import settings
 
+from chatplatform import valkey
 from chatplatform.api.encoding import as_json
 from chatplatform.api.errors import ApiError
 
 log = logging.getLogger(__name__)
 _PREFIX = "live:"
-_KEPT_SECONDS = 300
-_KEPT_ENTRIES = 5000
-_PAUSE_SECONDS = 2.0  # after a failure: no request waits twice for a broker that is away
+_STREAM_SECONDS = 300  # how long a stream is kept after its last event
+_STREAM_EVENTS = 5000  # how many of its events are kept, about
+
+_best_effort = valkey.BestEffort("live update dropped")
 
 
 class BrokerAway(ApiError):
@@ -34,111 +32,69 @@ class BrokerAway(ApiError):
     headers: ClassVar[dict[str, str]] = {"Retry-After": "2"}
 
 
-class _Publisher:
-    def __init__(self) -> None:
-        self._client = redis.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, max_connections=64
-        )
-        self._away_until = 0.0
+def append(stream: str, event: str, data: dict[str, Any]) -> None:
+    """Add an event to a stream. Best effort: never raises, waits 1 s at most."""
+    key = _PREFIX + stream
 
-    def push(self, name: str, event: str, data: dict[str, Any]) -> None:
-        key = _PREFIX + name
-        with self._best_effort(), self._client.pipeline(transaction=False) as pipe:
+    def send(client: redis.Redis) -> None:
+        with client.pipeline(transaction=False) as pipe:
             pipe.xadd(
                 key,
                 {"event": event, "data": as_json(data)},
-                maxlen=_KEPT_ENTRIES,
+                maxlen=_STREAM_EVENTS,
                 approximate=True,
             )
-            pipe.expire(key, _KEPT_SECONDS)
+            pipe.expire(key, _STREAM_SECONDS)
             pipe.publish(key, b"")
             pipe.execute()
 
-    def signal(self, name: str, data: dict[str, Any]) -> None:
-        with self._best_effort():
-            self._client.publish(_PREFIX + name, as_json(data))
-
-    def keep(self, name: str, value: bytes, seconds: int) -> None:
-        try:
-            self._client.set(_PREFIX + name, value, ex=seconds)
-        except (redis.RedisError, OSError) as exc:
-            raise BrokerAway from exc
-
-    def take(self, name: str) -> bytes | None:
-        try:
-            found: Any = self._client.getdel(_PREFIX + name)
-        except (redis.RedisError, OSError) as exc:
-            raise BrokerAway from exc
-        return bytes(found) if found is not None else None
-
-    @contextlib.contextmanager
-    def _best_effort(self) -> Iterator[None]:
-        if time.monotonic() < self._away_until:
-            raise _Away
-        try:
-            yield
-        except (redis.RedisError, OSError) as exc:
-            self._away_until = time.monotonic() + _PAUSE_SECONDS
-            log.warning("live update dropped: %s", exc)
+    _best_effort(send, None)
 
 
-class _Away(Exception):
-    """The broker did not answer a moment ago."""
+def publish(channel: str, data: dict[str, Any]) -> None:
+    """Send a message to whoever listens now; stored nowhere. Best effort, as `append`."""
+
+    def send(client: redis.Redis) -> None:
+        client.publish(_PREFIX + channel, as_json(data))
+
+    _best_effort(send, None)
 
 
-_publisher: _Publisher | None = None
-_publisher_lock = threading.Lock()
+def store(name: str, value: bytes, *, seconds: int) -> None:
+    """Store a value for a time, for one `pop`; 503 if the broker is away."""
+    try:
+        valkey.shared().set(_PREFIX + name, value, ex=seconds)
+    except valkey.ERRORS as exc:
+        raise BrokerAway from exc
 
 
-def _the_publisher() -> _Publisher:
-    global _publisher  # noqa: PLW0603 - one connection pool a process
-    with _publisher_lock:
-        if _publisher is None:
-            _publisher = _Publisher()
-    return _publisher
-
-
-def push(name: str, event: str, data: dict[str, Any]) -> None:
-    """Add an event to the stream `name`; best effort, never raises, waits 1 s at most."""
-    with contextlib.suppress(_Away):
-        _the_publisher().push(name, event, data)
-
-
-def signal(name: str, data: dict[str, Any]) -> None:
-    """Say something to whoever listens to `name` at this moment; kept nowhere, as `push` else."""
-    with contextlib.suppress(_Away):
-        _the_publisher().signal(name, data)
-
-
-def keep(name: str, value: bytes, *, seconds: int) -> None:
-    """Keep a value for a while, for one `take`; 503 with the broker away."""
-    _the_publisher().keep(name, value, seconds)
-
-
-def take(name: str) -> bytes | None:
-    """A kept value, which is gone then: of two that come at once, one gets it."""
-    return _the_publisher().take(name)
+def pop(name: str) -> bytes | None:
+    """A stored value, which is removed: of two callers at once, one gets it. 503 as `store`."""
+    try:
+        value: Any = valkey.shared().getdel(_PREFIX + name)
+    except valkey.ERRORS as exc:
+        raise BrokerAway from exc
+    return bytes(value) if value is not None else None
 
 
 class Listener:
-    """One pattern subscription for all the open requests of this process."""
+    """One pattern subscription for all open requests of this process."""
 
     def __init__(self) -> None:
-        self._client = redis.asyncio.Redis.from_url(
-            settings.REDIS_URL, socket_connect_timeout=1, decode_responses=False
-        )
-        self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
-        self._hearing: dict[str, set[asyncio.Queue[dict[str, Any]]]] = defaultdict(set)
+        self._client = valkey.connect_async()
+        # By key: who follows a stream, and who gets the messages of a channel.
+        self._followers: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self._inboxes: dict[str, set[asyncio.Queue[dict[str, Any]]]] = defaultdict(set)
         self._task: asyncio.Task[None] | None = None
-        self._up = asyncio.Event()
+        self._is_subscribed = asyncio.Event()
 
-    async def wait_until_up(self, seconds: float = 1.0) -> None:
-        """Until what is signalled is heard; not longer, for the broker may be away."""
-        self._begin()
+    async def wait_until_subscribed(self, seconds: float = 1.0) -> None:
+        """Wait until messages arrive; not longer than `seconds`, for the broker may be away."""
+        self._start()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._up.wait(), seconds)
+            await asyncio.wait_for(self._is_subscribed.wait(), seconds)
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._listen())
 
@@ -150,40 +106,40 @@ class Listener:
                     self._wake_all()
                     async for message in pubsub.listen():
                         if message["type"] == "psubscribe":
-                            self._up.set()
+                            self._is_subscribed.set()
                         if message["type"] == "pmessage":
                             self._wake(message["channel"].decode())
-                            self._tell(message["channel"].decode(), message["data"])
-            except (redis.RedisError, OSError) as exc:
-                self._up.clear()
+                            self._deliver(message["channel"].decode(), message["data"])
+            except valkey.ERRORS as exc:
+                self._is_subscribed.clear()
                 log.warning("live subscription lost, trying again: %s", exc)
                 await asyncio.sleep(0.5)
 
     def _wake(self, key: str) -> None:
-        for event in self._waiting.get(key, ()):
+        for event in self._followers.get(key, ()):
             event.set()
 
-    def _tell(self, key: str, said: bytes) -> None:
-        for heard in self._hearing.get(key, ()):
-            heard.put_nowait(orjson.loads(said) if said else {})
-
     def _wake_all(self) -> None:
-        for key in list(self._waiting):
+        for key in list(self._followers):
             self._wake(key)
 
+    def _deliver(self, key: str, payload: bytes) -> None:
+        for inbox in self._inboxes.get(key, ()):
+            inbox.put_nowait(orjson.loads(payload) if payload else {})
+
     async def follow(
-        self, name: str, *, poll_seconds: float = 1.0
+        self, stream: str, *, poll_seconds: float = 1.0
     ) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
         """The events of a stream from its beginning, as they come.
 
         Yields None at least every `poll_seconds`, so that the caller can look at the database:
         with the broker away a reply still arrives, only later.
         """
-        self._begin()
-        key, wake, position = _PREFIX + name, asyncio.Event(), "-"
-        self._waiting[key].add(wake)
+        self._start()
+        key, wake, position = _PREFIX + stream, asyncio.Event(), "-"
+        self._followers[key].add(wake)
         try:
-            yield None  # from here on nothing is missed: now is the time to look
+            yield None  # from here on no event is missed: time for a first look at the database
             while True:
                 wake.clear()
                 for entry_id, fields in await self._read(key, position):
@@ -196,32 +152,32 @@ class Listener:
                 if not wake.is_set():
                     yield None
         finally:
-            self._waiting[key].discard(wake)
-            if not self._waiting[key]:
-                del self._waiting[key]
+            self._followers[key].discard(wake)
+            if not self._followers[key]:
+                del self._followers[key]
 
-    async def signals(
-        self, name: str, *, poll_seconds: float = 5.0
+    async def messages(
+        self, channel: str, *, poll_seconds: float = 5.0
     ) -> AsyncIterator[dict[str, Any] | None]:
-        """What `signal` says to `name` from now on; None at least every `poll_seconds`."""
-        self._begin()
-        key, heard = _PREFIX + name, asyncio.Queue[dict[str, Any]]()
-        self._hearing[key].add(heard)
+        """What is published in a channel from now on; None at least every `poll_seconds`."""
+        self._start()
+        key, inbox = _PREFIX + channel, asyncio.Queue[dict[str, Any]]()
+        self._inboxes[key].add(inbox)
         try:
-            yield None  # from here on nothing is missed
+            yield None  # from here on no message is missed
             while True:
-                said = None
+                message = None
                 with contextlib.suppress(TimeoutError):
-                    said = await asyncio.wait_for(heard.get(), poll_seconds)
-                yield said
+                    message = await asyncio.wait_for(inbox.get(), poll_seconds)
+                yield message
         finally:
-            self._hearing[key].discard(heard)
-            if not self._hearing[key]:
-                del self._hearing[key]
+            self._inboxes[key].discard(inbox)
+            if not self._inboxes[key]:
+                del self._inboxes[key]
 
     async def _read(self, key: str, position: str) -> list[tuple[bytes, dict[bytes, bytes]]]:
         try:
             entries: Any = await self._client.xrange(key, min=position)
             return list(entries)
-        except (redis.RedisError, OSError):
+        except valkey.ERRORS:
             return []

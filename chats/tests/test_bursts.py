@@ -147,10 +147,10 @@ def test_no_attempt_left_hands_all_of_them_over(server, chat, monkeypatch):
 
 
 def test_waiters_of_earlier_messages_are_sent_to_the_last(server, chat, monkeypatch):
-    pushed = []
-    monkeypatch.setattr(live, "push", lambda name, event, data: pushed.append((name, event, data)))
+    appended = []
+    monkeypatch.setattr(live, "append", lambda *event: appended.append(event))
     first, second = ask(server, chat, KNOWN), ask(server, chat, "please")
-    assert pushed == [(f"reply:{first}", "joined", {"message_id": second})]
+    assert appended == [(f"reply:{first}", "joined", {"message_id": second})]
 
 
 def test_the_same_message_twice_moves_nothing(server, chat):

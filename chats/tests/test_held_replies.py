@@ -144,7 +144,7 @@ def test_words_are_taken_back_when_the_chat_has_another_owner(site, server, chat
 
 
 def test_the_answer_comes_with_the_broker_silent(site, server, chat, worker, monkeypatch):
-    monkeypatch.setattr("chatplatform.web.live.push", lambda *_: None)
+    monkeypatch.setattr("chatplatform.web.live.append", lambda *_: None)
     status, _, body = ask(site, server, chat)
     assert (status, json.loads(body)["status"]) == (200, "answered")
 

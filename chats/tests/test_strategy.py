@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from chatplatform import valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats import tasks
@@ -133,7 +134,7 @@ def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
     presence.touch(ben.user)
     assert presence.online(client_a.pk) == {ben.user.pk}
     key = f"presence:{client_a.pk}"
-    presence._shared()._client.zincrby(key, -91, str(ben.user.pk))
+    valkey.shared().zincrby(key, -91, str(ben.user.pk))
     assert presence.online(client_a.pk) == set()
     (chat,) = waiting(bot, 1)
     routing.assign_waiting(client_a.pk)
@@ -142,7 +143,8 @@ def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
 
 def test_without_valkey_nobody_seems_to_be_there(ben, client_a, settings, monkeypatch):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    monkeypatch.setattr("chats.services.core.presence._presence", None)
+    monkeypatch.setattr(valkey, "shared", valkey.connect)
+    monkeypatch.setattr(presence, "_best_effort", valkey.BestEffort("presence unknown"))
     presence.touch(ben.user)
     assert presence.online(client_a.pk) == set()
 

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from chatplatform.api.errors import json_response
 from chatplatform.web.live import Listener
+from chatplatform.web.stream_events import StreamEvent
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
 from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import messages
@@ -104,23 +105,23 @@ async def _follow(
 ) -> Events:
     """The turn's events; ends with `done`, at the latest after the longest wait."""
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
-    yield ServerSent("message", turn["message"])
+    yield ServerSent(StreamEvent.MESSAGE, turn["message"])
     answered_with: str | None = str(message.pk)
     while answered_with:
         stream, answered_with = f"reply:{answered_with}", None
         async for item in listener.follow(stream):
             event, data = item or ("", {})
-            if event in {"delta", "reset"}:
+            if event in {StreamEvent.DELTA, StreamEvent.RESET}:
                 yield ServerSent(event, data)
                 continue
-            if event == "joined":
+            if event == StreamEvent.JOINED:
                 # A later message of the burst: the reply to it is the reply to this one.
                 answered_with = data["message_id"]
                 break
             turn = await in_thread(_turn_now, message, turn)
             if turn["status"] != "pending" or time.monotonic() > ends_at:
                 break
-    yield ServerSent("done", await in_thread(shape, turn))
+    yield ServerSent(StreamEvent.DONE, await in_thread(shape, turn))
 
 
 def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:

@@ -21,16 +21,16 @@ def make(access_token: str) -> str:
     """A ticket for the sign-in of a valid access token; 503 with the broker away."""
     ticket = secrets.token_urlsafe(32)
     claims = tokens.claims_of(access_token)
-    live.keep(_name(ticket), orjson.dumps(claims), seconds=LIFETIME_SECONDS)
+    live.store(_name(ticket), orjson.dumps(claims), seconds=LIFETIME_SECONDS)
     return ticket
 
 
 def redeem(ticket: str) -> Claims | None:
     """The claims that a ticket was made for; None for one that is unknown, used or too old."""
-    kept = live.take(_name(ticket))
-    if kept is None:
+    stored = live.pop(_name(ticket))
+    if stored is None:
         return None
-    user_id, token_version, family = orjson.loads(kept)
+    user_id, token_version, family = orjson.loads(stored)
     return user_id, token_version, uuid.UUID(family)
 
 

@@ -108,7 +108,7 @@ def announce(
         cursor.execute(_ANNOUNCE, given)
         event.rank, event.position = cursor.fetchone()
     event._state.adding = False
-    transaction.on_commit(lambda: live.signal(channel_of(client_id), {}))
+    transaction.on_commit(lambda: live.publish(channel_of(client_id), {}))
     return event
 
 

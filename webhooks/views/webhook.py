@@ -10,6 +10,7 @@ from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.web.live import Listener
+from chatplatform.web.stream_events import StreamEvent
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
 from identity.auth import ADMIN, TenantViewSet
 from webhooks.models import Delivery
@@ -201,6 +202,6 @@ def _until_ended(begun: Delivery) -> Any:
         while found["status"] == "pending" and loop.time() < ends_at:
             await asyncio.sleep(_TEST_LOOK_SECONDS)
             found = await in_thread(read)
-        yield ServerSent("done", found)
+        yield ServerSent(StreamEvent.DONE, found)
 
     return follow

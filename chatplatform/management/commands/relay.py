@@ -5,14 +5,12 @@ import signal
 import time
 from typing import Any
 
-import redis
 from celery import Celery
-from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from chatplatform import jobs
+from chatplatform import jobs, valkey
 from chatplatform.celery import app
 from chatplatform.jobs import heartbeat
 
@@ -59,9 +57,7 @@ class Relay:
     def __init__(self, celery: Celery) -> None:
         self.celery = celery
         self.swept_at = 0.0
-        self.broker = redis.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1
-        )
+        self.broker = valkey.connect(timeout_seconds=2)
         self.broker_run_id = ""
 
     def turn(self) -> bool:
@@ -84,7 +80,7 @@ class Relay:
             declared.task.apply_async(
                 kwargs={"job_id": job_id}, queue=str(declared.queue), retry=False
             )
-        except (OperationalError, redis.RedisError, OSError) as exc:
+        except (OperationalError, *valkey.ERRORS) as exc:
             # The row stays due; it is hinted again when the broker is back.
             log.warning("broker away, job %s waits: %s", job_id, exc)
             time.sleep(0.5)
@@ -93,7 +89,7 @@ class Relay:
         """A restarted broker may have lost every hint: then all that waits is hinted anew."""
         try:
             run_id = str(self.broker.info("server")["run_id"])
-        except (redis.RedisError, OSError) as exc:
+        except valkey.ERRORS as exc:
             log.warning("broker does not answer: %s", exc)
             return
         if self.broker_run_id and run_id != self.broker_run_id:

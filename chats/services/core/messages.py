@@ -18,6 +18,7 @@ from chatplatform.api.pagination import Page, as_page, numbers_of
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
 from chatplatform.web import live
+from chatplatform.web.stream_events import StreamEvent
 from chats.models import (
     AssignType,
     Channel,
@@ -214,7 +215,9 @@ def request_reply(chat: LockedConversation, message: Message) -> None:
     def join(args: dict[str, Any]) -> dict[str, Any]:
         before = args["message_id"]
         transaction.on_commit(
-            lambda: live.push(f"reply:{before}", "joined", {"message_id": str(message.pk)})
+            lambda: live.append(
+                f"reply:{before}", StreamEvent.JOINED, {"message_id": str(message.pk)}
+            )
         )
         return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), before]}
 

@@ -20,6 +20,7 @@ from django.db import Error
 from chatplatform.api.errors import Invalid
 from chatplatform.web import live
 from chatplatform.web.live import Listener
+from chatplatform.web.stream_events import StreamEvent
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
 from chats.models import Conversation
 from chats.services.core import presence
@@ -39,7 +40,7 @@ Entry = tuple[Position, ServerSent]
 
 def say(client_id: int, event: str, data: dict[str, Any]) -> None:
     """Tell a client's open screens something of the moment, such as who is typing."""
-    live.signal(events.channel_of(client_id), {"event": event, "data": data})
+    live.publish(events.channel_of(client_id), {"event": event, "data": data})
 
 
 def say_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
@@ -51,7 +52,7 @@ def say_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
     )
     say(
         chat.client_id,
-        "typing",
+        StreamEvent.TYPING,
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
 
@@ -129,7 +130,7 @@ class _Hub:
             _hubs.pop(self.client.pk, None)
 
     async def _run(self) -> None:
-        async for said in self.listener.signals(events.channel_of(self.client.pk)):
+        async for said in self.listener.messages(events.channel_of(self.client.pk)):
             if said and "event" in said:
                 self._hand_out(said)
                 continue
@@ -141,14 +142,15 @@ class _Hub:
     def _tell_presence(self, user: User, *, is_online: bool) -> None:
         if user.role != Role.VIEWER:
             about = {"user_id": user.pk, "name": user.full_name, "is_online": is_online}
-            self.in_thread.threads.submit(say, self.client.pk, "presence", about)
+            self.in_thread.threads.submit(say, self.client.pk, StreamEvent.PRESENCE, about)
 
     def _hand_out(self, said: dict[str, Any]) -> None:
         data = said["data"]
-        if said["event"] == "presence" and not data["is_online"] and self.present[data["user_id"]]:
+        went = said["event"] == StreamEvent.PRESENCE and not data["is_online"]
+        if went and self.present[data["user_id"]]:
             # Gone from another process, and still here: say so after it.
             again = data | {"is_online": True}
-            self.in_thread.threads.submit(say, self.client.pk, "presence", again)
+            self.in_thread.threads.submit(say, self.client.pk, StreamEvent.PRESENCE, again)
         moment = ServerSent(said["event"], said["data"])
         for screen in self.screens:
             screen.moments.append(moment)
@@ -218,9 +220,9 @@ async def _follow(
     hub = _join(screen, begin)
     check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     try:
-        await hub.listener.wait_until_up()
+        await hub.listener.wait_until_subscribed()
         online = await hub.in_thread(presence.online, hub.client.pk)
-        yield ServerSent("ready", {"user_id": screen.user.pk, "online": sorted(online)})
+        yield ServerSent(StreamEvent.READY, {"user_id": screen.user.pk, "online": sorted(online)})
         while True:
             screen.wake.clear()
             found = hub.after(position)

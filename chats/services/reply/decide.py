@@ -15,6 +15,7 @@ from bots.models import Approval, FunctionCall, Prompt
 from bots.services import function_calls, retrieval
 from chatplatform import jobs
 from chatplatform.web import live
+from chatplatform.web.stream_events import StreamEvent
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import canned_replies, messages
 from chats.services.reply import billing, confirmations
@@ -130,7 +131,7 @@ def _quote(
     if extract is None:
         return HandOver("no_answer", receipt | {"decision": "nothing_to_quote"})
     for sentence in chunking.split_sentences(extract.text):
-        live.push(stream_of(message), "delta", {"text": f"{sentence} "})
+        live.append(stream_of(message), StreamEvent.DELTA, {"text": f"{sentence} "})
     citations = [
         {
             "document_id": cited.document_id,
@@ -175,9 +176,11 @@ def ask_model(
     try:
         made = _engine(prompt).answer(
             question,
-            on_delta=lambda piece: live.push(stream, "delta", {"text": piece}),
+            on_delta=lambda piece: live.append(stream, StreamEvent.DELTA, {"text": piece}),
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
-            toolbox=turn.toolbox(lambda: live.push(stream, "reset", {})) if turn else None,
+            toolbox=turn.toolbox(lambda: live.append(stream, StreamEvent.RESET, {}))
+            if turn
+            else None,
         )
     except function_calls.ApprovalNeeded as needed:
         return _wait_for(needed.call, message, receipt)
@@ -242,7 +245,7 @@ def _without_model(
 ) -> Decision:
     """What follows where the model gave no answer that can be used."""
     log.warning("the model gave no usable answer: %s", error)
-    live.push(stream_of(message), "reset", {})
+    live.append(stream_of(message), StreamEvent.RESET, {})
     receipt |= {"engine_error": str(error)[:300], "usage": _tokens(error.usage)}
     if turn and turn.has_acted:
         # No quotation tells of what was done, and "not found" would hide it.

@@ -8,6 +8,7 @@ from django.db import IntegrityError
 
 from chatplatform import jobs
 from chatplatform.web import live
+from chatplatform.web.stream_events import StreamEvent
 from chats.models import (
     AssignType,
     Conversation,
@@ -37,7 +38,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         _tell_listeners(message)
         return
     if jobs.current_attempt() > 1:
-        live.push(stream_of(message), "reset", {})
+        live.append(stream_of(message), StreamEvent.RESET, {})
     burst = _burst(message, earlier)
     decision = decide.decide(chat, message, burst)
     try:
@@ -86,7 +87,7 @@ def _is_bots_turn(chat: Conversation) -> bool:
 
 
 def _tell_listeners(message: Message) -> None:
-    live.push(stream_of(message), "done", {})
+    live.append(stream_of(message), StreamEvent.DONE, {})
 
 
 def _say(
@@ -102,7 +103,8 @@ def _say(
         if locked.version != chat.version or not _is_bots_turn(locked):
             log.info("reply to %s dropped: the conversation changed hands", message.pk)
             billing.release(message)
-            live.push(stream_of(message), "reset", {})  # what was shown of it does not count
+            # What was shown of it does not count.
+            live.append(stream_of(message), StreamEvent.RESET, {})
             return
         receipt = billing.settle(message, decision.receipt)
         if earlier:
