@@ -357,6 +357,11 @@ def _record(row: FunctionCall, status: CallStatus, *, error: str = "", **found: 
     ).update(status=row.status, error=row.error, **found)
 
 
+def ordering_key(conversation_id: uuid.UUID | None) -> str:
+    """Of all jobs that answer in a conversation: they run one after the other."""
+    return f"chat:{conversation_id}"
+
+
 # --- approval -----------------------------------------------------------------------------------
 
 
@@ -378,7 +383,7 @@ def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> Function
         jobs.enqueue(
             "chats.continue_after_approval",
             client_id=bot.client_id,
-            ordering_key=f"chat:{row.conversation_id}",
+            ordering_key=ordering_key(row.conversation_id),
             call_id=str(call_id),
         )
     return row

@@ -128,7 +128,7 @@ def test_a_twin_in_flight_is_told_to_wait(server):
         thread.start()
         thread.join()
 
-    with run_before("chats.services.core.messages.open_with", send_again):
+    with run_before("chats.services.reply.incoming.open_chat", send_again):
         first = server.post("/ai/client/chat", CHAT, **KEY)
 
     assert first.status_code == 201

@@ -18,6 +18,7 @@ from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox
 from chats.services.exchange import exporting
 from chats.services.insight import assist
+from chats.services.reply import incoming
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import message as message_shapes
@@ -48,7 +49,7 @@ class ClientChatViewSet(TenantViewSet):
         self, request: Request, body: conversation_shapes.ChatCreation
     ) -> conversation_shapes.Conversation:
         """Open a conversation, with the customer's first message where there is one."""
-        return conversation_shapes.Conversation.from_row(messages.open_with(self.key, body))
+        return conversation_shapes.Conversation.from_row(incoming.open_chat(self.key, body))
 
     @operation(
         "AI / client",
@@ -67,7 +68,7 @@ class ClientChatViewSet(TenantViewSet):
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
         `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
         """
-        message, is_new = messages.receive_by(self.key, chat_id, body)
+        message, is_new = incoming.receive_by(self.key, chat_id, body)
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), is_new=is_new
         )
@@ -119,7 +120,7 @@ class ClientChatViewSet(TenantViewSet):
         """
         chat = conversations.get(self.key, chat_id)
         with attachments.kept(body.files) as files:
-            message, is_new = messages.receive(chat, body.words, files=files)
+            message, is_new = incoming.receive(chat, body.words, files=files)
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), is_new=is_new
         )
@@ -150,7 +151,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; answered already, it is told again."""
-        message = messages.request_reply_again(conversations.get(self.key, chat_id))
+        message = incoming.request_reply_again(conversations.get(self.key, chat_id))
         return reply_responses.respond(message, reply=reply_responses.asked(request))
 
     @operation(

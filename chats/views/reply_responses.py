@@ -15,6 +15,8 @@ from chatplatform.web.stream_events import StreamEvent
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
 from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import messages
+from chats.services.reply import incoming
+from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
@@ -42,7 +44,7 @@ def respond(
 def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
     # In this order: a reply is stored before its job ends.
-    is_coming = messages.is_to_be_answered(message)
+    is_coming = incoming.is_reply_coming(message)
     reply = messages.reply_to(message)
     now = Conversation.objects.only("assign_type", "handoff_reason", "status")
     chat = now.get(pk=message.conversation_id)
@@ -108,7 +110,7 @@ async def _follow(
     yield ServerSent(StreamEvent.MESSAGE, turn["message"])
     answered_with: str | None = str(message.pk)
     while answered_with:
-        stream, answered_with = f"reply:{answered_with}", None
+        stream, answered_with = ReplyStream(answered_with).name, None
         async for item in listener.follow(stream):
             event, data = item or ("", {})
             if event in {StreamEvent.DELTA, StreamEvent.RESET}:

@@ -3,10 +3,9 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypedDict, Unpack
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -15,10 +14,7 @@ from bots.knowledge import language as languages
 from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, as_page, numbers_of
-from chatplatform.jobs import NO_WAIT, enqueue, postpone
-from chatplatform.models import Job, JobState
-from chatplatform.web import live
-from chatplatform.web.stream_events import StreamEvent
+from chatplatform.jobs import enqueue
 from chats.models import (
     AssignType,
     Channel,
@@ -27,20 +23,16 @@ from chats.models import (
     Message,
     MessageStatus,
     SenderType,
-    Status,
     text_content,
 )
-from chats.services.core import attachments, conversations, fast_sql, lifecycle, tags
+from chats.services.core import attachments, conversations, fast_sql, lifecycle
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
-from chats.shapes.conversation import ChatCreation
 from identity.models import ApiKey, User
 from webhooks.services import announce
 
 # Where a message is only read once the channel's own server has it.
 MESSAGING_CHANNELS = {Channel.SOCIALNET, Channel.PHOTOAPP, Channel.CHATAPP, Channel.LOCALAPP}
-# However fast a customer writes, after so many waits the bot replies.
-LONGEST_BURST = 5
 
 
 class IdTaken(ApiError):
@@ -53,11 +45,6 @@ class AgentHasChat(ApiError):
     detail = "An agent has this chat: nothing answers in the bot's name."
 
 
-class NothingToAnswer(ApiError):
-    code, status = "nothing_to_answer", 409
-    detail = "The customer has not said anything yet."
-
-
 @dataclass(frozen=True)
 class Author:
     """Who a new message is from."""
@@ -65,13 +52,6 @@ class Author:
     type: SenderType
     id: str | None = None
     name: str = ""
-
-
-class Received(NamedTuple):
-    """A customer's message as it is stored, and whether it was stored by this request."""
-
-    message: Message
-    is_new: bool
 
 
 class Details(TypedDict, total=False):
@@ -88,87 +68,6 @@ class Details(TypedDict, total=False):
     sent_at: datetime | None
 
 
-def open_with(key: ApiKey, given: ChatCreation) -> Conversation:
-    """Open a conversation together with its first message, where one is given."""
-    with transaction.atomic():
-        chat = conversations.open_(key, given)
-        tags.begin(chat)
-        if given.message:
-            _receive(chat, message_shapes.ConvMessage(text=given.message, language=given.language))
-    return chat
-
-
-def receive(
-    chat: Conversation, given: message_shapes.ConvMessage, *, files: Sequence[attachments.Kept] = ()
-) -> Received:
-    """Store a customer's message and, where the bot is to answer, the job that will.
-
-    The same `client_message_id` again gives the message of the first time. A snoozed chat opens,
-    and so does one that ended a short while ago; after a longer while the message begins a new
-    chat, which the message names.
-    """
-    with transaction.atomic():
-        return _receive(conversations.lock(chat), given, files)
-
-
-def receive_by(key: ApiKey, chat_id: uuid.UUID, given: message_shapes.ConvMessage) -> Received:
-    """`receive` in a chat that the key may see; 404 for any other."""
-    with transaction.atomic():
-        return _receive(conversations.lock_visible(key, chat_id), given)
-
-
-def _receive(
-    chat: LockedConversation,
-    given: message_shapes.ConvMessage,
-    files: Sequence[attachments.Kept] = (),
-) -> Received:
-    client_message_id = _id_of(given)
-    chat, known = place(chat, client_message_id)
-    if known:
-        return Received(known, is_new=False)
-    spoken = given.language or languages.detect(given.text, default=chat.language)
-    message = append(
-        chat,
-        author=Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
-        content=content_of(chat, given, files),
-        language=spoken,
-        client_message_id=client_message_id,
-    )
-    attachments.attach(message, files)
-    enqueue_translation(message)
-    if given.reply != "none":
-        request_reply(chat, message)
-    return Received(message, is_new=True)
-
-
-def enqueue_translation(message: Message) -> None:
-    """Have a customer's new message translated, where the client and a model are for it."""
-    if not settings.LLM_BASE_URL or not message.text:
-        return
-    client = message.client
-    if (
-        client.config.auto_translate
-        and message.language.split("-")[0] != client.default_language.split("-")[0]
-    ):
-        enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
-
-
-def place(
-    chat: LockedConversation, client_message_id: str | None
-) -> tuple[LockedConversation, Message | None]:
-    """The open chat that a customer's message belongs to; the message, if known."""
-    customer = Author(SenderType.CUSTOMER)
-    known = find_known(chat, client_message_id, customer)
-    while known is None and chat.status == Status.ENDED and not _ended_lately(chat):
-        chat = _next_chat(chat)
-        known = find_known(chat, client_message_id, customer)
-    if known is None and chat.status == Status.ENDED:
-        lifecycle.reopen(chat)
-    elif known is None and chat.status == Status.SNOOZED:
-        lifecycle.wake(chat)
-    return chat, known
-
-
 def content_of(
     chat: Conversation,
     given: message_shapes.ConvMessage | desk_shapes.ManualChatMessageDto,
@@ -182,72 +81,7 @@ def content_of(
     ]
 
 
-def _ended_lately(chat: Conversation) -> bool:
-    window = timedelta(minutes=chat.client.config.reopen_window_minutes)
-    return chat.ended_at is not None and timezone.now() < chat.ended_at + window
-
-
-def _next_chat(chat: LockedConversation) -> LockedConversation:
-    """The chat that follows one that ended long ago: the one there is, or a new one."""
-    found = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
-    if found:
-        return conversations.lock(found)
-    return conversations.begin(
-        chat.bot,
-        customer=chat.customer,
-        opened_by_key_id=chat.opened_by_key_id,
-        channel=chat.channel,
-        language=chat.language,
-        location=chat.location,
-        previous_chat=chat,
-    )
-
-
-def request_reply(chat: LockedConversation, message: Message) -> None:
-    """Let the bot reply, if it has the chat.
-
-    One reply for messages that come close together, where that is set.
-    """
-    if chat.assign_type != AssignType.BOT:
-        return
-    wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
-
-    def join(args: dict[str, Any]) -> dict[str, Any]:
-        before = args["message_id"]
-        transaction.on_commit(
-            lambda: live.append(
-                f"reply:{before}", StreamEvent.JOINED, {"message_id": str(message.pk)}
-            )
-        )
-        return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), before]}
-
-    if wait and postpone(
-        "chats.generate_reply",
-        ordering_key=_ordering_key(chat.pk),
-        wait=wait,
-        at_most=wait * LONGEST_BURST,
-        change=join,
-    ):
-        return
-    _enqueue_reply(chat, message, wait=wait)
-
-
-def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WAIT) -> None:
-    enqueue(
-        "chats.generate_reply",
-        client_id=chat.client_id,
-        ordering_key=_ordering_key(chat.pk),
-        wait=wait,
-        message_id=str(message.pk),
-    )
-
-
-def _ordering_key(chat_id: uuid.UUID) -> str:
-    """One ordering key a conversation: replies come in the order of the messages."""
-    return f"chat:{chat_id}"
-
-
-def _id_of(given: message_shapes.ConvMessage) -> str | None:
+def client_message_id_of(given: message_shapes.ConvMessage) -> str | None:
     """What names a message again: its sender's id, or the Idempotency-Key of the request."""
     return given.client_message_id or idempotency.current_id()
 
@@ -273,7 +107,7 @@ def find_known(
 
 def append_of_assistant(chat: Conversation, given: message_shapes.ConvMessage) -> Message:
     """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
-    client_message_id = _id_of(given)
+    client_message_id = client_message_id_of(given)
     with transaction.atomic():
         chat = conversations.lock(chat)
         known = find_known(chat, client_message_id, Author(SenderType.BOT))
@@ -290,33 +124,6 @@ def append_of_assistant(chat: Conversation, given: message_shapes.ConvMessage) -
             client_message_id=client_message_id,
             receipt={"engine": "external"},
         )
-
-
-def request_reply_again(chat: Conversation) -> Message:
-    """The last message of the customer, with a reply asked for where the bot is to give one.
-
-    409 `nothing_to_answer` where the customer has said nothing. A repeated request is about the
-    message that it was about at first.
-    """
-    with transaction.atomic():
-        chat = conversations.lock(chat)
-        asked_before = idempotency.remembered()
-        if asked_before:
-            known: Message = Message.objects.for_client(chat.client).get(
-                conversation=chat, pk=asked_before
-            )
-            return known
-        lifecycle.refuse_ended(chat)
-        asked = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
-        message: Message | None = asked.order_by("-seq").first()
-        if message is None:
-            raise NothingToAnswer
-        message.conversation = chat
-        waits = chat.status == Status.OPEN and reply_to(message) is None
-        if waits and chat.assign_type == AssignType.BOT:
-            _enqueue_reply(chat, message)
-        idempotency.remember(str(message.pk))
-    return message
 
 
 def append_of_agent(
@@ -448,18 +255,6 @@ def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
     if found is None:
         raise NotFound
     return as_page(found, asked, by=["seq"], shape=message_shapes.Message.from_row)
-
-
-def is_to_be_answered(message: Message) -> bool:
-    """Whether a reply to a customer's message is on its way: its job waits or runs."""
-    pk = str(message.pk)
-    waiting = Job.objects.filter(
-        Q(args__message_id=pk) | Q(args__earlier__contains=[pk]),
-        ordering_key=_ordering_key(message.conversation_id),
-        name="chats.generate_reply",
-        state__in=[JobState.QUEUED, JobState.RUNNING],
-    )
-    return waiting.exists()
 
 
 def reply_to(message: Message) -> Message | None:

@@ -19,6 +19,7 @@ from chats.models import (
 )
 from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
 from chats.services.insight import insights
+from chats.services.reply import incoming
 from chats.shapes.message import Sender
 from chats.shapes.messaging import ConversationRequest, MessageRequest
 from chats.shapes.people import CustomerInfo
@@ -73,9 +74,9 @@ def send(chat: Conversation, given: MessageRequest) -> Message:
             _make_room(chat, given.sender, agent)
         message = _store(chat, given, agent)
         if given.sender.type == "customer" and not given.sent_at:
-            messages.enqueue_translation(message)
+            incoming.enqueue_translation(message)
         if given.generate_reply:
-            messages.request_reply(chat, message)
+            incoming.request_reply(chat, message)
         return message
 
 
@@ -105,7 +106,7 @@ def _place(
 ) -> tuple[LockedConversation, Message | None]:
     """The chat that a message belongs to, and the message where it is known."""
     if given.sender.type == "customer" and not given.sent_at:
-        return messages.place(chat, given.client_message_id)
+        return incoming.resolve_target(chat, given.client_message_id)
     author = _author(chat, given.sender, agent)
     return chat, messages.find_known(chat, given.client_message_id, author)
 

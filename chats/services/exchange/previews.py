@@ -20,6 +20,7 @@ from chats.models import (
     text_content,
 )
 from chats.services.core import conversations, lifecycle, messages
+from chats.services.reply import incoming
 from chats.shapes.generate import GenerateChatRequest, GeneratedChat
 from chats.shapes.insight import ChatGptMessage
 from chats.shapes.message import ConvMessage
@@ -63,7 +64,7 @@ def begin(client: Client, bot_id: int, given: GenerateChatRequest, *, by: User) 
 def go_on(chat: Conversation, given: GenerateChatRequest) -> Message:
     """The next turn of a preview; in a customer's chat, another try at the customer's last word."""
     if not given.messages:
-        return messages.request_reply_again(chat)
+        return incoming.request_reply_again(chat)
     if chat.provider != PROVIDER:
         raise NotAPreview
     with transaction.atomic():
@@ -110,7 +111,7 @@ def _say(chat: LockedConversation, given: GenerateChatRequest) -> Message:
             content=text_content(one.content),
             language=given.language or languages.detect(one.content, default=chat.language),
         )
-    return messages.receive(chat, ConvMessage(text=last.content, language=given.language)).message
+    return incoming.receive(chat, ConvMessage(text=last.content, language=given.language)).message
 
 
 def _author(chat: Conversation, said: ChatGptMessage) -> messages.Author:

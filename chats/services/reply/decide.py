@@ -14,11 +14,10 @@ from bots.knowledge.search import Found
 from bots.models import Approval, FunctionCall, Prompt
 from bots.services import function_calls, retrieval
 from chatplatform import jobs
-from chatplatform.web import live
-from chatplatform.web.stream_events import StreamEvent
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import canned_replies, messages
 from chats.services.reply import billing, confirmations
+from chats.services.reply.streams import ReplyStream
 from identity.models import ClientConfig
 
 log = logging.getLogger(__name__)
@@ -44,11 +43,6 @@ class HandOver:
 
 Decision = Said | HandOver
 NOTHING_LEFT = HandOver("credits_used_up", {"decision": "credits_used_up"})
-
-
-def stream_of(message: Message) -> str:
-    """The live stream of the reply to a message."""
-    return f"reply:{message.pk}"
 
 
 def decide(chat: Conversation, message: Message, burst: Sequence[Message]) -> Decision:
@@ -131,7 +125,7 @@ def _quote(
     if extract is None:
         return HandOver("no_answer", receipt | {"decision": "nothing_to_quote"})
     for sentence in chunking.split_sentences(extract.text):
-        live.append(stream_of(message), StreamEvent.DELTA, {"text": f"{sentence} "})
+        ReplyStream(message.pk).delta(f"{sentence} ")
     citations = [
         {
             "document_id": cited.document_id,
@@ -172,15 +166,13 @@ def ask_model(
         "prompt_version": prompt.version if prompt else None,
         "calls": turn.call_ids if turn else [],
     }
-    stream = stream_of(message)
+    stream = ReplyStream(message.pk)
     try:
         made = _engine(prompt).answer(
             question,
-            on_delta=lambda piece: live.append(stream, StreamEvent.DELTA, {"text": piece}),
+            on_delta=stream.delta,
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
-            toolbox=turn.toolbox(lambda: live.append(stream, StreamEvent.RESET, {}))
-            if turn
-            else None,
+            toolbox=turn.toolbox(stream.reset) if turn else None,
         )
     except function_calls.ApprovalNeeded as needed:
         return _wait_for(needed.call, message, receipt)
@@ -245,7 +237,7 @@ def _without_model(
 ) -> Decision:
     """What follows where the model gave no answer that can be used."""
     log.warning("the model gave no usable answer: %s", error)
-    live.append(stream_of(message), StreamEvent.RESET, {})
+    ReplyStream(message.pk).reset()
     receipt |= {"engine_error": str(error)[:300], "usage": _tokens(error.usage)}
     if turn and turn.has_acted:
         # No quotation tells of what was done, and "not found" would hide it.

@@ -7,8 +7,6 @@ from typing import Any
 from django.db import IntegrityError
 
 from chatplatform import jobs
-from chatplatform.web import live
-from chatplatform.web.stream_events import StreamEvent
 from chats.models import (
     AssignType,
     Conversation,
@@ -20,7 +18,8 @@ from chats.models import (
 )
 from chats.services.core import conversations, handoffs, messages
 from chats.services.reply import billing, confirmations, decide
-from chats.services.reply.decide import Decision, HandOver, stream_of
+from chats.services.reply.decide import Decision, HandOver
+from chats.services.reply.streams import ReplyStream
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +37,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         _tell_listeners(message)
         return
     if jobs.current_attempt() > 1:
-        live.append(stream_of(message), StreamEvent.RESET, {})
+        ReplyStream(message.pk).reset()
     burst = _burst(message, earlier)
     decision = decide.decide(chat, message, burst)
     try:
@@ -87,7 +86,7 @@ def _is_bots_turn(chat: Conversation) -> bool:
 
 
 def _tell_listeners(message: Message) -> None:
-    live.append(stream_of(message), StreamEvent.DONE, {})
+    ReplyStream(message.pk).done()
 
 
 def _say(
@@ -103,8 +102,7 @@ def _say(
         if locked.version != chat.version or not _is_bots_turn(locked):
             log.info("reply to %s dropped: the conversation changed hands", message.pk)
             billing.release(message)
-            # What was shown of it does not count.
-            live.append(stream_of(message), StreamEvent.RESET, {})
+            ReplyStream(message.pk).reset()  # what was shown of it does not count
             return
         receipt = billing.settle(message, decision.receipt)
         if earlier:

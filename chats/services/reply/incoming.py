@@ -1,0 +1,226 @@
+"""A customer's message comes in: it is stored, and a reply is requested."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from bots.knowledge import language as languages
+from bots.services.function_calls import ordering_key
+from chatplatform.api import idempotency
+from chatplatform.api.errors import ApiError
+from chatplatform.jobs import NO_WAIT, enqueue, postpone
+from chatplatform.models import Job, JobState
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Message,
+    SenderType,
+    Status,
+)
+from chats.services.core import attachments, conversations, lifecycle, messages, tags
+from chats.services.reply.streams import ReplyStream
+from chats.shapes import message as message_shapes
+from chats.shapes.conversation import ChatCreation
+from identity.models import ApiKey
+
+# After so many waits the bot replies, even if the customer goes on writing.
+LONGEST_BURST = 5
+
+
+class NothingToAnswer(ApiError):
+    code, status = "nothing_to_answer", 409
+    detail = "The customer has not said anything yet."
+
+
+class Received(NamedTuple):
+    """A customer's message as it is stored; `is_new`: stored by this request."""
+
+    message: Message
+    is_new: bool
+
+
+def open_chat(key: ApiKey, creation: ChatCreation) -> Conversation:
+    """Open a conversation, together with its first message if there is one."""
+    with transaction.atomic():
+        chat = conversations.open_(key, creation)
+        tags.begin(chat)
+        if creation.message:
+            first = message_shapes.ConvMessage(text=creation.message, language=creation.language)
+            _receive(chat, first)
+    return chat
+
+
+def receive(
+    chat: Conversation, body: message_shapes.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+) -> Received:
+    """Store a customer's message and, if the bot is to answer, enqueue the job that will.
+
+    A repeated `client_message_id` returns the stored message. A snoozed chat opens, and so does
+    one that ended a short while ago; after a longer while the message begins a new chat, which
+    the message names.
+    """
+    with transaction.atomic():
+        return _receive(conversations.lock(chat), body, files)
+
+
+def receive_by(key: ApiKey, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Received:
+    """`receive` in a chat that the key may see; 404 for any other."""
+    with transaction.atomic():
+        return _receive(conversations.lock_visible(key, chat_id), body)
+
+
+def _receive(
+    chat: LockedConversation,
+    body: message_shapes.ConvMessage,
+    files: Sequence[attachments.Kept] = (),
+) -> Received:
+    client_message_id = messages.client_message_id_of(body)
+    chat, existing = resolve_target(chat, client_message_id)
+    if existing:
+        return Received(existing, is_new=False)
+    message = messages.append(
+        chat,
+        author=messages.Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
+        content=messages.content_of(chat, body, files),
+        language=body.language or languages.detect(body.text, default=chat.language),
+        client_message_id=client_message_id,
+    )
+    attachments.attach(message, files)
+    enqueue_translation(message)
+    if body.reply != "none":
+        request_reply(chat, message)
+    return Received(message, is_new=True)
+
+
+def resolve_target(
+    chat: LockedConversation, client_message_id: str | None
+) -> tuple[LockedConversation, Message | None]:
+    """The open chat that a customer's message belongs to, and the message if it is stored."""
+    customer = messages.Author(SenderType.CUSTOMER)
+    existing = messages.find_known(chat, client_message_id, customer)
+    while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
+        chat = _next_chat(chat)
+        existing = messages.find_known(chat, client_message_id, customer)
+    if existing is None and chat.status == Status.ENDED:
+        lifecycle.reopen(chat)
+    elif existing is None and chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
+    return chat, existing
+
+
+def _may_reopen(chat: Conversation) -> bool:
+    window = timedelta(minutes=chat.client.config.reopen_window_minutes)
+    return chat.ended_at is not None and timezone.now() < chat.ended_at + window
+
+
+def _next_chat(chat: LockedConversation) -> LockedConversation:
+    """The chat that follows one that ended long ago: the existing one, or a new one."""
+    existing = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
+    if existing:
+        return conversations.lock(existing)
+    return conversations.begin(
+        chat.bot,
+        customer=chat.customer,
+        opened_by_key_id=chat.opened_by_key_id,
+        channel=chat.channel,
+        language=chat.language,
+        location=chat.location,
+        previous_chat=chat,
+    )
+
+
+def enqueue_translation(message: Message) -> None:
+    """Have a customer's new message translated, if the client wants it and a model is set."""
+    if not settings.LLM_BASE_URL or not message.text:
+        return
+    client = message.client
+    if (
+        client.config.auto_translate
+        and message.language.split("-")[0] != client.default_language.split("-")[0]
+    ):
+        enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
+
+
+# --- requests for a reply -----------------------------------------------------------------------
+
+
+def request_reply(chat: LockedConversation, message: Message) -> None:
+    """Let the bot reply, if it has the chat.
+
+    Messages that come close together share one reply, if the client has set a wait.
+    """
+    if chat.assign_type != AssignType.BOT:
+        return
+    wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
+
+    def join(args: dict[str, Any]) -> dict[str, Any]:
+        earlier = args["message_id"]
+        transaction.on_commit(lambda: ReplyStream(earlier).joined(message.pk))
+        return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), earlier]}
+
+    if wait and postpone(
+        "chats.generate_reply",
+        ordering_key=ordering_key(chat.pk),
+        wait=wait,
+        at_most=wait * LONGEST_BURST,
+        change=join,
+    ):
+        return
+    _enqueue_reply(chat, message, wait=wait)
+
+
+def request_reply_again(chat: Conversation) -> Message:
+    """The last message of the customer; requests a reply if the bot still owes one.
+
+    409 `nothing_to_answer` if the customer has said nothing. A repeated request returns the
+    message of the first one.
+    """
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        remembered = idempotency.remembered()
+        if remembered:
+            stored: Message = Message.objects.for_client(chat.client).get(
+                conversation=chat, pk=remembered
+            )
+            return stored
+        lifecycle.refuse_ended(chat)
+        rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+        message: Message | None = rows.order_by("-seq").first()
+        if message is None:
+            raise NothingToAnswer
+        message.conversation = chat
+        is_owed = chat.status == Status.OPEN and messages.reply_to(message) is None
+        if is_owed and chat.assign_type == AssignType.BOT:
+            _enqueue_reply(chat, message)
+        idempotency.remember(str(message.pk))
+    return message
+
+
+def is_reply_coming(message: Message) -> bool:
+    """Whether the job that replies to a customer's message waits or runs."""
+    message_id = str(message.pk)
+    return bool(
+        Job.objects.filter(
+            Q(args__message_id=message_id) | Q(args__earlier__contains=[message_id]),
+            ordering_key=ordering_key(message.conversation_id),
+            name="chats.generate_reply",
+            state__in=[JobState.QUEUED, JobState.RUNNING],
+        ).exists()
+    )
+
+
+def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WAIT) -> None:
+    enqueue(
+        "chats.generate_reply",
+        client_id=chat.client_id,
+        ordering_key=ordering_key(chat.pk),
+        wait=wait,
+        message_id=str(message.pk),
+    )
