@@ -6,7 +6,7 @@ from chatplatform import jobs
 from chatplatform.jobs import Queue, job
 from identity.models import Subscription
 from identity.services.mails import notify
-from identity.shapes.identity import SubscriptionDto
+from identity.shapes.subscriptions import SubscriptionDto
 from webhooks.services import announce, deliveries, mails
 
 

@@ -1,7 +1,7 @@
 """The base of every shape (a pydantic model): what a request may hold, how a reply is written."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
@@ -91,6 +91,28 @@ class Shape(BaseModel):
     """A documented body. Unknown fields of a request are refused; every field is described."""
 
     model_config = ConfigDict(extra="forbid", strict=False, from_attributes=True)
+
+    @classmethod
+    def copy_from(cls, row: object, **fields: Any) -> Self:
+        """A shape of a stored row: `fields` as given, every other field from the row's attribute.
+
+        Not validated: rows stored by an older version must stay readable.
+        """
+        values = {
+            name: fields[name] if name in fields else getattr(row, name)
+            for name in cls.__pydantic_fields__
+        }
+        # What model_construct does, without its loop over fields: lists copy a row for each item.
+        shape = cls.__new__(cls)
+        shape.__setstate__(
+            {
+                "__dict__": values,
+                "__pydantic_fields_set__": set(values),
+                "__pydantic_extra__": None,
+                "__pydantic_private__": None,
+            }
+        )
+        return shape
 
 
 def example(**fields: Any) -> ConfigDict:

@@ -9,13 +9,13 @@ from django.utils.text import slugify
 from chatplatform import ids
 from identity.models import AttemptKind, Client, ClientConfig, Role
 from identity.services import attempts, audit, credits, users
-from identity.shapes.identity import RegisterTrialDto
+from identity.shapes.clients import RegisterTrialDto
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
 
 
-def register_trial(given: RegisterTrialDto, *, address: str | None = None) -> Client:
+def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Client:
     """A client with its owner, config and trial plan: all of them, or none.
 
     429 for too many from one `address`; None: the platform itself registers.
@@ -23,14 +23,14 @@ def register_trial(given: RegisterTrialDto, *, address: str | None = None) -> Cl
     if address is not None:
         attempts.begin(AttemptKind.REGISTER, address=address)
     with transaction.atomic():
-        client = _create_client(given)
+        client = _create_client(body)
         owner = users.create(
             client,
-            email=given.email,
-            full_name=given.full_name,
+            email=body.email,
+            full_name=body.full_name,
             role=Role.OWNER,
-            language=given.language,
-            password=given.password,
+            language=body.language,
+            password=body.password,
             by=None,
         )
         audit.record(client.pk, "client.registered", by=owner, subject=f"client:{client.pk}")
@@ -42,18 +42,18 @@ def register_trial(given: RegisterTrialDto, *, address: str | None = None) -> Cl
     return client
 
 
-def _create_client(given: RegisterTrialDto) -> Client:
+def _create_client(body: RegisterTrialDto) -> Client:
     """The client under a code of its own: the name's slug, with a tail where that is taken."""
-    slug = slugify(given.company_name)[:50].strip("-") or "client"
+    slug = slugify(body.company_name)[:50].strip("-") or "client"
     for code in (slug, f"{slug}-{ids.short_code(6).lower()}"):
         try:
             # Its own savepoint: a namesake that registers at this moment costs one more try.
             with transaction.atomic():
                 return Client.objects.create(
-                    name=given.company_name,
+                    name=body.company_name,
                     code=code,
-                    default_language=given.language,
-                    timezone=given.timezone,
+                    default_language=body.language,
+                    timezone=body.timezone,
                 )
         except IntegrityError as exc:
             if code != slug:

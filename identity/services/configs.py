@@ -10,7 +10,7 @@ from django.db.models import F
 from chatplatform.api.errors import Invalid, NotFound, StaleVersion
 from identity.models import Client, ClientConfig, User
 from identity.services import audit
-from identity.shapes.identity import CONFIG_FIELDS, ClientConfigDto
+from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
 
 
 def get(client: Client, client_id: int) -> ClientConfig:
@@ -26,15 +26,15 @@ def get(client: Client, client_id: int) -> ClientConfig:
     return found
 
 
-def update(config: ClientConfig, *, given: ClientConfigDto, by: User | None) -> ClientConfig:
+def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:
     """Change what the request names and keep the rest; 409 where its `version` is an old one."""
-    if given.client_id not in {None, config.client_id}:
+    if body.client_id not in {None, config.client_id}:
         raise Invalid.field("body", "client_id", msg="Another client than the path's.")
     with transaction.atomic():
         before = _locked(config)
-        if given.version not in {None, before.version}:
+        if body.version not in {None, before.version}:
             raise StaleVersion(version=before.version)
-        changes = _changes(before, given)
+        changes = _changes(before, body)
         if changes:
             _write(before, changes)
             audit.record(
@@ -66,13 +66,13 @@ def _locked(config: ClientConfig) -> ClientConfig:
     return locked
 
 
-def _changes(before: ClientConfig, given: ClientConfigDto) -> dict[str, Any]:
+def _changes(before: ClientConfig, body: ClientConfigDto) -> dict[str, Any]:
     """What the request names and is not so already."""
-    named = (CONFIG_FIELDS | {"timezone"}) & given.model_fields_set
+    named = (CONFIG_FIELDS | {"timezone"}) & body.model_fields_set
     now = ClientConfigDto.from_row(before).model_dump()
     return {
         name: value
-        for name, value in given.model_dump(include=set(named)).items()
+        for name, value in body.model_dump(include=set(named)).items()
         if value != now[name]
     }
 

@@ -16,7 +16,7 @@ from django.template.loader import get_template
 from chatplatform.jobs import GiveUp, enqueue
 from identity.models import Client, EmailNotification, User
 from identity.services import audit
-from identity.shapes.identity import EmailNotificationRequest
+from identity.shapes.configs import EmailNotificationRequest
 
 LANGUAGES = ("en", "vi")
 # What a client can have mailed, and what its template reads from the context (each may be left
@@ -82,10 +82,10 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
 
 
 def update_notification(
-    client: Client, *, given: EmailNotificationRequest, by: User
+    client: Client, body: EmailNotificationRequest, *, by: User
 ) -> EmailNotification:
     """Who is told what; fields that the request leaves out keep their value."""
-    changes = given.model_dump(include=given.model_fields_set)
+    changes = body.model_dump(include=body.model_fields_set)
     with transaction.atomic():
         rows = EmailNotification.objects.select_for_update()
         row: EmailNotification = rows.get_or_create(client=client)[0]

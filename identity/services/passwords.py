@@ -56,7 +56,7 @@ def store(user: User, encoded: str, *, by: User) -> None:
     mails.send_to(user, "password_changed")
 
 
-def ask_reset(*, email: str, address: str) -> None:
+def request_reset(*, email: str, address: str) -> None:
     """Have a link mailed, where somebody has this address.
 
     Whether somebody has is looked up by the job: nothing here differs, nor takes longer.

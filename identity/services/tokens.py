@@ -17,7 +17,7 @@ from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
 from identity.models import Client, RefreshToken, User
 from identity.services import audit
-from identity.shapes.identity import TokenResponse
+from identity.shapes.tokens import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is not valid (any more); sign in again."

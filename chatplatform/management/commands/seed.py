@@ -19,7 +19,7 @@ from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats
 from identity.models import Client, KeyScope, User
 from identity.services import api_keys, clients
-from identity.shapes.identity import RegisterTrialDto
+from identity.shapes.clients import RegisterTrialDto
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 OWNER, ADMIN = "owner@demo.example", "admin@demo.example"

@@ -1,0 +1,39 @@
+"""Types of fields that several shapes of this app have."""
+
+import zoneinfo
+from typing import Annotated
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from pydantic import AfterValidator, Field
+
+from chatplatform.api.shapes import Text
+
+
+def _email(text: str) -> str:
+    try:
+        validate_email(text)
+    except ValidationError as exc:
+        raise ValueError("must be an e-mail address") from exc
+    return text.lower()
+
+
+def _timezone(name: str) -> str:
+    if name not in zoneinfo.available_timezones():
+        raise ValueError("must be a time zone of the IANA database")
+    return name
+
+
+def _not_blank(text: str) -> str:
+    text = text.strip()
+    if not text:
+        raise ValueError("must not be blank")
+    return text
+
+
+Email = Annotated[Text, Field(max_length=254), AfterValidator(_email)]
+TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_timezone)]
+Name = Annotated[Text, AfterValidator(_not_blank)]
+NewPassword = Annotated[
+    Text, Field(min_length=10, max_length=128, examples=["correct-horse-battery"])
+]
