@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from bots.services import crawls, files, function_calls, training, web_urls
+from bots.services import crawls, function_calls, training, web_urls
 from chatplatform.jobs import Queue, job
 
 
@@ -38,18 +38,6 @@ def settle_web_url(*, web_url_id: int, **_: object) -> None:
 def crawl_due(**_: object) -> None:
     """Queue the addresses whose time to be read again has come; may run twice and at any time."""
     web_urls.refresh_due()
-
-
-@job("bots.remove_files", queue=Queue.TRAIN)
-def remove_files(*, names: list[str], **_: object) -> None:
-    """Take files out of the media store whose rows are gone."""
-    files.remove(names)
-
-
-@shared_task(name="bots.clean_up_files")
-def clean_up_files(**_: object) -> None:
-    """Take files out of the media store that no row ever came to name."""
-    files.tidy()
 
 
 @shared_task(name="bots.expire_function_calls")

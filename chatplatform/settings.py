@@ -313,9 +313,9 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "insight"},
     },
     "tidy files": {
-        "task": "bots.clean_up_files",
+        "task": "chatplatform.clean_up_files",
         "schedule": 3600,
-        # To the workers that have the media store; behind a long training one run is enough.
+        # To the workers that have the media store; one run may wait behind a long training.
         "options": {"queue": "train", "expires": 3600},
     },
     "tidy webhooks": {

@@ -1,19 +1,33 @@
-"""Housekeeping by schedule; each may run twice and at any time."""
+"""The jobs of the whole platform, and its scheduled work, which may run twice and at any time."""
 
 from datetime import timedelta
 
 from celery import shared_task
 from django.utils import timezone
 
+from chatplatform import media
 from chatplatform.api import idempotency
+from chatplatform.jobs import Queue, job
 from chatplatform.models import Job, JobState
 
-# How long a finished job is kept, for whoever asks what happened; dead ones stay until requeued.
-KEPT = timedelta(days=7)
+# How long a finished job is kept; dead ones stay until requeued.
+RETENTION = timedelta(days=7)
 
 
 @shared_task(name="chatplatform.clean_up_jobs")
 def clean_up_jobs(**_: object) -> None:
-    """Forget jobs that ended well a week ago, and answers kept for repeated requests."""
+    """Delete finished jobs and the stored answers of repeated requests when their time is over."""
     idempotency.purge_expired()
-    Job.objects.filter(state=JobState.DONE, finished_at__lt=timezone.now() - KEPT).delete()
+    Job.objects.filter(state=JobState.DONE, finished_at__lt=timezone.now() - RETENTION).delete()
+
+
+@job("chatplatform.remove_files", queue=Queue.TRAIN)
+def remove_files(*, names: list[str], **_: object) -> None:
+    """Remove files from the media store whose rows are gone."""
+    media.remove(names)
+
+
+@shared_task(name="chatplatform.clean_up_files")
+def clean_up_files(**_: object) -> None:
+    """Remove files from the media store that no row names."""
+    media.clean_up()

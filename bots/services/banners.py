@@ -1,7 +1,6 @@
 """The picture above the chat: checked, drawn anew, served under a name that cannot be guessed."""
 
 import re
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ from django.db import transaction
 
 from bots.knowledge import picture
 from bots.models import Bot
-from bots.services import bots, files
+from bots.services import bots
 from bots.shapes.widget import (
     MAX_BANNER_BYTES,
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
 )
+from chatplatform import media
 from chatplatform.api.errors import Invalid, TooLarge
 
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
@@ -31,8 +31,7 @@ def upload(
 ) -> BannerUploadResponseDto:
     """Give the bot a new banner; the one before goes."""
     drawn = _drawn(given.file)
-    name = f"banners/{secrets.token_hex(16)}{_SUFFIXES[drawn.mime_type]}"
-    stored = default_storage.save(name, ContentFile(drawn.data))
+    stored = media.store("banners", ContentFile(drawn.data), suffix=_SUFFIXES[drawn.mime_type])
     try:
         _set(
             bot,
@@ -60,7 +59,7 @@ def _set(bot: Bot, **fields: Any) -> None:
     with transaction.atomic():
         # Two uploads at once: the later one sees, and removes, what the earlier one stored.
         locked = bots.lock(bot)
-        files.remove_later(bot.client_id, [locked.banner.name])
+        media.remove_later(bot.client_id, [locked.banner.name])
         for name, value in fields.items():
             setattr(locked, name, value)
         locked.save(update_fields=[*fields, "updated_at"])

@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
-from bots.services import files
 from bots.shapes.bot import BotDto
+from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
@@ -199,7 +199,7 @@ def delete(bot: Bot, *, by: User) -> None:
             subject=f"bot:{bot.pk}",
             changes={"bot_name": locked.bot_name, "keys_revoked": keys},
         )
-        files.remove_later(bot.client_id, names)
+        media.remove_later(bot.client_id, names)
 
 
 def lock(bot: Bot) -> Bot:

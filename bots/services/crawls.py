@@ -1,7 +1,6 @@
 """A crawl as a job: pages in, documents queued for training, the outcome of each page kept."""
 
 import logging
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,8 +16,8 @@ from bots.knowledge import addresses, extract
 from bots.knowledge import crawl as walk
 from bots.knowledge.crawl import Known, Limits, Outcome, Page
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import bots, files, training, web_urls
-from chatplatform import jobs
+from bots.services import bots, training, web_urls
+from chatplatform import jobs, media
 
 log = logging.getLogger(__name__)
 
@@ -146,8 +145,7 @@ def _keep(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     """Write down what became of a page; one with new bytes becomes a document to be trained."""
     stored = ""
     if page.outcome == Outcome.NEW:
-        # Nothing of the address reaches the file system.
-        stored = default_storage.save(f"documents/{secrets.token_hex(16)}", ContentFile(page.body))
+        stored = media.store("documents", ContentFile(page.body))
     used = ""
     try:
         with jobs.commit():
@@ -228,7 +226,7 @@ def _changed_document(document: Document, page: Page, stored: str) -> Document:
     document.error_code = document.error_message = ""
     document.save()
     training.enqueue_training(document)
-    files.remove_later(document.client_id, [old])
+    media.remove_later(document.client_id, [old])
     return document
 
 
@@ -312,7 +310,7 @@ def _forget(web_url: WebUrl, tally: _Tally) -> None:
         if lost:
             known.filter(pk__in=[one.pk for one in lost]).delete()
             bots.bump_knowledge_version(web_url.bot_id)
-            files.remove_later(web_url.client_id, [one.file.name for one in lost])
+            media.remove_later(web_url.client_id, [one.file.name for one in lost])
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()
 

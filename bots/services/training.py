@@ -2,9 +2,7 @@
 
 import hashlib
 import logging
-import secrets
 import time
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,9 +21,8 @@ from bots.knowledge.chunking import Piece
 from bots.knowledge.extract import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentStatus, WebPage, WebUrl
 from bots.services import bots
-from bots.services import files as media
 from bots.shapes.train import DocumentDto, ImportantDocumentDto, SkippedFile
-from chatplatform import jobs
+from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge
 from identity.models import ApiKey, User
 from identity.services import audit
@@ -95,18 +92,11 @@ def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
     try:
-        return extract.sniff(file.read(extract.SNIFF_BYTES), clean_name(file))
+        return extract.sniff(file.read(extract.SNIFF_BYTES), media.safe_name(file))
     except ExtractError as exc:
         raise Invalid.field("body", "files", position, msg=exc.message, type=exc.code) from exc
     finally:
         file.seek(0)
-
-
-def clean_name(file: File) -> str:
-    """The name alone: no folders, control characters or marks that turn the text around."""
-    name = Path((file.name or "").replace("\\", "/")).name
-    visible = "".join(char for char in name if unicodedata.category(char)[0] != "C")
-    return visible[-255:] or "file"
 
 
 def _store(file: File, mime_type: str) -> Stored:
@@ -114,9 +104,8 @@ def _store(file: File, mime_type: str) -> Stored:
     for block in file.chunks():
         digest.update(block)
     file.seek(0)
-    # Nothing of the given name reaches the file system.
-    name = default_storage.save(f"documents/{secrets.token_hex(16)}", file)
-    return Stored(name, clean_name(file), mime_type, file.size or 0, digest.hexdigest())
+    name = media.store("documents", file)
+    return Stored(name, media.safe_name(file), mime_type, file.size or 0, digest.hexdigest())
 
 
 def _record(bot: Bot, stored: Sequence[Stored]) -> list[Document]:

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from bots.knowledge import addresses
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import bots, files
+from bots.services import bots
 from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
-from chatplatform import egress
+from chatplatform import egress, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
@@ -212,7 +212,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
         row.delete()
         if names:
             bots.bump_knowledge_version(bot.pk)
-        files.remove_later(bot.client_id, names)
+        media.remove_later(bot.client_id, names)
 
 
 def _checked(url: str) -> str:

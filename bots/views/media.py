@@ -1,8 +1,9 @@
 """The stored files that anyone may fetch: banners, under names that cannot be guessed."""
 
-from django.http import FileResponse, HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 
 from bots.services import banners
+from chatplatform import media
 from chatplatform.api import errors
 
 
@@ -14,11 +15,11 @@ def banner(request: HttpRequest, name: str) -> HttpResponseBase:
     if found is None:
         return errors.page_not_found(request)
     path, mime_type = found
-    response = FileResponse(path.open("rb"), content_type=mime_type)
-    response["Cache-Control"] = "public, max-age=31536000, immutable"
-    # A picture and nothing else, whatever a browser thinks that the bytes are.
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response = media.file_response(
+        path.open("rb"),
+        mime_type=mime_type,
+        cache_control="public, max-age=31536000, immutable",
+    )
     # Shown on the clients' own pages, which are other sites than this one.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response

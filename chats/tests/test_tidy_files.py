@@ -18,10 +18,10 @@ from django.utils import timezone
 from PIL import Image
 
 from bots.models import Bot, Document
-from bots.services import files
-from bots.tasks import clean_up_files
 from bots.testing import make_bot
+from chatplatform import media as media_store
 from chatplatform.models import Job
+from chatplatform.tasks import clean_up_files
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Attachment
 from identity.testing import make_key
@@ -41,7 +41,7 @@ def media(settings, tmp_path):
 def two_days_later(monkeypatch):
     """All that lies in the store is old: when a file came there cannot be changed afterwards."""
     later = timezone.now() + timedelta(days=2)
-    monkeypatch.setattr(files, "timezone", SimpleNamespace(now=lambda: later))
+    monkeypatch.setattr(media_store, "timezone", SimpleNamespace(now=lambda: later))
     return later
 
 
@@ -184,8 +184,8 @@ def test_a_file_whose_removal_waits_goes_once(ann, bot, media):
     clean_up_files.run()
     (left,) = stored(media)
     assert left == Bot.objects.get(pk=bot.pk).banner.name
-    (job,) = Job.objects.filter(name="bots.remove_files").values_list("args", flat=True)
-    files.remove(job["names"])
+    (job,) = Job.objects.filter(name="chatplatform.remove_files").values_list("args", flat=True)
+    media_store.remove(job["names"])
     assert stored(media) == {left}
 
 
@@ -216,14 +216,14 @@ def test_one_that_cannot_be_removed_does_not_keep_the_others(media, monkeypatch,
 
 @later
 def test_a_run_is_bounded_and_the_next_ones_see_the_rest(media, monkeypatch):
-    monkeypatch.setattr(files, "LOOKED_AT", 4)
-    monkeypatch.setattr(files, "LOOKED_UP", 3)
+    monkeypatch.setattr(media_store, "LOOKED_AT", 4)
+    monkeypatch.setattr(media_store, "LOOKED_UP", 3)
     for number in range(10):
         leave(media, f"documents/{number:x}0")
     seen = []
     for start in ("80", "00", "00"):
         chosen = SimpleNamespace(token_hex=lambda size, start=start: start)
-        monkeypatch.setattr(files, "secrets", chosen)
+        monkeypatch.setattr(media_store, "secrets", chosen)
         before = stored(media)
         clean_up_files.run()
         seen.append(sorted(name[-2] for name in before - stored(media)))
@@ -266,7 +266,7 @@ def test_it_is_due_every_hour():
     (entry,) = (
         one
         for one in configured.CELERY_BEAT_SCHEDULE.values()
-        if one["task"] == "bots.clean_up_files"
+        if one["task"] == "chatplatform.clean_up_files"
     )
     current_app.loader.import_default_modules()
     assert entry["task"] in current_app.tasks
@@ -277,7 +277,7 @@ def test_it_is_due_every_hour():
 def test_the_removal_by_job_keeps_what_an_attachment_names(server, media):
     assert send_file(server).status_code == 200
     (name,) = stored(media)
-    files.remove_later(server.client.pk, [name])
+    media_store.remove_later(server.client.pk, [name])
     run_jobs()
     assert stored(media) == {name}
     assert Path(Attachment.objects.get().file.path).read_bytes() == PNG

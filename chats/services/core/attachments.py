@@ -1,6 +1,5 @@
 """Files of messages: recognised by their bytes, kept under random names, had by signed links."""
 
-import secrets
 import uuid
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.signing import BadSignature, TimestampSigner
 from django.http import FileResponse
 
-from bots.services.training import clean_name
+from chatplatform import media
 from chatplatform.api.errors import Forbidden, Invalid, NotFound, TooLarge
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
@@ -83,8 +82,8 @@ def kept(files: Sequence[File]) -> Iterator[list[Kept]]:
     stored: list[Kept] = []
     try:
         for file, mime_type in zip(files, types, strict=True):
-            name = default_storage.save(f"attachments/{secrets.token_hex(16)}", file)
-            stored.append(Kept(uuid7(), name, clean_name(file), mime_type, file.size or 0))
+            name = media.store("attachments", file)
+            stored.append(Kept(uuid7(), name, media.safe_name(file), mime_type, file.size or 0))
         yield stored
     finally:
         ids = [one.id for one in stored]
@@ -155,16 +154,12 @@ def download(attachment_id: uuid.UUID, *, signature: str) -> FileResponse:
         file = row.file.open("rb")
     except FileNotFoundError as exc:
         raise NotFound from exc
-    response = FileResponse(
+    return media.file_response(
         file,
-        as_attachment=True,
-        filename=row.file_name,
-        content_type=row.mime_type,
+        mime_type=row.mime_type,
+        cache_control="private, max-age=3600",
+        download_as=row.file_name,
     )
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    response["Cache-Control"] = "private, max-age=3600"
-    return response
 
 
 def _checked_type(position: int, file: File) -> str:

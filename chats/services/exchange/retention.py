@@ -9,8 +9,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
-from bots.services import files, function_calls
-from chatplatform import jobs
+from bots.services import function_calls
+from chatplatform import jobs, media
 from chats.models import Attachment, Conversation, LockedConversation, Status
 from chats.services.desk.timers import before_now
 from identity.models import ClientConfig
@@ -74,7 +74,7 @@ def delete(chat: LockedConversation) -> None:
     events.forget(chat.pk)
     function_calls.forget(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)
-    files.remove_later(chat.client_id, list(names))
+    media.remove_later(chat.client_id, list(names))
     chat.delete()
 
 

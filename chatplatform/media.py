@@ -1,0 +1,148 @@
+"""The media store: storing files under random names, sending them, removing them.
+
+A file is removed only if no row names it: after the transaction that gave up its rows, and by a
+clean-up that finds what a process left that died between the file and its row.
+"""
+
+import logging
+import os
+import secrets
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from heapq import nsmallest
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import models
+from django.http import FileResponse
+from django.utils import timezone
+
+from chatplatform.jobs import enqueue
+
+log = logging.getLogger(__name__)
+
+# Names of one job; more files are more jobs.
+_BATCH = 200
+# A younger file may be an upload whose row is not committed yet; none takes a day.
+UNNAMED_FOR = timedelta(days=1)
+# Files that one clean-up looks at: so many of each folder, so many in one look into the tables.
+LOOKED_AT, LOOKED_UP = 4_000, 1_000
+
+
+def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
+    """Store a file; returns its name in the store, of which nothing is the caller's."""
+    return default_storage.save(f"{folder}/{secrets.token_hex(16)}{suffix}", file)
+
+
+def safe_name(file: "File[Any]") -> str:
+    """The file's own name for display: no folders, control characters or direction marks."""
+    name = Path((file.name or "").replace("\\", "/")).name
+    visible = "".join(char for char in name if unicodedata.category(char)[0] != "C")
+    return visible[-255:] or "file"
+
+
+def file_response(
+    file: Any, *, mime_type: str, cache_control: str, download_as: str | None = None
+) -> FileResponse:
+    """A stored file that a browser must not run, whatever it takes the bytes for.
+
+    `download_as`: the name under which it is saved instead of shown.
+    """
+    response = FileResponse(
+        file, as_attachment=download_as is not None, filename=download_as or "",
+        content_type=mime_type,
+    )  # fmt: skip
+    response["Cache-Control"] = cache_control
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response
+
+
+def remove_later(client_id: int, names: Iterable[str | None]) -> None:
+    """Enqueue the removal of files, in the transaction that gives up their rows."""
+    stored = [name for name in names if name]
+    for start in range(0, len(stored), _BATCH):
+        batch = stored[start : start + _BATCH]
+        enqueue("chatplatform.remove_files", client_id=client_id, names=batch)
+
+
+def remove(names: Sequence[str]) -> None:
+    """Remove files that no row names; a file that is gone already is no fault."""
+    named = _named(names)
+    for name in names:
+        if name not in named:
+            default_storage.delete(name)
+
+
+def clean_up() -> None:
+    """Remove files that no row names: of uploads whose process died before the commit.
+
+    Each run looks at a part of each folder, from a random place on. Names are random too, so every
+    file is reached in time, and nothing has to be remembered from run to run.
+    """
+    for folder in _folders():
+        names = _old(folder, _some_names(folder, start=secrets.token_hex(16)))
+        for start in range(0, len(names), LOOKED_UP):
+            _remove_unnamed(names[start : start + LOOKED_UP])
+
+
+def _remove_unnamed(names: Sequence[str]) -> None:
+    for name in sorted(set(names) - _named(names)):
+        try:
+            default_storage.delete(name)
+        except OSError as exc:
+            # A file that cannot be removed must not keep the others from being removed.
+            log.warning("%s, which no row names, could not be removed: %s", name, exc)
+        else:
+            log.info("%s was removed: no row names it", name)
+
+
+def _file_fields() -> Iterator[tuple[type[models.Model], models.FileField]]:
+    """Every column that names files, of every app."""
+    for model in apps.get_models():
+        for field in model._meta.local_fields:
+            if isinstance(field, models.FileField):
+                yield model, field
+
+
+def _named(names: Sequence[str]) -> set[str]:
+    """Which of these files a row of any table names."""
+    named: set[str] = set()
+    for model, field in _file_fields():
+        rows = model._base_manager.filter(**{f"{field.name}__in": names})
+        named.update(rows.values_list(field.name, flat=True))
+    return named
+
+
+def _folders() -> list[str]:
+    """The folders of the columns that name files; other folders in the store are left alone."""
+    return sorted({str(field.upload_to).strip("/") for _, field in _file_fields()})
+
+
+def _some_names(folder: str, *, start: str) -> list[str]:
+    """Names of a folder's files from `start` on, around the end, as many as one run looks at."""
+    try:
+        with os.scandir(default_storage.path(folder)) as entries:
+            names = (entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+            return nsmallest(LOOKED_AT, names, key=lambda name: (name < start, name))
+    except FileNotFoundError:
+        return []
+
+
+def _old(folder: str, names: Iterable[str]) -> list[str]:
+    """Those of a folder's files that came long enough ago, by their names in the store."""
+    latest = (timezone.now() - UNNAMED_FOR).timestamp()
+    old = []
+    for name in names:
+        try:
+            stat = Path(default_storage.path(f"{folder}/{name}")).lstat()
+        except FileNotFoundError:
+            continue
+        # A restored file keeps its old mtime; its ctime says when it came here.
+        if max(stat.st_mtime, stat.st_ctime) < latest:
+            old.append(f"{folder}/{name}")
+    return old
