@@ -70,14 +70,14 @@ def assign_waiting(*, client: int) -> None:
 
 @job("chats.delete_expired", queue=Queue.INSIGHT)
 def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
-    """The next of a client's ended chats that were kept as long as it wants."""
-    retention.proceed(client, after=after)
+    """Delete a client's next chats whose retention is over."""
+    retention.delete_expired(client, after=after)
 
 
 @shared_task(name="chats.clean_up")
 def tidy(**_: object) -> None:
-    """Begin to delete the ended chats whose time is over."""
-    retention.begin()
+    """Begin to delete the chats whose retention is over."""
+    retention.enqueue_expired()
 
 
 @job("chats.release_agent", queue=Queue.REPLY)

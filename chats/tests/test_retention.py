@@ -196,7 +196,7 @@ def test_opened_again_meanwhile(client_a, bot):
     thread = threading.Thread(target=reopen)
     thread.start()
     assert locked.wait(10)
-    retention.proceed(client_a.pk)
+    retention.delete_expired(client_a.pk)
     assert left() == {chat.pk}, "the other goes, this one is waited for by nobody"
     go_on.set()
     thread.join(10)
@@ -207,7 +207,7 @@ def test_opened_again_meanwhile(client_a, bot):
 
 
 def test_many_go_in_turns(client_a, client_b, bot, monkeypatch):
-    monkeypatch.setattr(retention, "CHATS", 2)
+    monkeypatch.setattr(retention, "MAX_CHATS", 2)
     others = make_bot(client_b)
     for client, its_bot, count in ((client_a, bot, 5), (client_b, others, 1)):
         keep(client, 30)
@@ -221,7 +221,7 @@ def test_many_go_in_turns(client_a, client_b, bot, monkeypatch):
 
 
 def test_long_chats_make_short_turns(client_a, bot, monkeypatch):
-    monkeypatch.setattr(retention, "MESSAGES", 10)
+    monkeypatch.setattr(retention, "MAX_MESSAGES", 10)
     keep(client_a, 30)
     for last_seq in (3, 7, 50, 1):
         ended(bot, 40, last_seq=last_seq)
@@ -231,7 +231,7 @@ def test_long_chats_make_short_turns(client_a, bot, monkeypatch):
 
 
 def test_one_that_fails_keeps_no_other(client_a, bot, monkeypatch):
-    monkeypatch.setattr(retention, "CHATS", 1)
+    monkeypatch.setattr(retention, "MAX_CHATS", 1)
     keep(client_a, 30)
     bad, _, _ = ended(bot, 50), ended(bot, 40), ended(bot, 35)
     real = retention.delete

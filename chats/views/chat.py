@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
+from chatplatform.web.streaming import StreamingReply
 from chats.models import Conversation
 from chats.services.core import conversations, feedback, notifications, tags
 from chats.services.desk import agent_actions, assignment, feed, inbox
@@ -410,12 +411,14 @@ class FeedViewSet(TenantViewSet):
         notifications alone. The stream ends when the sign-in that opened it does.
         """
         in_header = request.headers.get("Last-Event-ID")
-        return feed.stream(
+        location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
+        follow = feed.events_for(
             self.user,
             last_event_id=in_header or query.last_event_id,
-            named_in=("header", "Last-Event-ID") if in_header else ("query", "last_event_id"),
+            error_location=location,
             is_still_admitted=standing(request._request),
         )
+        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
 
     @operation(
         "AI / chat",
@@ -435,4 +438,4 @@ class FeedViewSet(TenantViewSet):
     def typing(self, request: Request, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
         chat = conversations.of_caller(self.caller, chat_id)
-        feed.say_typing(chat, by=self.caller, is_typing=body.is_typing)
+        feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)

@@ -1,15 +1,16 @@
-"""The live feed: a client's event log as it grows, beside it what is of the moment only.
+"""The live feed: a client's event log as it grows, and transient events such as typing.
 
-One reader a client and process follows the log, however many screens are open; each screen's
-stream takes from its buffer. A stream that comes with an older Last-Event-ID reads the log itself
-until it has caught up. Pub/sub only says that there is more: the log is read from PostgreSQL.
+One reader for each client and process follows the log, however many streams are open; each stream
+takes events from the reader's buffer. A stream with an older Last-Event-ID reads the log itself
+until it has caught up. A message by pub/sub only says that the log has grown: its events are read
+from PostgreSQL.
 """
 
 import asyncio
 import functools
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -21,7 +22,7 @@ from chatplatform.api.errors import Invalid
 from chatplatform.web import live
 from chatplatform.web.live import Listener
 from chatplatform.web.stream_events import StreamEvent
-from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
+from chatplatform.web.streaming import Events, InThread, ServerSent
 from chats.models import Conversation
 from chats.services.core import presence
 from identity.auth import Principal
@@ -30,74 +31,78 @@ from webhooks.services import events
 from webhooks.services.events import Position
 from webhooks.shapes.webhook import envelope, event_id
 
-KEPT_IN_MEMORY = 1_000  # events of a client that a stream may lag behind without a query
-READ_AT_ONCE = 200
-LONGEST_QUEUE = 500  # moments a slow reader may lag behind before he misses some
-# What was said to be there may have to wait for an older transaction: looked for again so often.
-LOOK_AGAIN_SECONDS, LOOKS = 0.05, 20
-Entry = tuple[Position, ServerSent]
+BUFFER_SIZE = 1_000  # events of a client that a stream may lag behind without a query
+PAGE_SIZE = 200
+MAX_TRANSIENT = 500  # transient events that a slow stream may lag behind before it loses some
+# An event that was announced may have to wait for an older transaction: it is looked for again.
+RETRY_SECONDS, MAX_READS = 0.05, 20
+LogEntry = tuple[Position, ServerSent]
 
 
-def say(client_id: int, event: str, data: dict[str, Any]) -> None:
-    """Tell a client's open screens something of the moment, such as who is typing."""
+def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
+    """Send a transient event to all open streams of a client; it is not stored."""
     live.publish(events.channel_of(client_id), {"event": event, "data": data})
 
 
-def say_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
-    """Show who is typing in a chat: an agent, or the customer where a key speaks for him."""
+def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
+    """Show who is typing in a chat: an agent, or the customer if the caller is a key."""
     sender = (
         {"type": "agent", "id": str(by.user.pk), "name": by.user.full_name}
         if by.user
         else {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
     )
-    say(
+    publish(
         chat.client_id,
         StreamEvent.TYPING,
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
 
 
-def stream(
+def events_for(
     user: User,
     *,
     last_event_id: str | None,
-    named_in: tuple[str, str],
+    error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
-) -> StreamingReply:
-    """A stream of everything that happens at the user's client, from `last_event_id` or now.
+) -> Callable[[Listener, InThread], Events]:
+    """The events of the user's client, from `last_event_id` or now, until admission ends.
 
-    `named_in`: where the request says it, for the refusal of a wrong one.
+    `error_location` is where the request holds `last_event_id`, for the error if it is unknown.
     """
     assert user.client
     client, now = user.client, events.newest_cursor(user.client)
-    position = _place_after(client, last_event_id, named_in) if last_event_id else now
+    position = now
+    if last_event_id:
+        position = _position_of(client, last_event_id, error_location)
     presence.touch(user)
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
-        begin = functools.partial(_Hub, client, listener, in_thread, now)
-        return _follow(begin, _Screen(user), position, is_still_admitted)
+        create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
+        return _follow(create_reader, _Stream(user), position, is_still_admitted)
 
-    return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
+    return follow
 
 
-def _place_after(client: Client, last_event_id: str, named_in: tuple[str, str]) -> Position:
+def _position_of(client: Client, last_event_id: str, error_location: tuple[str, str]) -> Position:
     position = events.place_after(client, last_event_id)
     if position is None:
-        raise Invalid.field(*named_in, msg="There is no such event (any more); begin without one.")
+        raise Invalid.field(
+            *error_location, msg="There is no such event (any more); begin without one."
+        )
     return position
 
 
 @dataclass(eq=False)
-class _Screen:
-    """One open stream: wakes when there is more, holds what is of the moment."""
+class _Stream:
+    """One open stream: is woken if there is more to send, and queues transient events."""
 
     user: User
     wake: asyncio.Event = field(default_factory=asyncio.Event)
-    moments: deque[ServerSent] = field(default_factory=lambda: deque(maxlen=LONGEST_QUEUE))
+    transient: deque[ServerSent] = field(default_factory=lambda: deque(maxlen=MAX_TRANSIENT))
 
 
-class _Hub:
-    """The one reader of a client's log in this process; ends with its last screen."""
+class _LogReader:
+    """The one reader of a client's log in this process; ends with its last stream."""
 
     def __init__(
         self, client: Client, listener: Listener, in_thread: InThread, position: Position
@@ -106,102 +111,101 @@ class _Hub:
         self.listener = listener
         self.in_thread = in_thread
         self.position = position
-        self.begins_after = position
-        self.kept: deque[Entry] = deque()
-        self.screens: set[_Screen] = set()
-        self.present: Counter[int] = Counter()  # screens of each person in this process
+        self.buffer: deque[LogEntry] = deque()
+        self.buffer_begins_after = position
+        self.streams: set[_Stream] = set()
+        self.streams_of: Counter[int] = Counter()  # by user, in this process
         self.task: asyncio.Task[None] | None = None
 
-    def join(self, screen: _Screen) -> None:
-        self.screens.add(screen)
-        self.present[screen.user.pk] += 1
-        if self.present[screen.user.pk] == 1:
-            self._tell_presence(screen.user, is_online=True)
+    def add(self, stream: _Stream) -> None:
+        self.streams.add(stream)
+        self.streams_of[stream.user.pk] += 1
+        if self.streams_of[stream.user.pk] == 1:
+            self._publish_presence(stream.user, is_online=True)
         if self.task is None or self.task.done():
             self.task = asyncio.get_running_loop().create_task(self._run())
 
-    def leave(self, screen: _Screen) -> None:
-        self.screens.discard(screen)
-        self.present[screen.user.pk] -= 1
-        if not self.present[screen.user.pk]:
-            self._tell_presence(screen.user, is_online=False)
-        if not self.screens and self.task:
+    def remove(self, stream: _Stream) -> None:
+        self.streams.discard(stream)
+        self.streams_of[stream.user.pk] -= 1
+        if not self.streams_of[stream.user.pk]:
+            self._publish_presence(stream.user, is_online=False)
+        if not self.streams and self.task:
             self.task.cancel()
-            _hubs.pop(self.client.pk, None)
+            _readers.pop(self.client.pk, None)
+
+    def after(self, position: Position) -> list[LogEntry] | None:
+        """Buffered events after `position`; None if some of them are not in the buffer any more."""
+        if position < self.buffer_begins_after:
+            return None
+        # From the newest backwards: a stream lags behind by a few at most.
+        entries = list(takewhile(lambda entry: entry[0] > position, reversed(self.buffer)))
+        return entries[::-1]
 
     async def _run(self) -> None:
-        async for said in self.listener.messages(events.channel_of(self.client.pk)):
-            if said and "event" in said:
-                self._hand_out(said)
+        async for message in self.listener.messages(events.channel_of(self.client.pk)):
+            if message and "event" in message:
+                self._distribute(message["event"], message["data"])
                 continue
-            looks = LOOKS if said is not None else 1
-            while not await self._read() and looks > 1:
-                looks -= 1
-                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            reads = MAX_READS if message is not None else 1
+            while not await self._read() and reads > 1:
+                reads -= 1
+                await asyncio.sleep(RETRY_SECONDS)
 
-    def _tell_presence(self, user: User, *, is_online: bool) -> None:
+    def _publish_presence(self, user: User, *, is_online: bool) -> None:
         if user.role != Role.VIEWER:
-            about = {"user_id": user.pk, "name": user.full_name, "is_online": is_online}
-            self.in_thread.threads.submit(say, self.client.pk, StreamEvent.PRESENCE, about)
+            data = {"user_id": user.pk, "name": user.full_name, "is_online": is_online}
+            self.in_thread.threads.submit(publish, self.client.pk, StreamEvent.PRESENCE, data)
 
-    def _hand_out(self, said: dict[str, Any]) -> None:
-        data = said["data"]
-        went = said["event"] == StreamEvent.PRESENCE and not data["is_online"]
-        if went and self.present[data["user_id"]]:
-            # Gone from another process, and still here: say so after it.
-            again = data | {"is_online": True}
-            self.in_thread.threads.submit(say, self.client.pk, StreamEvent.PRESENCE, again)
-        moment = ServerSent(said["event"], said["data"])
-        for screen in self.screens:
-            screen.moments.append(moment)
-            screen.wake.set()
+    def _distribute(self, event: str, data: dict[str, Any]) -> None:
+        """Queue a transient event for every stream."""
+        is_offline = event == StreamEvent.PRESENCE and not data["is_online"]
+        if is_offline and self.streams_of[data["user_id"]]:
+            # The user's last stream in another process has ended, but there is one here.
+            online = data | {"is_online": True}
+            self.in_thread.threads.submit(publish, self.client.pk, StreamEvent.PRESENCE, online)
+        for stream in self.streams:
+            stream.transient.append(ServerSent(event, data))
+            stream.wake.set()
 
     async def _read(self) -> bool:
-        """Take what is new; whether there was anything."""
+        """Read new events into the buffer; False if there are none."""
         before = self.position
         while True:
             try:
-                found = await self.in_thread(_read_log, self.client, self.position)
+                entries = await self.in_thread(_read_page, self.client, self.position)
             except Error:
-                break  # the database is away: the next signal or poll reads on
-            self.kept.extend(found)
-            while len(self.kept) > KEPT_IN_MEMORY:
-                self.begins_after = self.kept.popleft()[0]
-            if found:
-                self.position = found[-1][0]
-                for screen in self.screens:
-                    screen.wake.set()
-            if len(found) < READ_AT_ONCE:
+                break  # the database is away: the next message or poll reads on
+            self.buffer.extend(entries)
+            while len(self.buffer) > BUFFER_SIZE:
+                self.buffer_begins_after = self.buffer.popleft()[0]
+            if entries:
+                self.position = entries[-1][0]
+                for stream in self.streams:
+                    stream.wake.set()
+            if len(entries) < PAGE_SIZE:
                 break
         return self.position > before
 
-    def after(self, position: Position) -> list[Entry] | None:
-        """Kept events after `position`; None where it lies before what is kept."""
-        if position < self.begins_after:
-            return None
-        # From the newest backwards: a stream lags behind by a few at most.
-        found = list(takewhile(lambda entry: entry[0] > position, reversed(self.kept)))
-        return found[::-1]
+
+_readers: dict[int, _LogReader] = {}
 
 
-_hubs: dict[int, _Hub] = {}
+def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
+    """Add the stream to the reader of its client's log.
 
-
-def _join(screen: _Screen, begin: Callable[[], _Hub]) -> _Hub:
-    """The hub of the screen's client, with the screen in it.
-
-    Found and joined without a pause for the event loop: in between its last screen might end it.
+    Without a pause for the event loop between finding and joining: the reader could end there.
     """
-    client_id = screen.user.client_id
+    client_id = stream.user.client_id
     assert client_id
-    hub = _hubs.get(client_id) or begin()
-    _hubs[client_id] = hub
-    hub.join(screen)
-    return hub
+    reader = _readers.get(client_id) or create_reader()
+    _readers[client_id] = reader
+    reader.add(stream)
+    return reader
 
 
-def _read_log(client: Client, position: Position) -> list[Entry]:
-    rows = events.after(client, position, READ_AT_ONCE)
+def _read_page(client: Client, position: Position) -> list[LogEntry]:
+    rows = events.after(client, position, PAGE_SIZE)
     return [
         (
             events.cursor_of_event(row),
@@ -212,56 +216,59 @@ def _read_log(client: Client, position: Position) -> list[Entry]:
 
 
 async def _follow(
-    begin: Callable[[], _Hub],
-    screen: _Screen,
+    create_reader: Callable[[], _LogReader],
+    stream: _Stream,
     position: Position,
     is_still_admitted: Callable[[], bool],
-) -> AsyncIterator[ServerSent]:
-    hub = _join(screen, begin)
+) -> Events:
+    reader = _join_reader(stream, create_reader)
+    in_thread = reader.in_thread
     check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     try:
-        await hub.listener.wait_until_subscribed()
-        online = await hub.in_thread(presence.online, hub.client.pk)
-        yield ServerSent(StreamEvent.READY, {"user_id": screen.user.pk, "online": sorted(online)})
+        await reader.listener.wait_until_subscribed()
+        online = await in_thread(presence.online, reader.client.pk)
+        ready = {"user_id": stream.user.pk, "online": sorted(online)}
+        yield ServerSent(StreamEvent.READY, ready)
         while True:
-            screen.wake.clear()
-            found = hub.after(position)
-            if found is None:
-                found = await hub.in_thread(_read_log, hub.client, position)
-                position = position if found else hub.begins_after
-                screen.wake.set()  # there may be more than one page
-            for entry in found:
-                position, sent = entry
-                if shown := _for(screen.user, sent):
-                    yield shown
-            while screen.moments:
-                yield screen.moments.popleft()
+            stream.wake.clear()
+            entries = reader.after(position)
+            if entries is None:
+                entries = await in_thread(_read_page, reader.client, position)
+                position = position if entries else reader.buffer_begins_after
+                stream.wake.set()  # there may be more than one page
+            for _, event in entries:
+                if visible := _visible_to(stream.user, event):
+                    yield visible
+            position = entries[-1][0] if entries else position
+            while stream.transient:
+                yield stream.transient.popleft()
             try:
-                await asyncio.wait_for(screen.wake.wait(), max(0, check_at - time.monotonic()))
+                await asyncio.wait_for(stream.wake.wait(), max(0, check_at - time.monotonic()))
             except TimeoutError:
-                if not await hub.in_thread(_is_there, screen.user, is_still_admitted):
+                if not await in_thread(_may_continue, stream.user, is_still_admitted):
                     return
                 check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     finally:
-        hub.leave(screen)
+        reader.remove(stream)
 
 
-def _for(user: User, sent: ServerSent) -> ServerSent | None:
-    """What a person sees of an event: of notifications, his own alone."""
-    if sent.event != "notification.created":
-        return sent
-    own = [one for one in sent.data["data"]["notifications"] if one["user_id"] == user.pk]
+def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
+    """The event as the user may see it; of notifications only their own, None if there are none."""
+    if event.event != "notification.created":
+        return event
+    notifications = event.data["data"]["notifications"]
+    own = [notification for notification in notifications if notification["user_id"] == user.pk]
     if not own:
         return None
-    return sent._replace(data={**sent.data, "data": {"notifications": own}})
+    return event._replace(data={**event.data, "data": {"notifications": own}})
 
 
-def _is_there(user: User, is_still_admitted: Callable[[], bool]) -> bool:
-    """Whether the stream may go on; as long as it does, its reader is at the desk."""
+def _may_continue(user: User, is_still_admitted: Callable[[], bool]) -> bool:
+    """Whether the stream may go on; while it does, its user counts as online."""
     try:
         if not is_still_admitted():
             return False
     except Error:
-        return True  # the database is away for a moment: nobody is sent away for that
+        return True  # the database is away for a moment: no stream ends because of that
     presence.touch(user)
     return True

@@ -1,4 +1,4 @@
-"""How long ended chats are kept, and how a chat is deleted: here alone."""
+"""Retention: chats are deleted a set number of days after their end, and nowhere but here."""
 
 import logging
 from collections.abc import Sequence
@@ -18,40 +18,39 @@ from identity.services import audit
 from webhooks.services import events
 
 log = logging.getLogger(__name__)
-# What one transaction deletes at most; so many messages are enough, however few chats they are of.
-CHATS = 100
-MESSAGES = 2000
-# Below PostgreSQL's deadlock_timeout of a second: of two that wait for each other we are the one
-# that gives way.
-_PATIENCE = "SET LOCAL lock_timeout = '500ms'"
+# One transaction deletes at most so many chats, and stops after so many messages.
+MAX_CHATS = 100
+MAX_MESSAGES = 2000
+# Below PostgreSQL's deadlock_timeout of one second: in a deadlock this transaction gives way.
+_SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 
-def begin() -> None:
-    """A job for each client that has ended chats whose time is over."""
+def enqueue_expired() -> None:
+    """Enqueue a job for each client that has chats to delete."""
     expired = _expired(OuterRef("client_id"), OuterRef("retention_days"))
     rows = ClientConfig.objects.filter(Exists(expired), retention_days__isnull=False)
     for client_id in rows.values_list("client_id", flat=True):
         _enqueue(client_id)
 
 
-def proceed(client_id: int, *, after: Sequence[str] | None = None) -> None:
-    """Delete a client's next chats, behind the end and the id `after`, and leave the rest to a job.
+def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> None:
+    """Delete a client's next expired chats and leave the rest to another job.
 
-    So the jobs of other clients come in between. What is locked now, or fails, is passed over
-    until the next hour.
+    So the jobs of other clients run in between. `after` holds the end and the id of the last chat
+    of the previous job. A chat that is locked now, or fails, is skipped until the next hour.
     """
     with jobs.commit():
         with connection.cursor() as cursor:
-            cursor.execute(_PATIENCE)
+            cursor.execute(_SET_LOCK_TIMEOUT)
         days = ClientConfig.objects.get(client_id=client_id).retention_days
         if days is None:
             return
         rows = _behind(_expired(client_id, Value(days)), after).order_by("end", "id")
-        # Looked at again under its lock: a chat that was opened meanwhile is none of them.
-        found = list(rows.select_for_update(skip_locked=True, of=("self",))[:CHATS])
-        chats = _first_of(found)
-        is_last = len(found) < CHATS and len(chats) == len(found)
-        # Kept now: what is deleted has no id any more.
+        # The lock checks the condition again: a chat that was reopened meanwhile is left out.
+        expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
+        chats = _up_to_max_messages(expired)
+        is_last = len(expired) < MAX_CHATS and len(chats) == len(expired)
+        # Before the deletion: a deleted row has no id any more.
         position = None if is_last else [chats[-1].end.isoformat(), str(chats[-1].pk)]
         deleted = sum(_try_to_delete(chat) for chat in chats)
         if deleted:
@@ -67,9 +66,9 @@ def proceed(client_id: int, *, after: Sequence[str] | None = None) -> None:
 
 
 def delete(chat: LockedConversation) -> None:
-    """Delete a chat with all that was kept of it.
+    """Delete a chat with everything that is stored of it.
 
-    The customer stays, and so does what the audit log and the ledger say: they hold no word of it.
+    The customer stays, and so do the audit log and the ledger: they hold nothing of its content.
     """
     events.forget(chat.pk)
     function_calls.forget(chat.pk)
@@ -79,9 +78,9 @@ def delete(chat: LockedConversation) -> None:
 
 
 def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
-    """A client's chats that ended so many days ago or earlier; `end` is when.
+    """A client's chats that ended `days` ago or earlier, annotated with their `end`.
 
-    Its days are given, not joined: only then the index leads past all that is kept.
+    The days are a value and not a join: only then the index skips the chats that stay.
     """
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
@@ -92,18 +91,18 @@ def _behind(rows: QuerySet[Any], after: Sequence[str] | None) -> QuerySet[Any]:
     if after is None:
         return rows
     end, chat_id = after
-    # The second half is what the index is searched by.
+    # The second condition is redundant: it lets the index be searched.
     return rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
 
 
-def _first_of(found: Sequence[Any]) -> Sequence[Any]:
-    """As many as have `MESSAGES` together, and one at least."""
+def _up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:
+    """The first chats, up to the one that reaches `MAX_MESSAGES`."""
     messages = 0
-    for count, chat in enumerate(found, start=1):
+    for count, chat in enumerate(chats, start=1):
         messages += chat.last_seq
-        if messages >= MESSAGES:
-            return found[:count]
-    return found
+        if messages >= MAX_MESSAGES:
+            return chats[:count]
+    return chats
 
 
 def _try_to_delete(chat: LockedConversation) -> bool:
@@ -112,13 +111,13 @@ def _try_to_delete(chat: LockedConversation) -> bool:
         with transaction.atomic():
             delete(chat)
     except Exception:
-        # One that cannot be deleted must not keep the client's others for ever.
+        # A chat that cannot be deleted must not keep the client's other chats for ever.
         log.exception("chat %s could not be deleted", chat_id)
         return False
     return True
 
 
-def _enqueue(client_id: int, **more: Any) -> None:
-    # The key: who asks while a job waits asks for the same.
+def _enqueue(client_id: int, **args: Any) -> None:
+    # With the key a client has one waiting job at most.
     jobs.enqueue("chats.delete_expired", client_id=client_id, dedupe_key=str(client_id),
-            client=client_id, **more)  # fmt: skip
+            client=client_id, **args)  # fmt: skip
