@@ -20,7 +20,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.services import training, web_urls
+from bots.services import documents, web_urls
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
 
@@ -113,9 +113,9 @@ class DocumentAdmin(ReadOnlyAdmin):
         return f"{document.error_code}: {document.error_message}"
 
     @admin.action(description="Train again")
-    def train_again(self, request: HttpRequest, documents: QuerySet[Document]) -> None:
-        queued = sum(training.retrain(document) for document in documents)
-        skipped = documents.count() - queued
+    def train_again(self, request: HttpRequest, rows: QuerySet[Document]) -> None:
+        queued = sum(documents.retrain(row) for row in rows)
+        skipped = rows.count() - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
 
 

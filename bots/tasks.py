@@ -6,38 +6,38 @@ from bots.services import crawls, function_calls, training, web_urls
 from chatplatform.jobs import Queue, job
 
 
-def abandon_document(*, document_id: int, **_: object) -> None:
+def fail_document(*, document_id: int, **_: object) -> None:
     """No attempt to train it is left."""
-    training.abandon(document_id)
+    training.fail_interrupted(document_id)
 
 
-@job("bots.train_document", queue=Queue.TRAIN, max_attempts=3, on_dead=abandon_document)
+@job("bots.train_document", queue=Queue.TRAIN, max_attempts=3, on_dead=fail_document)
 def train_document(*, document_id: int, **_: object) -> None:
     """Train one document."""
     training.train(document_id)
 
 
-def abandon_crawl(*, web_url_id: int, **_: object) -> None:
+def fail_crawl(*, web_url_id: int, **_: object) -> None:
     """No attempt to crawl it is left."""
-    crawls.abandon(web_url_id)
+    crawls.fail_interrupted(web_url_id)
 
 
-@job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=abandon_crawl)
+@job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=fail_crawl)
 def crawl_web_url(*, web_url_id: int, **_: object) -> None:
     """Fetch the pages of one address and queue them for training."""
     crawls.crawl(web_url_id)
 
 
-@job("bots.settle_web_url", queue=Queue.TRAIN)
-def settle_web_url(*, web_url_id: int, **_: object) -> None:
-    """See whether the last page of an address is trained."""
-    crawls.settle(web_url_id)
+@job("bots.update_crawl_status", queue=Queue.TRAIN)
+def update_crawl_status(*, web_url_id: int, **_: object) -> None:
+    """Update the status of a web address when one of its pages is trained or deleted."""
+    crawls.update_status(web_url_id)
 
 
 @shared_task(name="bots.crawl_due")
 def crawl_due(**_: object) -> None:
-    """Queue the addresses whose time to be read again has come; may run twice and at any time."""
-    web_urls.refresh_due()
+    """Queue the addresses that are due to be crawled again; safe to run twice."""
+    web_urls.crawl_due()
 
 
 @shared_task(name="bots.expire_function_calls")

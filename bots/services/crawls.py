@@ -1,4 +1,4 @@
-"""A crawl as a job: pages in, documents queued for training, the outcome of each page kept."""
+"""The crawl job: fetches the pages of a web address and queues them for training."""
 
 import logging
 from collections.abc import Iterator
@@ -12,21 +12,20 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from bots.knowledge import addresses, extract
-from bots.knowledge import crawl as walk
-from bots.knowledge.crawl import Known, Limits, Outcome, Page
+from bots.knowledge import addresses, crawler, extract
+from bots.knowledge.crawler import KnownPage, Limits, Outcome, Page
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import bots, training, web_urls
+from bots.services import bots, documents, web_urls
 from chatplatform import jobs, media
 
 log = logging.getLogger(__name__)
 
-# Pages of the web that one bot knows, over all its addresses: its index is kept in memory.
+# Of all addresses of a bot together, since its index is held in memory.
 MAX_PAGES_OF_BOT = 2_000
-# A row at or above it is fetched, and waits for the training of its pages.
+# Progress at which all pages are fetched and their training is awaited.
 FETCHED_PERCENT = 50
-# A page that ends so is gone for good: what the bot knew from it goes too. Others may come back.
-LASTING = frozenset(
+# Reasons for which a page is gone for good: its document is deleted. Others may pass.
+PERMANENT_REASONS = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )
 MESSAGES = {
@@ -64,72 +63,74 @@ class Gone(Exception):
 
 @dataclass
 class _Tally:
-    """What a crawl has met so far."""
+    """The pages of a crawl so far."""
 
-    kept: int = 0
+    stored: int = 0
     seen: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     first_reason: str = ""
-    is_whole: bool = True
+    is_complete: bool = True
 
-    def note(self, page: Page, reason: str) -> None:
-        """Count a page that was written down."""
+    def add(self, page: Page, reason: str) -> None:
+        """Count a page; `reason` is empty if it was stored."""
         self.seen.add(page.url)
-        self.kept += not reason
+        self.stored += not reason
         if len(self.seen) == 1:
             self.first_reason = reason
-        if reason in LASTING:
+        if reason in PERMANENT_REASONS:
             self.gone.add(page.url)
         elif reason or len(self.seen) >= Limits.results:
-            # What this page leads to was not seen.
-            self.is_whole = False
+            # The pages behind this one were not seen.
+            self.is_complete = False
 
 
 def crawl(web_url_id: int) -> None:
-    """Fetch a queued address and what belongs to it, and queue its pages for training.
+    """Fetch the pages of a queued web address and queue them for training.
 
-    May run twice: pages that are there already are unchanged to the second run.
+    Safe to run twice: the second run finds the pages of the first unchanged.
     """
-    begun = WebUrl.objects.filter(
+    started = WebUrl.objects.filter(
         Q(status=WebUrlStatus.QUEUED)
         | Q(status=WebUrlStatus.TRAINING, progress__lt=FETCHED_PERCENT),
         pk=web_url_id,
     ).update(status=WebUrlStatus.TRAINING, progress=0, error_code="", error_message="")
-    web_url = WebUrl.objects.filter(pk=web_url_id).first() if begun else None
+    web_url = WebUrl.objects.filter(pk=web_url_id).first() if started else None
     if web_url is None:
         log.info("web address %s is gone or crawled already", web_url_id)
         return
     tally = _Tally()
     try:
         for page in _pages(web_url):
-            _keep(web_url, page, tally)
+            _store_page(web_url, page, tally)
         _finish(web_url, tally)
     except Gone:
         log.info("web address %s went away or changed while it was crawled", web_url_id)
 
 
 def _pages(web_url: WebUrl) -> Iterator[Page]:
-    earlier = {
+    rows = {
         page.url: page
         for page in WebPage.objects.filter(web_url=web_url).select_related("document")
     }
 
-    def known(url: str) -> Known | None:
-        page = earlier.get(url)
+    def known_page(url: str) -> KnownPage | None:
+        page = rows.get(url)
         document = page.document if page else None
         if page is None or document is None or document.status == DocumentStatus.FAILED:
             return None
         name = document.file.name or ""
         if not name or not default_storage.exists(name):
             return None
-        return Known(
+        return KnownPage(
             document.sha256, document.mime_type, page.etag, page.last_modified, lambda: _read(name)
         )
 
     limits = Limits(
         delay_seconds=settings.CRAWL_DELAY_SECONDS, page_seconds=settings.CRAWL_PAGE_SECONDS
     )
-    return walk.crawl(web_url.url, depth=web_url.crawl_depth, limits=limits, known=known)
+    return crawler.crawl(
+        web_url.url, depth=web_url.crawl_depth, limits=limits, known_page=known_page
+    )
 
 
 def _read(name: str) -> bytes:
@@ -141,33 +142,33 @@ def _read(name: str) -> bytes:
 # --- one page -----------------------------------------------------------------------------------
 
 
-def _keep(web_url: WebUrl, page: Page, tally: _Tally) -> None:
-    """Write down what became of a page; one with new bytes becomes a document to be trained."""
+def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
+    """Record the outcome of a page; new bytes become a document queued for training."""
     stored = ""
     if page.outcome == Outcome.NEW:
         stored = media.store("documents", ContentFile(page.body))
     used = ""
     try:
         with jobs.commit():
-            _lock(web_url, page, tally)
-            document = _document(web_url, page, stored)
-            _record(web_url, page, document, tally)
+            _lock_and_report(web_url, page, tally)
+            document = _upsert_document(web_url, page, stored)
+            _record_outcome(web_url, page, document, tally)
         used = (document and document.file.name) or ""
     finally:
-        # Bytes that are known already, and those of a row that did not come to be.
+        # Bytes that are stored already, and any if the transaction failed.
         if stored and stored != used:
             default_storage.delete(stored)
 
 
-def _lock(web_url: WebUrl, page: Page, tally: _Tally) -> None:
-    """First the bot, then the address: the order in which deleting locks them too."""
+def _lock_and_report(web_url: WebUrl, page: Page, tally: _Tally) -> None:
+    """Lock the bot, then the address, as deleting does; report the progress."""
     Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
     done = len(tally.seen) + 1
     percent = min(FETCHED_PERCENT - 1, FETCHED_PERCENT * done // (done + page.left))
     running = _running(web_url).update(
-        # More links may come to light than were expected: it never goes back.
+        # New links lower the share that is done; the shown progress never goes back.
         progress=Greatest("progress", Value(percent)),
-        page_count=tally.kept,
+        page_count=tally.stored,
     )
     if not running:
         raise Gone
@@ -184,8 +185,8 @@ def _running(web_url: WebUrl) -> QuerySet[WebUrl]:
     )
 
 
-def _document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
-    """The page's document; None for a page that is not kept, or finds no room."""
+def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
+    """The page's document; None if the page is not stored or the bot has too many pages."""
     if page.outcome not in (Outcome.NEW, Outcome.UNCHANGED):
         return None
     document: Document | None = (
@@ -194,38 +195,38 @@ def _document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
         .first()
     )
     if document is None:
-        return _new_document(web_url, page, stored)
+        return _create_document(web_url, page, stored)
     if document.sha256 == page.sha256:
         if document.status == DocumentStatus.FAILED:
-            training.retrain(document)
+            documents.retrain(document)
         return document
-    return _changed_document(document, page, stored)
+    return _replace_content(document, page, stored)
 
 
-def _new_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
+def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
     pages = Document.objects.filter(bot_id=web_url.bot_id, web_url__isnull=False)
     if not stored or pages.count() >= MAX_PAGES_OF_BOT:
         return None
-    made = Document.objects.create(
+    document = Document.objects.create(
         client_id=web_url.client_id,
         bot_id=web_url.bot_id,
         web_url=web_url,
         url=page.url,
         **_content(page, stored),
     )
-    training.enqueue_training(made)
-    return made
+    documents.enqueue_training(document)
+    return document
 
 
-def _changed_document(document: Document, page: Page, stored: str) -> Document:
-    """New bytes for a page that the bot knows: until they are trained, it knows the old ones."""
+def _replace_content(document: Document, page: Page, stored: str) -> Document:
+    """Queue new bytes for training; until they are trained the bot keeps the old passages."""
     old = document.file.name
     for name, value in _content(page, stored).items():
         setattr(document, name, value)
     document.status, document.progress = DocumentStatus.QUEUED, 0
     document.error_code = document.error_message = ""
     document.save()
-    training.enqueue_training(document)
+    documents.enqueue_training(document)
     media.remove_later(document.client_id, [old])
     return document
 
@@ -240,11 +241,10 @@ def _content(page: Page, stored: str) -> dict[str, str | int]:
     }
 
 
-def _record(web_url: WebUrl, page: Page, document: Document | None, tally: _Tally) -> None:
-    kept = page.outcome in (Outcome.NEW, Outcome.UNCHANGED)
+def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tally: _Tally) -> None:
     if page.outcome == Outcome.UNCHANGED and document is None:
-        return  # somebody deleted the document while the page was fetched
-    reason = "bot_limit" if kept and document is None else page.reason
+        return  # The document was deleted while the page was fetched.
+    reason = "bot_limit" if page.outcome == Outcome.NEW and document is None else page.reason
     WebPage.objects.update_or_create(
         web_url=web_url,
         url=page.url,
@@ -260,7 +260,7 @@ def _record(web_url: WebUrl, page: Page, document: Document | None, tally: _Tall
             "fetched_at": timezone.now(),
         },
     )
-    tally.note(page, reason)
+    tally.add(page, reason)
 
 
 def _status(page: Page) -> PageStatus:
@@ -273,44 +273,44 @@ def _status(page: Page) -> PageStatus:
 
 
 def _finish(web_url: WebUrl, tally: _Tally) -> None:
-    """The walk is over: forget what is gone, and wait for the training of the rest."""
-    if tally.kept:
-        _forget(web_url, tally)
+    """All pages are fetched: delete those that are gone, and wait for the training of the rest."""
+    if tally.stored:
+        _delete_lost_pages(web_url, tally)
     now = timezone.now()
     with jobs.commit():
         ended = _running(web_url).update(
             progress=FETCHED_PERCENT,
-            page_count=tally.kept,
+            page_count=tally.stored,
             last_fetched_at=now,
             next_fetch_at=_next_fetch(web_url, now),
         )
         if not ended:
             raise Gone
-        if tally.kept:
-            settle(web_url.pk)
+        if tally.stored:
+            update_status(web_url.pk)
         else:
-            # No row at all: a sitemap that lists nothing of this host.
+            # Without any page: a sitemap that lists nothing of this host.
             _fail(web_url.pk, tally.first_reason or "empty")
 
 
 def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
-    # The hours may have been changed while the crawl ran.
+    # Read again: the interval may have changed while the crawl ran.
     row = WebUrl.objects.filter(pk=web_url.pk).first()
     return web_urls.next_fetch(row, after=now) if row else None
 
 
-def _forget(web_url: WebUrl, tally: _Tally) -> None:
-    """The documents of pages that are gone, and rows that this crawl did not meet."""
+def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
+    """Delete the documents of pages that are gone, and the rows of pages that were not seen."""
     with jobs.commit():
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():
             raise Gone
-        known = Document.objects.filter(web_url=web_url)
-        lost = [one for one in known if _is_lost(one.url, web_url, tally)]
+        rows = Document.objects.filter(web_url=web_url)
+        lost = [document for document in rows if _is_lost(document.url, web_url, tally)]
         if lost:
-            known.filter(pk__in=[one.pk for one in lost]).delete()
+            rows.filter(pk__in=[document.pk for document in lost]).delete()
             bots.bump_knowledge_version(web_url.bot_id)
-            media.remove_later(web_url.client_id, [one.file.name for one in lost])
+            media.remove_later(web_url.client_id, [document.file.name for document in lost])
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()
 
@@ -318,11 +318,14 @@ def _forget(web_url: WebUrl, tally: _Tally) -> None:
 def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
     if url in tally.gone or not addresses.same_site(url, web_url.url):
         return True
-    return tally.is_whole and url not in tally.seen
+    return tally.is_complete and url not in tally.seen
 
 
-def settle(web_url_id: int) -> None:
-    """Trained, where all its pages' documents are done and one of them is known; else failed."""
+def update_status(web_url_id: int) -> None:
+    """Update progress and status of a fetched address by the state of its documents.
+
+    When all are done it is trained if one of them is, else failed.
+    """
     with jobs.commit():
         web_url = (
             WebUrl.objects.select_for_update(no_key=True)
@@ -343,8 +346,8 @@ def settle(web_url_id: int) -> None:
         web_url.save(update_fields=["status", "progress"])
 
 
-def abandon(web_url_id: int) -> None:
-    """No attempt is left: say so where people look. Runs in the transaction that ends the job."""
+def fail_interrupted(web_url_id: int) -> None:
+    """No attempt is left. Runs in the transaction that ends the job."""
     row = WebUrl.objects.filter(pk=web_url_id).first()
     if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_waiting(row):
         return

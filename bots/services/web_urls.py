@@ -180,7 +180,7 @@ def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
     return bool(queued)
 
 
-def refresh_due() -> int:
+def crawl_due() -> int:
     """Queue what is due by the schedule; each once, however often this runs."""
     due = WebUrl.objects.filter(next_fetch_at__lte=timezone.now(), status__in=FINISHED)
     return sum(crawl_again(row) for row in due.order_by("next_fetch_at")[:MAX_DUE])

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from bots.knowledge import crawl, markup
-from bots.knowledge.crawl import Known, Limits, Outcome
+from bots.knowledge import crawler, markup
+from bots.knowledge.crawler import KnownPage, Limits, Outcome
 from bots.tests.web_site import html, serving
 
 QUICK = Limits(delay_seconds=0, page_seconds=0.5)
@@ -41,7 +41,7 @@ def in_children():
 
 
 def walk(site, path="/", depth=3, limits=QUICK, **options):
-    pages = crawl.crawl(site.at(path), depth=depth, limits=limits, **options)
+    pages = crawler.crawl(site.at(path), depth=depth, limits=limits, **options)
     return {page.url.removeprefix(site.at("")): page for page in pages}
 
 
@@ -99,7 +99,7 @@ def test_a_name_that_moves_to_loopback_is_refused(site, monkeypatch):
     site.pages = {"/": html("Root")}
     place = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", site.server_port))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [place])
-    (page,) = crawl.crawl("http://moved.example/", depth=0, limits=QUICK)
+    (page,) = crawler.crawl("http://moved.example/", depth=0, limits=QUICK)
     assert (page.outcome, page.reason) == (Outcome.REFUSED, "blocked")
     assert site.connections == 0
 
@@ -329,15 +329,17 @@ def test_unchanged_pages_are_not_sent_again(site):
 
     def known(url):
         page = first[url.removeprefix(site.at(""))]
-        return Known(page.sha256, page.mime_type, page.etag, page.last_modified, lambda: page.body)
+        return KnownPage(
+            page.sha256, page.mime_type, page.etag, page.last_modified, lambda: page.body
+        )
 
     site.asked.clear()
-    second = walk(site, known=known)
+    second = walk(site, known_page=known)
     assert {page.outcome for page in second.values()} == {Outcome.UNCHANGED}
     assert second["/"].http_status == 304
     assert dict(site.asked)["/"]["if-none-match"] == '"1"'
     assert dict(site.asked)["/"]["if-modified-since"] == "yesterday"
     site.pages["/"] = (200, {**headers, "ETag": '"2"'}, html("New", "/a").encode())
-    third = walk(site, known=known)
+    third = walk(site, known_page=known)
     assert [page.outcome for page in third.values()] == [Outcome.NEW, Outcome.UNCHANGED]
     assert third["/"].sha256 == hashlib.sha256(third["/"].body).hexdigest()

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from bots.knowledge import extract, markup
 from bots.models import Bot, Chunk, Document, WebPage, WebUrl
-from bots.services import crawls, retrieval, training, web_urls
+from bots.services import crawls, documents, retrieval, training, web_urls
 from bots.tasks import crawl_web_url
 from bots.tests.web_site import html, serving
 from chatplatform import jobs
@@ -250,7 +250,7 @@ def test_deleted_while_it_is_crawled(ann, bot, site):
     def delete():
         assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
 
-    with run_before("bots.services.crawls._keep", delete):
+    with run_before("bots.services.crawls._store_page", delete):
         run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert site.paths() == ["/robots.txt", "/"]
@@ -265,7 +265,7 @@ def test_deleted_while_its_pages_are_trained(ann, bot, site):
     def delete():
         assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
 
-    with run_before("bots.services.training._keep", delete):
+    with run_before("bots.services.training._store", delete):
         run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert not Document.objects.exists()
@@ -281,7 +281,7 @@ def test_changed_while_it_is_crawled(ann, bot, site):
         path = f"/ai/{bot.pk}/train/web-url/{web_url.pk}"
         assert ann.put(path, {"url": site.at("/b")}).status_code == 200
 
-    with run_before("bots.services.crawls._keep", change):
+    with run_before("bots.services.crawls._store_page", change):
         run_jobs()
     assert [row.url for row in Document.objects.all()] == [site.at("/b")]
     assert shown(ann, bot)["status"] == "trained"
@@ -314,7 +314,7 @@ def test_a_lost_lease_writes_nothing_more(ann, bot, site):
     def steal():
         Job.objects.filter(state="running").update(state="done")
 
-    with run_before("bots.services.crawls._keep", steal):
+    with run_before("bots.services.crawls._store_page", steal):
         run_jobs()
     assert not Document.objects.exists()
     assert not WebPage.objects.exists()
@@ -328,7 +328,7 @@ def test_a_second_run_does_nothing(ann, bot, site):
     site.asked.clear()
     crawl_web_url(web_url_id=web_url.pk)
     crawl_web_url(web_url_id=999_999_999)
-    crawls.settle(web_url.pk)
+    crawls.update_status(web_url.pk)
     assert not site.asked
     assert shown(ann, bot)["status"] == "trained"
 
@@ -357,8 +357,8 @@ def test_a_dead_crawl_leaves_a_new_request_alone(ann, bot, site):
         assert ann.put(path, {"url": site.at("/b")}).status_code == 200
 
     with (
-        run_before("bots.services.crawls._keep", change),
-        mock.patch("bots.services.crawls._lock", side_effect=[RuntimeError("broken")]),
+        run_before("bots.services.crawls._store_page", change),
+        mock.patch("bots.services.crawls._lock_and_report", side_effect=[RuntimeError("broken")]),
     ):
         assert run_jobs(limit=1) == 1
     assert shown(ann, bot)["status"] == "queued"
@@ -379,21 +379,21 @@ def test_progress(ann, bot, site):
     site.pages = {"/": html(text(1), "/a", "/b"), "/a": html(text(2)), "/b": html(text(3))}
     add(ann, bot, site)
     seen: list[int] = []
-    real = crawls._record
+    real = crawls._record_outcome
 
     def record(*args):
         seen.append(WebUrl.objects.get().progress)
         real(*args)
 
-    learn = training._learn
+    learn = training._read_and_encode
 
     def learned(document):
         seen.append(shown(ann, bot)["progress"])
         return learn(document)
 
     with (
-        mock.patch("bots.services.crawls._record", record),
-        mock.patch("bots.services.training._learn", learned),
+        mock.patch("bots.services.crawls._record_outcome", record),
+        mock.patch("bots.services.training._read_and_encode", learned),
     ):
         run_jobs()
     assert seen == sorted(seen)
@@ -415,11 +415,11 @@ def test_the_limit_of_pages_of_a_bot(ann, bot, site):
 def test_the_last_page_that_waits_is_deleted(ann, bot, site):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
     add(ann, bot, site)
-    with mock.patch("bots.services.training.enqueue_training"):
+    with mock.patch("bots.services.documents.enqueue_training"):
         run_jobs()
     assert shown(ann, bot)["page_counts"]["training"] == 2
     first, second = Document.objects.order_by("pk")
-    training.enqueue_training(first)
+    documents.enqueue_training(first)
     run_jobs()
     assert shown(ann, bot)["status"] == "training"
     assert ann.delete(f"/ai/{bot.pk}/train/document/{second.pk}").status_code == 204

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bots.models import Bot, Chunk, Document
-from bots.services import retrieval, training
+from bots.services import documents, retrieval, training
 from chatplatform import jobs
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
@@ -149,8 +149,8 @@ def test_training_again_replaces(ann, bot):
     document = send(ann, bot)
     run_jobs()
     before = set(Chunk.objects.values_list("pk", flat=True))
-    assert training.retrain(Document.objects.get()) is True
-    assert training.retrain(Document.objects.get()) is False
+    assert documents.retrain(Document.objects.get()) is True
+    assert documents.retrain(Document.objects.get()) is False
     run_jobs()
     after = set(Chunk.objects.filter(document=document).values_list("pk", flat=True))
     assert len(after) == 2
@@ -169,7 +169,7 @@ def test_a_second_run_changes_nothing(ann, bot):
 def killed_once(document):
     """A worker that dies in the middle: its row stays as it was, and the lease runs out."""
     with (
-        mock.patch("bots.services.training._keep", side_effect=SystemExit),
+        mock.patch("bots.services.training._store", side_effect=SystemExit),
         pytest.raises(SystemExit),
     ):
         run_jobs()
@@ -193,12 +193,12 @@ def test_progress_never_goes_back(ann, bot):
     document = send(ann, bot)
     Document.objects.update(status="training", progress=60)
     progress = training.Progress(document.pk)
-    progress._written -= 2
-    progress.tell(1, 4)
+    progress._written_at -= 2
+    progress.report(1, 4)
     assert Document.objects.get().progress == 60
     seen = []
     with run_before(
-        "bots.services.training._keep", lambda: seen.append(Document.objects.get().progress)
+        "bots.services.training._store", lambda: seen.append(Document.objects.get().progress)
     ):
         training.train(document.pk)
     assert seen[0] >= 60, "a run that begins again does not begin at nothing"
@@ -222,7 +222,7 @@ def test_a_run_whose_lease_is_gone_keeps_nothing(ann, bot):
     def take_away():
         Job.objects.update(state="queued", lease_token=None, due_at="2100-01-01T00:00Z")
 
-    with run_before("bots.services.training._keep", take_away):
+    with run_before("bots.services.training._store", take_away):
         run_jobs()
     assert Document.objects.get().status == "training"
     assert not Chunk.objects.exists()
@@ -287,7 +287,7 @@ def test_a_document_deleted_while_it_is_trained(ann, bot):
     def delete():
         ann.delete(f"/ai/{bot.pk}/train/document/{document.pk}")
 
-    with run_before("bots.services.training._keep", delete):
+    with run_before("bots.services.training._store", delete):
         run_jobs()
     assert Job.objects.get(name="bots.train_document").state == "done"
     assert not Chunk.objects.exists()
@@ -299,16 +299,16 @@ def test_progress_is_written_at_most_once_a_second(ann, bot):
     Document.objects.update(status="training")
     progress = training.Progress(document.pk)
     with mock.patch("bots.services.training.time.monotonic") as clock:
-        clock.return_value = progress._written + 0.5
-        progress.tell(1, 2)
+        clock.return_value = progress._written_at + 0.5
+        progress.report(1, 2)
         assert Document.objects.get().progress == 0
         clock.return_value += 1
-        progress.tell(1, 2)
+        progress.report(1, 2)
         assert Document.objects.get().progress == 50
         clock.return_value += 1
         Document.objects.all().delete()
         with pytest.raises(training.Gone):
-            progress.tell(2, 2)
+            progress.report(2, 2)
 
 
 @pytest.mark.parametrize("is_trained", [False, True])

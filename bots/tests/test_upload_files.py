@@ -127,7 +127,7 @@ def test_too_many_files(ann, bot):
 
 def test_the_limit_of_a_bot(ann, bot):
     ann.upload(path(bot), files=[file()])
-    with mock.patch("bots.services.training.MAX_DOCUMENTS", 1):
+    with mock.patch("bots.services.documents.MAX_DOCUMENTS", 1):
         reply = ann.upload(path(bot), files=[file(b"another text of the shop")])
         assert ann.upload(path(bot), files=[file()]).status_code == 202
     assert (reply.status_code, reply.json()["code"]) == (409, "document_limit")

@@ -8,8 +8,8 @@ from bots.services import (
     banners,
     bots,
     customer_info,
+    documents,
     prompts,
-    training,
     web_urls,
     welcome,
 )
@@ -75,19 +75,19 @@ class DocumentViewSet(TenantViewSet):
         A worker reads and indexes them; `Get Files` shows how far it is. Bytes that the bot
         already has give the document that it has.
         """
-        documents = training.upload(bots.get(self.client, bot_id), files=body.files)
-        return {"items": [DocumentDto.from_row(one) for one in documents], "next_cursor": None}
+        rows = documents.upload(bots.get(self.client, bot_id), files=body.files)
+        return {"items": [DocumentDto.from_row(row) for row in rows], "next_cursor": None}
 
     @operation("AI / train", "Delete Document By Id", access=BEARER, status=204)
     def destroy(self, request: Request, bot_id: int, document_id: int) -> None:
         """Forget a document and everything the bot knew from it."""
         bot = bots.get(self.client, bot_id)
-        training.delete(bot, document_id=document_id, by=self.user)
+        documents.delete(bot, document_id=document_id, by=self.user)
 
     @operation("AI / train", "Get Files", access=BEARER, query=Page, returns=DocumentsResponse)
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """The files that were uploaded, newest first, with how far their training is."""
-        rows = training.uploaded_documents(bots.get(self.client, bot_id))
+        rows = documents.uploaded_documents(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
 
     @operation(
@@ -103,7 +103,7 @@ class DocumentViewSet(TenantViewSet):
         """
         bot = bots.get(self.client, bot_id)
         return DocumentDto.from_row(
-            training.set_importance(bot, document_id=document_id, given=body, by=self.user)
+            documents.set_importance(bot, document_id=document_id, body=body, by=self.user)
         )
 
     @operation(
@@ -115,7 +115,7 @@ class DocumentViewSet(TenantViewSet):
     ) -> ReuploadFilesResponse:
         """Train files again from the bytes that are stored; what they taught stays until then."""
         bot = bots.get(self.client, bot_id)
-        queued, skipped = training.reupload(bot, document_ids=body.document_ids)
+        queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
         return ReuploadFilesResponse(queued=queued, skipped=skipped)
 
 

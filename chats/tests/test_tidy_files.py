@@ -136,7 +136,7 @@ def test_a_day_is_the_limit(media, two_days_later):
 @pytest.mark.parametrize(
     ("before", "upload"),
     [
-        ("bots.services.training._record", upload_document),
+        ("bots.services.documents._create_documents", upload_document),
         ("bots.services.banners._set", upload_banner),
         (
             "chats.services.core.attachments.attach",

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
-from bots.services import bots, training
+from bots.services import bots, documents
 from bots.shapes.train import DeletedCount
 from bots.shapes.widget import KeyBotQuery
 from chatplatform.api.access import PUBLIC
@@ -265,7 +265,7 @@ class ClientDocumentsViewSet(TenantViewSet):
         Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
-        return DeletedCount(deleted=training.delete_all(bot, by=self.key))
+        return DeletedCount(deleted=documents.delete_all(bot, by=self.key))
 
 
 class ClientLanguageViewSet(TenantViewSet):

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot
-from bots.services import bots, prompts, training
+from bots.services import bots, documents, prompts
 from bots.shapes.bot import BotDto
 from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats
@@ -95,7 +95,7 @@ def _make(password: str) -> tuple[Bot, str]:
     prompts.create(bot, given=PromptDto(content=PROMPT, language="en"), by=None)
     opened = [(path, path.open("rb")) for path in sorted(SAMPLES.glob("*.md"))]
     try:
-        training.upload(
+        documents.upload(
             bot,
             files=[
                 UploadedFile(file, name=path.name, size=path.stat().st_size)

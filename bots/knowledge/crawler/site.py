@@ -1,0 +1,115 @@
+"""Requests to the site that is crawled."""
+
+import time
+from collections.abc import Callable
+
+from protego import Protego
+
+from bots.knowledge import addresses, markup
+from bots.knowledge.crawler.pages import KnownPage, Limits, NotStored, Outcome
+from chatplatform import egress
+
+USER_AGENT = f"{markup.AGENT}/1.0"
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
+# RFC 9309: the redirects of robots.txt that are followed, and how much of it is read.
+_ROBOTS_REDIRECTS = 5
+_ROBOTS_BYTES = 512_000
+
+
+class Site:
+    """The requests of a crawl: one at a time, with pauses, within limits and robots.txt."""
+
+    def __init__(self, limits: Limits, pause: Callable[[float], None]) -> None:
+        self._limits = limits
+        self._pause = pause
+        # By origin; None: robots.txt could not be read, so nothing may be.
+        self._robots: dict[str, Protego | None] = {}
+        self._ends_at = time.monotonic() + limits.total_seconds
+        self._bytes_left = limits.total_bytes
+        self._has_requested = False
+
+    def limit_reached(self) -> str:
+        if time.monotonic() >= self._ends_at:
+            return "time_limit"
+        return "byte_limit" if self._bytes_left <= 0 else ""
+
+    def sitemaps(self, url: str) -> list[str]:
+        """Sitemaps that the robots.txt of this page's origin lists."""
+        robots = self._robots_for(url)
+        return list(robots.sitemaps)[: self._limits.sitemaps] if robots else []
+
+    def get(self, url: str, known: KnownPage | None, ends_at: float) -> egress.Reply:
+        """Request a page; 304 if it has not changed."""
+        robots = self._robots_for(url)
+        if robots is None:
+            raise NotStored("robots_unreachable")
+        if not robots.can_fetch(url, markup.AGENT):
+            raise NotStored("robots")
+        headers = {}
+        if known and known.etag:
+            headers["If-None-Match"] = known.etag
+        if known and known.last_modified:
+            headers["If-Modified-Since"] = known.last_modified
+        self._wait(robots.crawl_delay(markup.AGENT) or 0)
+        seconds = min(ends_at, self._ends_at + 1) - time.monotonic()
+        return self._exchange(url, headers, seconds, self._limits.page_bytes)
+
+    def _wait(self, crawl_delay: float) -> None:
+        seconds = max(self._limits.delay_seconds, min(crawl_delay, self._limits.max_delay_seconds))
+        if self._has_requested and seconds:
+            self._pause(seconds)
+        self._has_requested = True
+
+    def _exchange(
+        self, url: str, headers: dict[str, str], seconds: float, max_bytes: int
+    ) -> egress.Reply:
+        if seconds <= 0:
+            raise NotStored("timeout", Outcome.FAILED)
+        try:
+            reply = egress.request(
+                "GET",
+                url,
+                headers={"User-Agent": USER_AGENT, "Accept": _ACCEPT, **headers},
+                timeout_seconds=seconds,
+                max_bytes=max_bytes,
+                purpose="crawl",
+            )
+        except egress.Blocked:
+            raise NotStored("blocked") from None
+        except egress.TooLarge:
+            self._bytes_left -= max_bytes
+            raise NotStored("too_large") from None
+        except egress.Timeout:
+            raise NotStored("timeout", Outcome.FAILED) from None
+        except egress.EgressError:
+            raise NotStored("connection_failed", Outcome.FAILED) from None
+        self._bytes_left -= len(reply.body)
+        return reply
+
+    def _robots_for(self, url: str) -> Protego | None:
+        origin = addresses.origin(url)
+        if origin not in self._robots:
+            self._robots[origin] = self._read_robots(f"{origin}/robots.txt")
+        return self._robots[origin]
+
+    def _read_robots(self, url: str | None) -> Protego | None:
+        """RFC 9309: a missing robots.txt allows everything, an unreachable one nothing."""
+        reply: egress.Reply | None = None
+        ends_at = time.monotonic() + self._limits.page_seconds
+        try:
+            for _ in range(_ROBOTS_REDIRECTS + 1):
+                if url is None:
+                    return None
+                reply = self._exchange(url, {}, ends_at - time.monotonic(), _ROBOTS_BYTES)
+                if reply.status not in REDIRECT_STATUSES:
+                    break
+                url = addresses.joined(url, reply.headers.get("location", ""))
+        except NotStored as refusal:
+            if reply is None and refusal.reason == "blocked":
+                raise
+            return None
+        if reply is None or reply.status >= 500:
+            return None
+        text = reply.body.decode("utf-8", "replace") if reply.status < 300 else ""
+        return Protego.parse(text)

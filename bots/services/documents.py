@@ -1,0 +1,265 @@
+"""The documents of a bot: uploaded, listed, ranked, trained again and deleted."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.db.models import QuerySet
+
+from bots.knowledge import extract
+from bots.knowledge.extract import ExtractError
+from bots.models import Bot, Document, DocumentStatus, WebPage, WebUrl
+from bots.services import bots
+from bots.shapes.train import ImportantDocumentDto, SkippedFile
+from chatplatform import jobs, media
+from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge
+from identity.models import ApiKey, User
+from identity.services import audit
+
+File: TypeAlias = "UploadedFile[Any]"
+
+MAX_DOCUMENTS = 500
+
+
+class DocumentLimit(ApiError):
+    code, status = "document_limit", 409
+    detail = f"A bot has at most {MAX_DOCUMENTS} documents; delete some first."
+
+
+# --- upload -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """An upload in the media store that no row names yet."""
+
+    file: str  # its name in the store
+    file_name: str
+    mime_type: str
+    size_bytes: int
+    sha256: str
+
+
+def upload(bot: Bot, *, files: Sequence[File]) -> list[Document]:
+    """Store files as documents queued for training; all of them or none.
+
+    A file that the bot already has gives the existing document, trained again if it failed.
+    """
+    types = [_checked_type(position, file) for position, file in enumerate(files)]
+    stored: list[StoredFile] = []
+    used: set[str] = set()
+    try:
+        for file, mime_type in zip(files, types, strict=True):
+            stored.append(_store(file, mime_type))
+        with transaction.atomic():
+            documents = _create_documents(bot, stored)
+        used = {document.file.name or "" for document in documents}
+    finally:
+        # Duplicates, and every file if the transaction failed.
+        for stored_file in stored:
+            if stored_file.file not in used:
+                default_storage.delete(stored_file.file)
+    return documents
+
+
+def _checked_type(position: int, file: File) -> str:
+    if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
+        raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
+    try:
+        return extract.sniff(file.read(extract.SNIFF_BYTES), media.safe_name(file))
+    except ExtractError as exc:
+        raise Invalid.field("body", "files", position, msg=exc.message, type=exc.code) from exc
+    finally:
+        file.seek(0)
+
+
+def _store(file: File, mime_type: str) -> StoredFile:
+    digest = hashlib.sha256()
+    for block in file.chunks():
+        digest.update(block)
+    file.seek(0)
+    name = media.store("documents", file)
+    return StoredFile(name, media.safe_name(file), mime_type, file.size or 0, digest.hexdigest())
+
+
+def _create_documents(bot: Bot, stored: Sequence[StoredFile]) -> list[Document]:
+    """Create rows and jobs, under the bot's lock: it prevents duplicates and guards the limit."""
+    bots.lock(bot)
+    by_digest = {stored_file.sha256: stored_file for stored_file in stored}
+    existing = _find_by_digest(bot, by_digest)
+    new = [file for digest, file in by_digest.items() if digest not in existing]
+    if uploaded_documents(bot).count() + len(new) > MAX_DOCUMENTS:
+        raise DocumentLimit
+    for digest, document in existing.items():
+        if not _has_file(document):
+            # The media store lost the bytes; the upload replaces them.
+            Document.objects.filter(pk=document.pk).update(file=by_digest[digest].file)
+        if document.status == DocumentStatus.FAILED:
+            retrain(document)
+    for stored_file in new:
+        enqueue_training(
+            Document.objects.create(client_id=bot.client_id, bot=bot, **asdict(stored_file))
+        )
+    # Read again, with the columns that the database has set.
+    documents = _find_by_digest(bot, by_digest)
+    return [documents[digest] for digest in by_digest]
+
+
+def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
+    rows = uploaded_documents(bot).filter(sha256__in=list(digests))
+    return {document.sha256: document for document in rows}
+
+
+def uploaded_documents(bot: Bot) -> QuerySet[Document]:
+    """The bot's documents without those of web pages, unordered."""
+    return Document.objects.filter(bot=bot, web_url=None)
+
+
+# --- train again --------------------------------------------------------------------------------
+
+
+def enqueue_training(document: Document) -> None:
+    """Enqueue the training of a queued document, in the transaction that queued it."""
+    jobs.enqueue(
+        "bots.train_document",
+        client_id=document.client_id,
+        # A document is trained by one worker at a time.
+        ordering_key=f"document:{document.pk}",
+        document_id=document.pk,
+    )
+
+
+def retrain(document: Document) -> bool:
+    """Queue a trained or failed document again; False if it is queued or in training."""
+    with transaction.atomic():
+        queued = Document.objects.filter(
+            pk=document.pk, status__in=[DocumentStatus.TRAINED, DocumentStatus.FAILED]
+        ).update(status=DocumentStatus.QUEUED, progress=0, error_code="", error_message="")
+        if queued:
+            enqueue_training(document)
+    return bool(queued)
+
+
+def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[SkippedFile]]:
+    """Train files again; return the ids that were queued, and the others with the reason."""
+    rows = Document.objects.filter(bot=bot, pk__in=document_ids)
+    documents = {document.pk: document for document in rows}
+    queued: list[int] = []
+    skipped: list[SkippedFile] = []
+    for document_id in dict.fromkeys(document_ids):
+        reason = _retrain_file(documents.get(document_id))
+        if reason is None:
+            queued.append(document_id)
+        else:
+            skipped.append(SkippedFile(id=document_id, reason=reason))
+    return queued, skipped
+
+
+def _retrain_file(document: Document | None) -> str | None:
+    """Queue an uploaded file again; return the reason if that is not possible."""
+    if document is None:
+        return "not_found"
+    if document.web_url_id is not None:
+        return "web_page"
+    if not _has_file(document):
+        return "file_missing"
+    return None if retrain(document) else "in_training"
+
+
+def _has_file(document: Document) -> bool:
+    name = document.file.name
+    return bool(name and default_storage.exists(name))
+
+
+# --- change and delete --------------------------------------------------------------------------
+
+
+def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:
+    """Set whether a document ranks first, and the period in which its text is valid."""
+    changes = {name: getattr(body, name) for name in ImportantDocumentDto.model_fields}
+    with transaction.atomic():
+        document = _lock_with_bot(bot, document_id)
+        before = {name: getattr(document, name) for name in changes}
+        if changes != before:
+            Document.objects.filter(pk=document.pk).update(**changes)
+            bots.bump_knowledge_version(bot.pk)
+            audit.record(
+                bot.client_id,
+                "document.importance_changed",
+                by=by,
+                subject=f"document:{document.pk}",
+                changes=body.model_dump(mode="json"),
+            )
+    # Read again: the database rounds the times.
+    return Document.objects.get(pk=document.pk)
+
+
+def delete(bot: Bot, *, document_id: int, by: User) -> None:
+    """Delete a document with its passages, and its file after the commit."""
+    with transaction.atomic():
+        document = _lock_with_bot(bot, document_id)
+        name, subject = document.file.name, f"document:{document.pk}"
+        WebPage.objects.filter(document=document).delete()
+        document.delete()
+        enqueue_crawl_update(document)
+        bots.bump_knowledge_version(bot.pk)
+        audit.record(
+            bot.client_id,
+            "document.deleted",
+            by=by,
+            subject=subject,
+            changes={"file_name": document.file_name},
+        )
+        media.remove_later(bot.client_id, [name])
+
+
+def _lock_with_bot(bot: Bot, document_id: int) -> Document:
+    """Lock the bot, then the document: training locks them in the same order."""
+    bots.lock(bot)
+    rows = Document.objects.select_for_update().filter(bot=bot, pk=document_id)
+    document: Document | None = rows.first()
+    if document is None:
+        raise NotFound
+    return document
+
+
+def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
+    """Delete every document of the bot, web pages too; return their number.
+
+    The web addresses stay: a later crawl reads their pages again.
+    """
+    with transaction.atomic():
+        bots.lock(bot)
+        rows = Document.objects.filter(bot=bot)
+        names = list(rows.values_list("file", flat=True))
+        if not names:
+            return 0
+        # If these rows stayed, a later crawl would take the pages for unchanged.
+        WebPage.objects.filter(web_url__bot=bot).delete()
+        WebUrl.objects.filter(bot=bot).update(page_count=0)
+        rows.delete()
+        bots.bump_knowledge_version(bot.pk)
+        audit.record(
+            bot.client_id,
+            "documents.deleted",
+            by=by,
+            subject=f"bot:{bot.pk}",
+            changes={"count": len(names)},
+        )
+        media.remove_later(bot.client_id, names)
+    return len(names)
+
+
+def enqueue_crawl_update(document: Document) -> None:
+    """The document of a web page is finished or deleted: its crawl may be complete now."""
+    if document.web_url_id:
+        jobs.enqueue(
+            "bots.update_crawl_status",
+            client_id=document.client_id,
+            web_url_id=document.web_url_id,
+        )
