@@ -1,28 +1,28 @@
-"""What is costly to make and made at its first use: once a process, however many threads ask."""
+"""What is expensive to make and made at its first use: once a process, in whichever thread."""
 
 import functools
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-class Once(Generic[Made]):
-    """A function without arguments, called once: whoever asks meanwhile waits, and gets the same.
+class call_once(Generic[Result]):
+    """Decorates a function without arguments: the first call runs it, every call gets its result.
 
-    `functools.cache` alone lets every thread that comes before the first result make its own; a
-    hundred first requests then load a hundred models at a time.
+    Calls that come meanwhile wait. `functools.cache` alone would run it in every thread that comes
+    before the first result: a hundred first requests would load a hundred models at a time.
     """
 
-    def __init__(self, make: Callable[[], Made]) -> None:
-        self._made = functools.cache(make)
+    def __init__(self, function: Callable[[], Result]) -> None:
+        self._cached = functools.cache(function)
         self._lock = threading.Lock()
 
-    def __call__(self) -> Made:
+    def __call__(self) -> Result:
         with self._lock:
-            return self._made()
+            return self._cached()
 
     def cache_clear(self) -> None:
-        """Make it anew when it is asked for next."""
-        self._made.cache_clear()
+        """Forget the result; the next call runs the function again."""
+        self._cached.cache_clear()

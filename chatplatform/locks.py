@@ -1,4 +1,4 @@
-"""Locks by name, across processes: PostgreSQL's advisory ones, which no row has to exist for."""
+"""Locks by name, across processes: PostgreSQL's advisory locks, which need no row."""
 
 import hashlib
 import time
@@ -7,45 +7,45 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-_LOOK_EVERY_SECONDS = 0.1
+_RETRY_SECONDS = 0.1
 
 
 @contextmanager
-def held(name: str) -> Iterator[bool]:
-    """Hold a name for the length of the block, without a transaction; False: somebody else does.
+def try_lock(name: str) -> Iterator[bool]:
+    """Hold the lock for the length of the block, without a transaction; False: it is taken.
 
-    It is the connection's, and ends with it at the latest.
+    It belongs to the connection, and ends with it at the latest.
     """
-    has_it = _ask("pg_try_advisory_lock", name)
+    is_held = _call("pg_try_advisory_lock", name)
     try:
-        yield has_it
+        yield is_held
     finally:
-        if has_it and connection.is_usable():
-            _ask("pg_advisory_unlock", name)
+        if is_held and connection.is_usable():
+            _call("pg_advisory_unlock", name)
 
 
-def hold_in_transaction(name: str) -> bool:
-    """Hold a name until the transaction ends; False: somebody else does."""
-    return _ask("pg_try_advisory_xact_lock", name)
+def try_lock_in_transaction(name: str) -> bool:
+    """Hold the lock until the transaction ends; False: it is taken."""
+    return _call("pg_try_advisory_xact_lock", name)
 
 
 @contextmanager
-def alone(name: str, *, patience: float) -> Iterator[None]:
-    """Do `name` while nobody else does; who has waited `patience` seconds goes on regardless.
+def single_flight(name: str, *, patience: float) -> Iterator[None]:
+    """Run the block while nobody else runs it; after `patience` seconds of waiting, run it anyway.
 
-    It saves work and guards nothing: before storing look once more, under the lock of a row.
+    It saves work and protects nothing: before storing, look once more under a row's lock.
     """
     until = time.monotonic() + patience
-    # Asked for again and again: a statement that waits would be cut off by its time limits.
+    # Tried again and again: a statement that waits would be cut off by its time limits.
     while True:
-        with held(name) as has_it:
-            if has_it or time.monotonic() >= until:
+        with try_lock(name) as is_held:
+            if is_held or time.monotonic() >= until:
                 yield
                 return
-        time.sleep(_LOOK_EVERY_SECONDS)
+        time.sleep(_RETRY_SECONDS)
 
 
-def _ask(function: str, name: str) -> bool:
+def _call(function: str, name: str) -> bool:
     number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {function}(%s)", [number])

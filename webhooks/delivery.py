@@ -107,7 +107,7 @@ def headers_of(parcel: DeliveryRequest, *, timestamp: int) -> dict[str, str]:
     }
 
 
-def send(parcel: DeliveryRequest, via: egress.Kept) -> Outcome:
+def send(parcel: DeliveryRequest, via: egress.KeepAliveClient) -> Outcome:
     """One attempt. Returns whatever happens; the destination's addresses are checked anew."""
     if not parcel.secrets:
         # They could not be opened: better late than unsigned.

@@ -14,7 +14,7 @@ import orjson
 
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
-from chatplatform.call_once import Once
+from chatplatform.call_once import call_once
 
 # Nearer to the middle than this nothing is claimed.
 NEUTRAL_BELOW = 0.3
@@ -69,7 +69,7 @@ def _score(text: str) -> float | None:
     return float((vector - middle) @ weights)
 
 
-@Once
+@call_once
 def _line() -> tuple[Vectors, Vectors] | None:
     """Weights and the examples' mean, fitted once a process (about three seconds)."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())

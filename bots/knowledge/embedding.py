@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatplatform.call_once import Once
+from chatplatform.call_once import call_once
 
 # A child forked after a multi-threaded OpenMP run hangs, and two threads make single questions
 # jitter; the encoder reads this when it is loaded.
@@ -32,7 +32,7 @@ MAX_PASSAGE_WORDS = 260
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 
-@Once
+@call_once
 def _encoder() -> Any:
     """The loaded model, or None where the package has no build for this machine."""
     try:

@@ -4,7 +4,7 @@ import importlib
 import re
 from typing import Any
 
-from chatplatform.call_once import Once
+from chatplatform.call_once import call_once
 
 LANGUAGES = [
     "en",
@@ -44,7 +44,7 @@ _SCRIPTS = (
 )
 
 
-@Once
+@call_once
 def _identifier() -> Any:
     # Half a second and 30 MB, so only processes that detect pay for it. The package is untyped.
     langid = importlib.import_module("py3langid.langid")

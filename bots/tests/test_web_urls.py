@@ -73,7 +73,9 @@ def test_an_agent_may_and_a_viewer_reads(ben, bot):
 @pytest.mark.parametrize("url", BLOCKED_URLS, ids=lambda url: url[:40] or "empty")
 def test_a_forbidden_address(ann, bot, url, settings, monkeypatch):
     settings.EGRESS_ALLOW = []
-    monkeypatch.setattr("chatplatform.egress._connected", lambda *_: pytest.fail("connected"))
+    monkeypatch.setattr(
+        "chatplatform.egress.transport._connected", lambda *_: pytest.fail("connected")
+    )
     reply = ann.post(path(bot), {"url": url})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "url"]

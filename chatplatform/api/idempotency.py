@@ -25,7 +25,7 @@ from chatplatform.models import StoredAnswer
 from chatplatform.web.streaming import StreamingReply
 
 HEADER = "Idempotency-Key"
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 255
 MAX_ANSWER_BYTES = 1_000_000
 
@@ -150,13 +150,13 @@ def _alone(place: Place, *, waits: bool) -> Iterator[None]:
     """Be the only one with this key. The lock ends with the transaction, or the connection."""
     name = place.digest().hex()
     if waits:
-        with locks.held(name) as has_it:
-            if not has_it:
+        with locks.try_lock(name) as is_held:
+            if not is_held:
                 raise TwinInFlight
             yield
         return
     with transaction.atomic():
-        if not locks.hold_in_transaction(name):
+        if not locks.try_lock_in_transaction(name):
             raise TwinInFlight
         yield
 
@@ -165,7 +165,7 @@ def _find(place: Place) -> StoredAnswer | None:
     return StoredAnswer.objects.filter(
         client_id=place.client_id,
         place=place.digest().hex(),
-        created_at__gt=timezone.now() - KEPT,
+        created_at__gt=timezone.now() - RETENTION,
     ).first()
 
 
@@ -204,4 +204,4 @@ def _answer(response: HttpResponseBase) -> dict[str, Any]:
 
 def purge_expired() -> None:
     """Delete answers that no repetition may ask for any more."""
-    StoredAnswer.objects.filter(created_at__lt=timezone.now() - KEPT).delete()
+    StoredAnswer.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()

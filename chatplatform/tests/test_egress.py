@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from chatplatform import egress
+from chatplatform.egress import guard
 from chatplatform.testing.addresses import BLOCKED_URLS
 
 BOMB = gzip.compress(bytes(50_000_000))
@@ -214,7 +215,9 @@ def test_an_unknown_name_is_refused_in_the_same_words(monkeypatch):
 
 
 def test_a_name_that_turns_to_the_loopback_after_saving(receiver, names, monkeypatch, caplog):
-    monkeypatch.setattr(egress, "_PORTS", frozenset({80, 443, receiver.server_port}))
+    monkeypatch.setattr(
+        "chatplatform.egress.guard._PORTS", frozenset({80, 443, receiver.server_port})
+    )
     names["turning.example"] = [["93.184.215.14"], ["127.0.0.1"]]
     url = f"http://turning.example:{receiver.server_port}/"
     egress.check_url(url)
@@ -272,8 +275,8 @@ def test_credentials_go_to_pinned_hosts_only(allowed):
     with pytest.raises(egress.Blocked):
         get(f"{allowed.url}/", headers={"Authorization": "x"}, only_hosts={"api.example"})
     assert allowed.connections == 1
-    assert egress._is_pinned("a.media.example", {".media.example"})
-    assert not egress._is_pinned("evilmedia.example", {".media.example"})
+    assert guard.is_pinned("a.media.example", {".media.example"})
+    assert not guard.is_pinned("evilmedia.example", {".media.example"})
 
 
 def test_a_redirect_is_returned_and_not_followed(allowed):
@@ -386,7 +389,7 @@ def test_tls_is_checked_against_the_name_and_not_the_address(
     server_side.sni_callback = lambda _socket, name, _context: indicated.append(name)
     receiver.socket = server_side.wrap_socket(receiver.socket, server_side=True)
     trusting = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(egress, "_tls", lambda: trusting)
+    monkeypatch.setattr("chatplatform.egress.transport._tls", lambda: trusting)
     names["shop.example"] = names["other.example"] = [["127.0.0.1"]]
     port = receiver.server_port
     reply = get(f"https://shop.example:{port}/", allow={f"shop.example:{port}"})

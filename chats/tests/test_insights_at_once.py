@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from bots.engine.writer import Writer
-from chatplatform.locks import alone
+from chatplatform.locks import single_flight
 from chatplatform.testing import run_before
 from chats.models import Summary
 from chats.services.insight import insights
@@ -78,7 +78,7 @@ def test_who_waits_too_long_makes_it_himself(ann, told, settings):
     is_held, may_go = threading.Event(), threading.Event()
 
     def hold():
-        with alone(f"summary:{told.pk}", patience=0):
+        with single_flight(f"summary:{told.pk}", patience=0):
             is_held.set()
             may_go.wait(20)
         connection.close()

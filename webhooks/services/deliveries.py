@@ -23,7 +23,7 @@ from webhooks.models import (
 from webhooks.services import events
 from webhooks.shapes import webhook as webhook_shapes
 
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 _BATCH = 500
 # What a switched-on endpoint begins with.
 HEALTHY: dict[str, Any] = {
@@ -99,7 +99,7 @@ def begin_replay(
         raise EndpointDisabled
     now = timezone.now()
     until = min(given.created_to or now, now)
-    if given.created_from < now - KEPT:
+    if given.created_from < now - RETENTION:
         raise Invalid.field("body", "created_from", msg="At most 30 days ago.")
     if until <= given.created_from:
         raise Invalid.field("body", "created_to", msg="Must lie after created_from.")
@@ -232,7 +232,7 @@ def give_up(config_id: str) -> None:
 
 def purge_expired() -> None:
     """Deliveries, attempts and bytes older than 30 days, in small bites; events stay."""
-    before = timezone.now() - KEPT
+    before = timezone.now() - RETENTION
     while True:
         ids = list(
             Delivery.objects.filter(created_at__lt=before, due_at=None).values_list(

@@ -143,7 +143,7 @@ class _Kept:
     """The connections to one endpoint."""
 
     url: str
-    client: egress.Kept
+    client: egress.KeepAliveClient
     used_at: float = field(default_factory=time.monotonic)
 
 
@@ -293,7 +293,7 @@ class Courier:
         self._in_flight[future] = parcel
         future.add_done_callback(lambda _: self.something_ended.set())
 
-    def _connections(self, parcel: DeliveryRequest) -> egress.Kept:
+    def _connections(self, parcel: DeliveryRequest) -> egress.KeepAliveClient:
         """Connections are kept for each endpoint: making them would take most of the time."""
         kept = self._kept.get(parcel.config_id)
         if kept is None or kept.url != parcel.url:

@@ -86,7 +86,7 @@ def test_old_deliveries_are_forgotten_and_events_stay(client_a, listening, deliv
     tidy()
     assert Delivery.objects.count() == 1
     event = Delivery.objects.get().event
-    long_ago = timezone.now() - deliveries.KEPT - timedelta(hours=1)
+    long_ago = timezone.now() - deliveries.RETENTION - timedelta(hours=1)
     Delivery.objects.update(created_at=long_ago)
     type(event).objects.update(created_at=long_ago)
     waiting = announce(client_a.pk, "message.created", {})

@@ -116,8 +116,8 @@ class Command(BaseCommand):
 @contextmanager
 def _import_lock(client: Client) -> Iterator[None]:
     """At most one import of a client runs at a time."""
-    with locks.held(f"import:{client.pk}") as has_it:
-        if not has_it:
+    with locks.try_lock(f"import:{client.pk}") as is_held:
+        if not is_held:
             raise CommandError("Another import of this client is running: wait for its end.")
         yield
 

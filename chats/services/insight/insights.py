@@ -19,7 +19,7 @@ from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, TagDrafts, Writer
 from bots.services import engines
 from chatplatform import jobs
-from chatplatform.locks import alone
+from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, tags
 from chats.services.insight import transcripts
@@ -53,7 +53,7 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
     found = current()
     if found:
         return found
-    with alone(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
+    with single_flight(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
         return current() or _new_summary(chat, made_since)
 
 

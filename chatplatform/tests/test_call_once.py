@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from chatplatform.call_once import Once
+from chatplatform.call_once import call_once
 
 
 def test_threads_that_come_first_together_make_it_once():
     made = []
 
-    @Once
+    @call_once
     def model():
         time.sleep(0.05)
         made.append(object())
@@ -30,7 +30,7 @@ def test_threads_that_come_first_together_make_it_once():
 def test_what_failed_is_tried_again():
     tries = []
 
-    @Once
+    @call_once
     def flaky():
         tries.append(1)
         if len(tries) == 1:

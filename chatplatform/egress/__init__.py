@@ -1,0 +1,154 @@
+"""The only way out: HTTP to other people's servers, guarded against reaching our own.
+
+A URL is parsed once, by the client's own type. Every address of its name is checked, and the
+connection goes to the very address that was checked; the name is kept for Host and SNI. One
+deadline covers an exchange as a whole; sizes are counted after decompression. Redirects are not
+followed and the environment's proxies are not used.
+"""
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from chatplatform.egress.errors import (
+    REFUSAL,
+    Blocked,
+    ConnectionFailed,
+    EgressError,
+    Timeout,
+    TooLarge,
+    deadline,
+)
+from chatplatform.egress.guard import Guard, blocked, is_pinned, is_public, parse, port_of
+from chatplatform.egress.transport import GuardedTransport
+
+__all__ = [
+    "REFUSAL",
+    "Blocked",
+    "ConnectionFailed",
+    "EgressError",
+    "KeepAliveClient",
+    "Reply",
+    "Timeout",
+    "TooLarge",
+    "check_url",
+    "client",
+    "host_port",
+    "is_public",
+    "post",
+    "request",
+]
+
+TIMEOUT_SECONDS = 15
+MAX_BYTES = 2_000_000
+_LOOKUP_SECONDS = 5
+_USER_AGENT = "chatplatform/1.0"
+
+KeepAliveClient = httpx2.Client  # used for many exchanges with one server
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete answer. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    duration_ms: int
+
+
+def request(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    json: Any = None,
+    content: bytes | None = None,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+    max_bytes: int = MAX_BYTES,
+    purpose: str,
+    allow: Collection[str] = (),
+    only_hosts: Collection[str] | None = None,
+) -> Reply:
+    """One exchange, redirects returned as they come; raises an EgressError.
+
+    `allow` names further "host:port" pairs that may be private. `only_hosts` pins the request to
+    these hosts (".example.com" for all below one): set it wherever credentials are sent along.
+    """
+    started = time.monotonic()
+    target = parse(url, purpose)
+    if only_hosts is not None and not is_pinned(target.host, only_hosts):
+        raise blocked(target.host, purpose, "host not pinned")
+    with client(
+        timeout_seconds=timeout_seconds, max_bytes=max_bytes, purpose=purpose, allow=allow
+    ) as http:
+        try:
+            answer = http.request(method, target, headers=headers, json=json, content=content)
+        except httpx2.HTTPError as error:
+            raise ConnectionFailed("The answer is not valid HTTP.") from error
+    spent = round((time.monotonic() - started) * 1000)
+    return Reply(answer.status_code, dict(answer.headers), answer.content, spent)
+
+
+def post(
+    http: KeepAliveClient, url: str, *, headers: Mapping[str, str], content: bytes, read_bytes: int
+) -> Reply:
+    """One POST through a `client()` that stays open; reads about `read_bytes` of the body at most.
+
+    A longer answer is no fault: its connection is closed instead of being read to the end.
+    """
+    started = time.monotonic()
+    target = parse(url, "post")
+    body = b""
+    try:
+        with http.stream("POST", target, headers=headers, content=content) as answer:
+            for piece in answer.iter_raw():
+                body += piece
+                if len(body) >= read_bytes:
+                    break
+    except httpx2.HTTPError as error:
+        raise ConnectionFailed("The answer is not valid HTTP.") from error
+    spent = round((time.monotonic() - started) * 1000)
+    return Reply(answer.status_code, dict(answer.headers), body, spent)
+
+
+def client(
+    *,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+    max_bytes: int = MAX_BYTES,
+    purpose: str,
+    allow: Collection[str] = (),
+) -> httpx2.Client:
+    """A guarded client, for many exchanges or a library; close it after use.
+
+    The limits hold for each exchange. Make it after a fork: it keeps connections.
+    """
+    return httpx2.Client(
+        transport=GuardedTransport(timeout_seconds, max_bytes, Guard(purpose, allow)),
+        headers={"User-Agent": _USER_AGENT, "Accept-Encoding": "gzip"},
+        timeout=timeout_seconds,
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+def check_url(url: str, *, allow: Collection[str] = (), purpose: str = "check") -> None:
+    """Raise Blocked unless `url` could be called now. Resolves its name, for at most 5 seconds."""
+    guard = Guard(purpose, allow)
+    target = parse(url, purpose)
+    guard.check_target(target)
+    try:
+        with deadline(time.monotonic() + _LOOKUP_SECONDS):
+            guard.addresses(target.raw_host.decode("ascii"), port_of(target))
+    except EgressError:
+        # An unknown name is refused in the same words, or the answer would list our own names.
+        raise Blocked from None
+
+
+def host_port(url: str) -> str:
+    """The "host:port" of a URL, in the form that `allow` and EGRESS_ALLOW take."""
+    target = httpx2.URL(url)
+    return f"{target.host.lower()}:{port_of(target)}"

@@ -1,0 +1,146 @@
+"""Where a connection may go: rules for URLs, host names, ports and addresses."""
+
+import ipaddress
+import logging
+import queue
+import re
+import socket
+import threading
+from collections.abc import Collection
+from typing import Any
+
+import httpx2
+from django.conf import settings
+
+from chatplatform.egress.errors import Blocked, ConnectionFailed, Timeout, seconds_left
+
+_PORTS = frozenset({80, 443})
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
+
+# `is_global` of Python 3.11 calls most of these global.
+_REFUSED_NETWORKS = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "0.0.0.0/8",
+        "100.64.0.0/10",  # carrier NAT, and some clouds' metadata
+        "192.0.0.0/24",
+        "192.88.99.0/24",  # 6to4 relays
+        "198.18.0.0/15",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "2001::/23",  # Teredo and other protocol assignments
+        "2001:db8::/32",
+        "2002::/16",  # 6to4 hides an IPv4 address and has no honest use left
+        "3fff::/20",
+    )
+)
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+logger = logging.getLogger(__name__)
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address, in text, is one of the public internet."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        ip = _unwrapped(ip)
+    if isinstance(ip, ipaddress.IPv6Address) and ip not in _GLOBAL_UNICAST:
+        # Loopback, mapped, compatible, site-local, multicast and local NAT64 all lie outside.
+        return False
+    return ip.is_global and not any(ip in network for network in _REFUSED_NETWORKS)
+
+
+def _unwrapped(address: ipaddress.IPv6Address) -> _Address:
+    """The IPv4 address that a mapped or NAT64 address leads to, else the address itself."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address
+
+
+def parse(url: str, purpose: str) -> httpx2.URL:
+    """The URL as the client reads it; Blocked if others could read it differently."""
+    # A backslash or a space is read as part of the host by some and as its end by others.
+    if any(sign in url for sign in "\\ \t\r\n"):
+        raise blocked("?", purpose, "ambiguous URL")
+    try:
+        return httpx2.URL(url)
+    except (httpx2.InvalidURL, ValueError, TypeError):
+        raise blocked("?", purpose, "invalid URL") from None
+
+
+def port_of(url: httpx2.URL) -> int:
+    """The URL's port, or its scheme's."""
+    return url.port if url.port is not None else {"http": 80, "https": 443}.get(url.scheme, 0)
+
+
+def is_pinned(host: str, hosts: Collection[str]) -> bool:
+    """Whether the host is one of these; `.example.com` stands for all below it."""
+    name = host.lower()
+    return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
+
+
+def blocked(host: str, purpose: str, reason: str) -> Blocked:
+    """The refusal to raise; its reason goes to the log alone."""
+    logger.warning("egress blocked: purpose=%s host=%.253s reason=%s", purpose, host, reason)
+    return Blocked()
+
+
+class Guard:
+    """Checks one purpose's targets; `allow` names "host:port" pairs that may be private."""
+
+    def __init__(self, purpose: str, allow: Collection[str]) -> None:
+        self._purpose = purpose
+        self._allow = frozenset(
+            entry.strip().lower().replace("[", "").replace("]", "")
+            for entry in (*getattr(settings, "EGRESS_ALLOW", ()), *allow)
+        )
+
+    def check_target(self, url: httpx2.URL) -> None:
+        """Refuse by the URL alone: scheme, user, host's form, port."""
+        host = url.raw_host.decode("ascii")
+        if url.scheme not in {"http", "https"}:
+            raise blocked(host, self._purpose, "scheme")
+        if url.userinfo:
+            raise blocked(host, self._purpose, "userinfo")
+        if ":" not in host and not _NAME.fullmatch(host):
+            raise blocked(host, self._purpose, "host name")
+        if port_of(url) not in _PORTS and not self._allows(host, port_of(url)):
+            raise blocked(host, self._purpose, "port")
+
+    def addresses(self, host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
+        """All addresses of a host, as (family, socket address); refused if any is not public."""
+        addresses = _look_up(host, port)
+        if not self._allows(host, port):
+            for _, address in addresses:
+                if not is_public(address[0]):
+                    raise blocked(host, self._purpose, "address")
+        return addresses
+
+    def _allows(self, host: str, port: int) -> bool:
+        return f"{host.lower()}:{port}" in self._allow
+
+
+def _look_up(host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
+    """Resolve within the deadline. The system's resolver takes no limit: it gets a thread."""
+    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def resolve() -> None:
+        try:
+            answers.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            answers.put(error)
+
+    threading.Thread(target=resolve, name="egress-lookup", daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds_left())
+    except queue.Empty:
+        raise Timeout("The name was not resolved in time.") from None
+    if isinstance(answer, Exception) or not answer:
+        raise ConnectionFailed("The name does not resolve.")
+    internet = (socket.AF_INET, socket.AF_INET6)
+    return [(entry[0], entry[4]) for entry in answer if entry[0] in internet]
