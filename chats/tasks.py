@@ -64,7 +64,7 @@ def continue_after_approval(*, call_id: str) -> None:
 
 @job("chats.assign_waiting", queue=Queue.REPLY)
 def assign_waiting(*, client: int) -> None:
-    """Hand a client's waiting chats to its agents, by its strategy."""
+    """Assign a client's waiting chats to its agents, by its strategy."""
     routing.assign_waiting(client)
 
 
@@ -82,15 +82,15 @@ def tidy(**_: object) -> None:
 
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
-    """Back to the queue with the chats of someone who was locked out or may only read now."""
+    """Return the chats of a user who was disabled or became a viewer to the queue."""
     assignment.return_chats_of_agent(user_id)
 
 
 @shared_task(name="chats.run_timers")
 def run_timers(**_: object) -> None:
-    """Wake, give back, warn about and end what its time has come for; hand out what waits."""
+    """Wake, return, warn about and end the chats that are due; assign those that wait."""
     timers.wake_snoozed()
-    timers.return_late()
+    timers.return_unanswered_to_queue()
     timers.warn_unanswered()
     timers.end_inactive()
     timers.assign_waiting()

@@ -419,4 +419,4 @@ def test_one_clients_trouble_keeps_no_other_waiting(client_a, client_b, monkeypa
     monkeypatch.setattr(routing, "assign_waiting", assign)
     tasks.run_timers()
     assert asked == both
-    assert f"what waits at client {client_a.pk} could not" in caplog.text
+    assert f"the waiting chats of client {client_a.pk} could not" in caplog.text

@@ -48,9 +48,9 @@ class PreviewViewSet(TenantViewSet):
         self, request: Request, bot_id: int, body: generate_shapes.GenerateChatRequest
     ) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
-        message = previews.begin(self.client, bot_id, body, by=self.user)
+        message = previews.open_preview(self.client, bot_id, body, by=self.user)
         return reply_responses.respond(
-            message, reply=reply_responses.asked(request, body.reply), shape=previews.generated
+            message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
         )
 
     @operation(
@@ -68,9 +68,9 @@ class PreviewViewSet(TenantViewSet):
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.of_client(self.client, chat_id)
-        message = previews.go_on(chat, body)
+        message = previews.continue_chat(chat, body)
         return reply_responses.respond(
-            message, reply=reply_responses.asked(request, body.reply), shape=previews.generated
+            message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
         )
 
 
@@ -148,7 +148,7 @@ class ChatViewSet(TenantViewSet):
     )
     def of_customer(self, request: Request, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
-        rows = inbox.of_customer(self.client, customer_id)
+        rows = inbox.chats_of_customer(self.client, customer_id)
         return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
 
     @operation(
@@ -160,7 +160,7 @@ class ChatViewSet(TenantViewSet):
     )
     def of_bot(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
-        rows = inbox.of_bot(self.client, bot_id)
+        rows = inbox.chats_of_bot(self.client, bot_id)
         return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
 
     @operation(

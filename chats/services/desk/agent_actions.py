@@ -1,4 +1,4 @@
-"""What people do in a chat at their desk: answer, note, read, put it off, end it."""
+"""What agents do in a chat: answer, leave a note, read, snooze, end."""
 
 from datetime import datetime, timedelta
 
@@ -12,23 +12,23 @@ from chats.services.desk import assignment
 from chats.shapes import desk as desk_shapes
 from identity.models import User
 
-LONGEST_SNOOZE = timedelta(days=366)
+MAX_SNOOZE = timedelta(days=366)
 
 
-def send(chat: Conversation, given: desk_shapes.ManualChatMessageDto, *, by: User) -> Message:
-    """Store a person's message to the customer, or an internal note.
+def send(chat: Conversation, body: desk_shapes.ManualChatMessageDto, *, by: User) -> Message:
+    """Store an agent's message to the customer, or an internal note.
 
-    Who answers in a chat of nobody has it from then on, and a snoozed one opens. 409 where another
-    agent has it; an admin may answer there without taking it.
+    A message assigns the chat to its sender if no agent has it, and wakes a snoozed chat. 409 if
+    another agent has the chat; an admin may answer there without taking it.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
-        known = messages.find_known(
-            chat, given.client_message_id, messages.of_person(by), is_note=given.is_note
+        existing = messages.find_known(
+            chat, body.client_message_id, messages.of_person(by), is_note=body.is_note
         )
-        if known:
-            return known  # said again, and done again nothing
-        if not given.is_note:
+        if existing:
+            return existing  # Repeated request: return the stored message.
+        if not body.is_note:
             lifecycle.refuse_ended(chat)
             assignment.ensure_own_chat(chat, by=by)
             if chat.status == Status.SNOOZED:
@@ -38,17 +38,17 @@ def send(chat: Conversation, given: desk_shapes.ManualChatMessageDto, *, by: Use
         message = messages.append_of_agent(
             chat,
             by=by,
-            content=messages.content_of(chat, given),
-            is_note=given.is_note,
-            client_message_id=given.client_message_id,
+            content=messages.content_of(chat, body),
+            is_note=body.is_note,
+            client_message_id=body.client_message_id,
         )
     presence.touch(by)
     return message
 
 
 def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
-    """Put a chat off until a time in the coming year; 409 where another agent has it."""
-    if not timezone.now() < until <= timezone.now() + LONGEST_SNOOZE:
+    """Snooze a chat until a time in the coming year; 409 if another agent has it."""
+    if not timezone.now() < until <= timezone.now() + MAX_SNOOZE:
         raise Invalid.field("body", "until", msg="Must lie in the future, at most a year ahead.")
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -59,7 +59,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
 
 
 def mark_read(chat: Conversation) -> Conversation:
-    """A person has seen what the customer wrote."""
+    """Set `unread_count` to 0: the customer's messages have been read."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         chat.unread_count = 0
@@ -68,7 +68,7 @@ def mark_read(chat: Conversation) -> Conversation:
 
 
 def end(chat: Conversation, *, by: User) -> Conversation:
-    """An agent ends a chat; 409 where another agent has it."""
+    """An agent ends a chat; 409 if another agent has it."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.refuse_ended(chat)
@@ -78,7 +78,7 @@ def end(chat: Conversation, *, by: User) -> Conversation:
 
 
 def end_for_customer(chat: Conversation) -> Conversation:
-    """The customer ends it, through a page, a server, or a person who was asked to."""
+    """The customer ends a chat: on a page, by a server, or through an agent on request."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.end(chat, by="customer")

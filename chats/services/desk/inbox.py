@@ -1,4 +1,4 @@
-"""What a client's people see of its chats: lists, filters and search."""
+"""Lists of chats, with filters and search."""
 
 from typing import Any
 
@@ -14,39 +14,39 @@ from chats.shapes.conversation import ChatsQuery
 from identity.auth import Principal
 from identity.models import Client
 
-# Words of a search that count; more make it slower and no better.
+# Words of a search that are used; more make it slower and no better.
 MAX_TERMS = 10
 NEWEST_ACTIVITY = ("-activity", "-id")
 
 
-def chats(caller: Principal, asked: ChatsQuery) -> QuerySet[Conversation]:
-    """What the caller may see, a person or a key, and every filter given matches."""
+def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
+    """The chats that the caller may see and that match every filter of the query."""
     exact = ("status", "bot_id", "channel", "assignee_id", "sentiment")
-    named: dict[str, Any] = {
-        name: getattr(asked, name) for name in exact if getattr(asked, name) is not None
+    filters: dict[str, Any] = {
+        name: getattr(query, name) for name in exact if getattr(query, name) is not None
     }
-    if asked.tag is not None:
-        named["tags__contains"] = [asked.tag]
-    if asked.created_from:
-        named["created_at__gte"] = asked.created_from
-    if asked.created_to:
-        named["created_at__lt"] = asked.created_to
-    rows = _listed(conversations.seen_by(caller)).filter(**named)
-    return rows.filter(pk__in=_found(caller.client, asked.q)) if asked.q else rows
+    if query.tag is not None:
+        filters["tags__contains"] = [query.tag]
+    if query.created_from:
+        filters["created_at__gte"] = query.created_from
+    if query.created_to:
+        filters["created_at__lt"] = query.created_to
+    rows = _with_activity(conversations.seen_by(caller)).filter(**filters)
+    return rows.filter(pk__in=_search(caller.client, query.q)) if query.q else rows
 
 
-def of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:
+def chats_of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:
     """All chats of one customer; 404 for another client's."""
     if not Customer.objects.for_client(client).filter(pk=customer_id).exists():
         raise NotFound
-    return _listed(Conversation.objects.for_client(client)).filter(customer_id=customer_id)
+    return _with_activity(Conversation.objects.for_client(client)).filter(customer_id=customer_id)
 
 
-def of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
+def chats_of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
     """All chats of one bot; 404 for another client's."""
     if not Bot.objects.for_client(client).filter(pk=bot_id).exists():
         raise NotFound
-    return _listed(Conversation.objects.for_client(client)).filter(bot_id=bot_id)
+    return _with_activity(Conversation.objects.for_client(client)).filter(bot_id=bot_id)
 
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
@@ -55,23 +55,23 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
     return rows.filter(conversation=chat)
 
 
-def _listed(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """Rows with all that their shape shows, so that a list costs one query."""
+def _with_activity(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """Rows with the time of the newest activity and all that their shape shows, in one query."""
     return rows.select_related("customer", "assignee", "last_message").annotate(
         activity=Coalesce("last_message_at", "created_at")
     )
 
 
-def _found(client: Client, q: str) -> QuerySet[Any, Any]:
-    """Ids of chats that say all the words, or whose code or customer's name begins so."""
+def _search(client: Client, q: str) -> QuerySet[Any, Any]:
+    """Ids of chats with all words of `q` in a message, or with a code or customer like it."""
     words = " ".join(q.split()[:MAX_TERMS])
-    said: QuerySet[Any, Any] = (
+    by_message: QuerySet[Any, Any] = (
         Message.objects.for_client(client)
         .annotate(words=SearchVector("text", config="simple"))
         .filter(words=SearchQuery(words, config="simple"))
         .values("conversation_id")
     )
     chats = Conversation.objects.for_client(client)
-    code = chats.filter(chat_code__startswith=q.strip().upper()).values("pk")
+    by_code = chats.filter(chat_code__startswith=q.strip().upper()).values("pk")
     names = Customer.objects.for_client(client).filter(name__istartswith=q.strip()).values("pk")
-    return said.union(code, chats.filter(customer_id__in=names).values("pk"))
+    return by_message.union(by_code, chats.filter(customer_id__in=names).values("pk"))

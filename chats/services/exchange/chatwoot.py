@@ -1,7 +1,7 @@
-"""An export of Chatwoot's API (conversations and messages as JSON) in our portable form.
+"""Converts an export of Chatwoot's API (conversations and messages as JSON) to the portable form.
 
-Pure translation. Every id is made from the source's own number, so that it is the same each time.
-Channels other than the web widget become `api`: their providers know nothing of this platform.
+Every id is derived from the source's own number, so that it is the same each time. Channels other
+than the web widget become `api`: their providers know nothing of this platform.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
 def rows(document: Any) -> list[Json]:
-    """The rows of an answer of Chatwoot's API, or of a plain list of them."""
+    """The rows of a response of Chatwoot's API, or of a plain list."""
     if isinstance(document, list):
         return document
     inner = document.get("data", document)
@@ -32,18 +32,18 @@ def conversations(
 ) -> Iterator[Json]:
     """Conversations as `ConversationEntity`, oldest first, with the number of their messages."""
     counts = Counter(message["conversation_id"] for message in messages)
-    for source in sorted(exported, key=lambda one: (one["created_at"], one["id"])):
+    for source in sorted(exported, key=lambda row: (row["created_at"], row["id"])):
         yield _conversation(source, counts[source["id"]], bot_id=bot_id, language=language)
 
 
 def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
     """Messages as `MessageEntity`, numbered in each conversation in the order of their ids.
 
-    Those of conversations that are not among `conversations` are left out.
+    Messages of other conversations than `conversations` are left out.
     """
     chats = {source["id"]: source for source in conversations}
     seqs: Counter[int] = Counter()
-    for source in sorted(exported, key=lambda one: one["id"]):
+    for source in sorted(exported, key=lambda row: row["id"]):
         chat = chats.get(source["conversation_id"])
         if chat:
             seqs[chat["id"]] += 1
@@ -55,15 +55,17 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
     assignee = meta.get("assignee")
     ended = source["status"] == "resolved"
     snoozed_until = _time(source.get("snoozed_until"))
-    begun, latest = _time(source["created_at"]), _time(source.get("last_activity_at"))
+    created_at, latest = _time(source["created_at"]), _time(source.get("last_activity_at"))
     owner = "agent" if assignee else "bot" if source["status"] == "pending" else "queue"
-    name, labels = _name(source), source.get("labels") or []
+    external_id, labels = _external_id(source), source.get("labels") or []
     return {
-        "id": _id(name, source["created_at"]),
-        "chat_code": hashlib.sha256(f"{name}:{source.get('uuid')}".encode()).hexdigest()[:20],
+        "id": _id(external_id, source["created_at"]),
+        "chat_code": hashlib.sha256(f"{external_id}:{source.get('uuid')}".encode()).hexdigest()[
+            :20
+        ],
         "bot_id": bot_id,
         "channel": "web" if meta.get("channel") == "Channel::WebWidget" else "api",
-        # Snoozed until the next message has no time: here it would never open by itself.
+        # Chatwoot's "until the next message" has no time: here the chat would never open by itself.
         "status": "ended" if ended else "snoozed" if snoozed_until else "open",
         "assign_type": owner,
         "assignee_email": (assignee or {}).get("email"),
@@ -74,29 +76,29 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         or (latest if owner == "queue" else None),
         "language": language,
         "tags": labels,
-        "taggings": [_tagging(label, begun) for label in labels],
+        "taggings": [_tagging(label, created_at) for label in labels],
         "unread_count": source.get("unread_count") or 0,
         "message_count": count,
         "last_seq": count,
-        "last_message_at": latest or begun,
+        "last_message_at": latest or created_at,
         "first_response_at": _time(source.get("first_reply_created_at")),
         "ended_at": latest if ended else None,
         "ended_by": "agent" if ended else None,
         "can_reply": not ended,
         "snoozed_until": snoozed_until if not ended else None,
         "provider": "chatwoot",
-        "external_id": name,
-        "metadata": {"chatwoot": _kept_aside(source)},
-        "created_at": begun,
+        "external_id": external_id,
+        "metadata": {"chatwoot": _metadata(source)},
+        "created_at": created_at,
     }
 
 
-def _tagging(label: str, begun: datetime | None) -> Json:
-    return {"name": label[:60], "source": "agent", "created_at": begun}
+def _tagging(label: str, created_at: datetime | None) -> Json:
+    return {"name": label[:60], "source": "agent", "created_at": created_at}
 
 
-def _kept_aside(source: Json) -> Json:
-    """What has no place of its own here."""
+def _metadata(source: Json) -> Json:
+    """Values that have no column of their own here."""
     return {
         "channel": (source.get("meta") or {}).get("channel"),
         "inbox_id": source.get("inbox_id"),
@@ -107,41 +109,41 @@ def _kept_aside(source: Json) -> Json:
 
 def _customer(contact: Json) -> Json:
     email = contact.get("email") or None
-    fits = bool(email and _EMAIL.match(email) and len(email) <= 254)
+    is_valid = bool(email and _EMAIL.match(email) and len(email) <= 254)
     attributes = dict(contact.get("custom_attributes") or {})
-    if email and not fits:
+    if email and not is_valid:
         attributes["email"] = email
     avatar = contact.get("thumbnail") or ""
     return {
         "external_id": contact.get("identifier") or None,
         "name": (contact.get("name") or "")[:200] or None,
-        "email": email if fits else None,
+        "email": email if is_valid else None,
         "phone": (contact.get("phone_number") or "")[:40] or None,
         "avatar_url": avatar if avatar.startswith("http") and len(avatar) <= 500 else None,
         "attributes": attributes,
     }
 
 
-def _name(chat: Json) -> str:
-    """Accounts number their conversations each from 1."""
+def _external_id(chat: Json) -> str:
+    """With the account: each account numbers its conversations from 1."""
     return f"chatwoot:{chat.get('account_id', 0)}:conversation:{chat['id']}"
 
 
 def _message(source: Json, chat: Json, seq: int) -> Json:
-    name = f"chatwoot:{chat.get('account_id', 0)}:message:{source['id']}"
-    activity = source["message_type"] == _ACTIVITY
+    external_id = f"chatwoot:{chat.get('account_id', 0)}:message:{source['id']}"
+    is_activity = source["message_type"] == _ACTIVITY
     return {
-        "id": _id(name, source["created_at"]),
-        "conversation_id": _id(_name(chat), chat["created_at"]),
+        "id": _id(external_id, source["created_at"]),
+        "conversation_id": _id(_external_id(chat), chat["created_at"]),
         "seq": seq,
         "sender": _sender(source),
         "content": _content(source),
         "status": source.get("status") if source.get("status") in _STATUSES else "sent",
-        # What the other system noted for its agents stays among agents.
-        "is_note": bool(source.get("private")) or activity,
+        # In Chatwoot only agents see activities.
+        "is_note": bool(source.get("private")) or is_activity,
         "citations": [],
         "translations": {},
-        "external_id": name,
+        "external_id": external_id,
         "provider_message_id": source.get("source_id"),
         "created_at": _time(source["created_at"]),
     }
@@ -154,8 +156,8 @@ def _sender(source: Json) -> Json:
     sender = source.get("sender") or {}
     kind = {_INCOMING: "customer", _OUTGOING: "agent"}.get(source["message_type"], "system")
     kind = _SENDERS.get(str(sender.get("type")), kind)
-    identity = str(sender["id"]) if sender.get("id") else None
-    return {"type": kind, "id": identity, "name": (sender.get("name") or "")[:200]}
+    sender_id = str(sender["id"]) if sender.get("id") else None
+    return {"type": kind, "id": sender_id, "name": (sender.get("name") or "")[:200]}
 
 
 def _content(source: Json) -> list[Json]:
@@ -170,20 +172,20 @@ def _content(source: Json) -> list[Json]:
     return pieces or [{"type": "text", "text": ""}]
 
 
-def _id(name: str, seconds: Any) -> str:
-    """A UUIDv7 with the row's own time, and the rest from its name."""
-    rest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:10])
-    moment = _time(seconds)
-    number = int(moment.timestamp() * 1000) << 80 if moment else 0
+def _id(external_id: str, created_at: Any) -> str:
+    """A UUIDv7 of the row's time and a hash of its external id."""
+    rest = int.from_bytes(hashlib.sha256(external_id.encode()).digest()[:10])
+    time = _time(created_at)
+    number = int(time.timestamp() * 1000) << 80 if time else 0
     number |= (rest & ~(0xF << 76) & ~(0x3 << 62)) | (0x7 << 76) | (0x2 << 62)
     return str(uuid.UUID(int=number))
 
 
 def _time(value: Any) -> datetime | None:
-    """Seconds since 1970 or ISO 8601; zero and nothing mean that it never happened."""
+    """A time from seconds since 1970 or from ISO 8601; None for zero and for no value."""
     if not value:
         return None
     if isinstance(value, str) and not value.isdigit():
-        moment = datetime.fromisoformat(value)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        time = datetime.fromisoformat(value)
+        return time if time.tzinfo else time.replace(tzinfo=UTC)
     return datetime.fromtimestamp(int(value), UTC)

@@ -1,4 +1,4 @@
-"""The messaging interface: other systems' conversations and messages, on the same rows."""
+"""The messaging API: other systems' conversations and messages, on the same rows."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -32,15 +32,15 @@ class AlreadyAnswered(ApiError):
 
 
 def list_(key: ApiKey) -> QuerySet[Conversation]:
-    """The key's conversations, whichever door they came through."""
+    """All conversations that the key may see, not only those of this API."""
     return conversations.visible_to(key).select_related("customer", "assignee")
 
 
-def open_(key: ApiKey, given: ConversationRequest) -> Conversation:
-    """Open a conversation; it is its agent's from the beginning where one of ours is named."""
+def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
+    """Open a conversation; assigned at once if `responsible` is one of the client's agents."""
     bot = conversations.bot_of(key, None)
-    asks = given.requester
-    customer = CustomerInfo(external_id=asks.external_id, name=asks.name or None)
+    requester = body.requester
+    customer = CustomerInfo(external_id=requester.external_id, name=requester.name or None)
     with transaction.atomic():
         chat = conversations.begin(
             bot,
@@ -48,40 +48,44 @@ def open_(key: ApiKey, given: ConversationRequest) -> Conversation:
             opened_by_key_id=key.pk,
             channel=Channel.API,
             language=bot.default_language,
-            tags=given.tags,
-            location=given.location.model_dump() if given.location else None,
-            provider=given.provider,
-            group_id=given.group_id or "",
-            requester=asks.model_dump(),
-            responsible=given.responsible.model_dump() if given.responsible else None,
+            tags=body.tags,
+            location=body.location.model_dump() if body.location else None,
+            provider=body.provider,
+            group_id=body.group_id or "",
+            requester=requester.model_dump(),
+            responsible=body.responsible.model_dump() if body.responsible else None,
         )
         tags.begin(chat)
-        agent = _agent(key.client_id, given.responsible.external_id) if given.responsible else None
+        agent = _agent(key.client_id, body.responsible.external_id) if body.responsible else None
         if agent:
             lifecycle.to_agent(chat, agent, by=None)
     return chat
 
 
-def send(chat: Conversation, given: MessageRequest) -> Message:
-    """Store a message; what follows depends on who says it, and nothing follows on history."""
+def send(chat: Conversation, body: MessageRequest) -> Message:
+    """Store a message of any sender.
+
+    A message with `sent_at` is history: it changes nothing else. Others may change the chat's owner
+    and status, be translated, and get a reply.
+    """
     with transaction.atomic():
         chat = conversations.lock(chat)
-        agent = _agent(chat.client_id, given.sender.id) if given.sender.type == "agent" else None
-        chat, known = _place(chat, given, agent)
-        if known:
-            return known
-        if not given.sent_at:
-            _make_room(chat, given.sender, agent)
-        message = _store(chat, given, agent)
-        if given.sender.type == "customer" and not given.sent_at:
+        agent = _agent(chat.client_id, body.sender.id) if body.sender.type == "agent" else None
+        chat, existing = _resolve_target(chat, body, agent)
+        if existing:
+            return existing
+        if not body.sent_at:
+            _prepare_chat(chat, body.sender, agent)
+        message = _append(chat, body, agent)
+        if body.sender.type == "customer" and not body.sent_at:
             incoming.enqueue_translation(message)
-        if given.generate_reply:
+        if body.generate_reply:
             incoming.request_reply(chat, message)
         return message
 
 
 def end(chat: Conversation) -> Conversation:
-    """The other system ends it; 409 `chat_ended` where it has ended already."""
+    """The other system ends a conversation; 409 `chat_ended` if it has ended already."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.end(chat, by="api")
@@ -97,22 +101,22 @@ def summary(chat: Conversation) -> Summary:
 
 
 def ai_tags(chat: Conversation) -> list[Tagging]:
-    """The tags that an engine gave."""
-    return [one for one in tags.for_chat(chat) if one.source == TagSource.AI]
+    """The tags that an engine added."""
+    return [tagging for tagging in tags.for_chat(chat) if tagging.source == TagSource.AI]
 
 
-def _place(
-    chat: LockedConversation, given: MessageRequest, agent: User | None
+def _resolve_target(
+    chat: LockedConversation, body: MessageRequest, agent: User | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a message belongs to, and the message where it is known."""
-    if given.sender.type == "customer" and not given.sent_at:
-        return incoming.resolve_target(chat, given.client_message_id)
-    author = _author(chat, given.sender, agent)
-    return chat, messages.find_known(chat, given.client_message_id, author)
+    """The chat that a message belongs to, and the message itself if it is stored already."""
+    if body.sender.type == "customer" and not body.sent_at:
+        return incoming.resolve_target(chat, body.client_message_id)
+    author = _author(chat, body.sender, agent)
+    return chat, messages.find_known(chat, body.client_message_id, author)
 
 
-def _make_room(chat: LockedConversation, sender: Sender, agent: User | None) -> None:
-    """What a message of now does to its conversation before it is stored."""
+def _prepare_chat(chat: LockedConversation, sender: Sender, agent: User | None) -> None:
+    """Before a new message is stored: refuse it, wake the chat, or assign it to the agent."""
     lifecycle.refuse_ended(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
         raise messages.AgentHasChat
@@ -122,52 +126,52 @@ def _make_room(chat: LockedConversation, sender: Sender, agent: User | None) -> 
         lifecycle.to_agent(chat, agent, by=None)
 
 
-def _store(chat: LockedConversation, given: MessageRequest, agent: User | None) -> Message:
-    content = attachments.linked(chat, given.pieces, field="content")
+def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) -> Message:
+    content = attachments.linked(chat, body.pieces, field="content")
     return messages.append(
         chat,
-        author=_author(chat, given.sender, agent),
+        author=_author(chat, body.sender, agent),
         content=content,
         language=languages.detect(messages.text_of(content), default=chat.language),
-        in_reply_to=_answered(chat, given),
-        client_message_id=given.client_message_id,
-        recipient=given.recipient.model_dump() if given.recipient else None,
-        metadata=given.metadata,
-        sent_at=given.sent_at,
+        in_reply_to=_answered_message(chat, body),
+        client_message_id=body.client_message_id,
+        recipient=body.recipient.model_dump() if body.recipient else None,
+        metadata=body.metadata,
+        sent_at=body.sent_at,
     )
 
 
 def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.Author:
-    """Who says it: one of ours by our own id; else as the sender says, or as we know that side."""
-    side = SenderType(sender.type)
+    """The client's agent by our id; else id and name as sent, or those of the customer or bot."""
+    sender_type = SenderType(sender.type)
     if agent:
-        return messages.Author(side, str(agent.pk), agent.full_name)
-    known = {
+        return messages.Author(sender_type, str(agent.pk), agent.full_name)
+    defaults = {
         SenderType.CUSTOMER: (str(chat.customer_id), chat.customer.name),
         SenderType.BOT: (str(chat.bot_id), chat.bot.bot_name),
     }
-    id_, name = known.get(side, (None, ""))
-    return messages.Author(side, sender.id or id_, sender.name or name)
+    default_id, default_name = defaults.get(sender_type, (None, ""))
+    return messages.Author(sender_type, sender.id or default_id, sender.name or default_name)
 
 
-def _answered(chat: Conversation, given: MessageRequest) -> Message | None:
-    """The message that is answered; the machine answers each once."""
-    if given.in_reply_to is None:
+def _answered_message(chat: Conversation, body: MessageRequest) -> Message | None:
+    """The message that is answered; 409 if bot or system would answer it a second time."""
+    if body.in_reply_to is None:
         return None
     rows: QuerySet[Message] = Message.objects.for_client(chat.client)
-    found = rows.filter(conversation=chat, pk=given.in_reply_to).first()
-    if found is None:
+    message = rows.filter(conversation=chat, pk=body.in_reply_to).first()
+    if message is None:
         raise Invalid.field("body", "in_reply_to", msg="No such message in this conversation.")
-    if given.sender.type in {"bot", "system"} and messages.reply_to(found):
+    if body.sender.type in {"bot", "system"} and messages.reply_to(message):
         raise AlreadyAnswered
-    return found
+    return message
 
 
-def _agent(client_id: int, named: str | None) -> User | None:
-    """One of the client's people, by id or e-mail address; None for anyone else."""
-    if not named:
+def _agent(client_id: int, reference: str | None) -> User | None:
+    """The client's agent with this id or e-mail address; None if there is none."""
+    if not reference:
         return None
-    by_id = named.isascii() and named.isdigit() and len(named) < 18
-    people = User.objects.filter(client_id=client_id, is_disabled=False).exclude(role=Role.VIEWER)
-    named_so = people.filter(pk=int(named)) if by_id else people.filter(email=named.lower())
-    return named_so.first()
+    is_id = reference.isascii() and reference.isdigit() and len(reference) < 18
+    users = User.objects.filter(client_id=client_id, is_disabled=False).exclude(role=Role.VIEWER)
+    rows = users.filter(pk=int(reference)) if is_id else users.filter(email=reference.lower())
+    return rows.first()

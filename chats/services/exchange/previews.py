@@ -1,4 +1,4 @@
-"""The staff's preview of a bot: real chats with real replies, marked as previews."""
+"""Previews: a client's staff try a bot in real chats, which are marked as previews."""
 
 from typing import Any
 
@@ -39,52 +39,52 @@ class NotAPreview(ApiError):
     detail = "This is a customer's chat: nobody speaks in the customer's place."
 
 
-def begin(client: Client, bot_id: int, given: GenerateChatRequest, *, by: User) -> Message:
-    """Open a preview with what was said; the last message, whose reply is under way."""
+def open_preview(client: Client, bot_id: int, body: GenerateChatRequest, *, by: User) -> Message:
+    """Open a preview with these messages; return the last one, whose reply is on its way."""
     bot = bots.get(client, bot_id)
     if not bot.allow_preview:
         raise PreviewOff
-    if not given.messages:
+    if not body.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     with transaction.atomic():
-        staff = _staff(by)
-        known = _said_before(staff)
-        if known:
-            return known
+        customer = _as_customer(by)
+        existing = _existing_message(customer)
+        if existing:
+            return existing
         chat = conversations.begin(
             bot,
-            customer=staff,
+            customer=customer,
             channel=Channel.API,
             provider=PROVIDER,
-            language=given.language or bot.default_language,
+            language=body.language or bot.default_language,
         )
-        return _say(chat, given)
+        return _append(chat, body)
 
 
-def go_on(chat: Conversation, given: GenerateChatRequest) -> Message:
-    """The next turn of a preview; in a customer's chat, another try at the customer's last word."""
-    if not given.messages:
+def continue_chat(chat: Conversation, body: GenerateChatRequest) -> Message:
+    """Add messages to a preview; without messages, answer the chat's last message again."""
+    if not body.messages:
         return incoming.request_reply_again(chat)
     if chat.provider != PROVIDER:
         raise NotAPreview
     with transaction.atomic():
         chat = conversations.lock(chat)
-        known = _said_before(chat.customer)
-        if known:
-            return known
+        existing = _existing_message(chat.customer)
+        if existing:
+            return existing
         lifecycle.refuse_ended(chat)
-        return _say(chat, given)
+        return _append(chat, body)
 
 
-def generated(turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn as the staff see it, with what the reply took."""
+def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn as the staff see it, with the receipt of the reply."""
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})
 
 
-def _staff(user: User) -> Customer:
-    """The one who tries the bot, as a customer."""
+def _as_customer(user: User) -> Customer:
+    """The customer in whose name a member of the staff tries bots."""
     customer: Customer = Customer.objects.get_or_create(
         client=user.client,
         external_id=f"staff:{user.pk}",
@@ -93,29 +93,30 @@ def _staff(user: User) -> Customer:
     return customer
 
 
-def _said_before(staff: Customer) -> Message | None:
-    """The last message of a request that came before, with the same Idempotency-Key."""
+def _existing_message(customer: Customer) -> Message | None:
+    """The last message of an earlier request with the same Idempotency-Key."""
     request_id = idempotency.current_id()
     if request_id is None:
         return None
-    rows: QuerySet[Message] = Message.objects.for_client(staff.client)
-    return rows.filter(conversation__customer=staff, client_message_id=request_id).first()
+    rows: QuerySet[Message] = Message.objects.for_client(customer.client)
+    return rows.filter(conversation__customer=customer, client_message_id=request_id).first()
 
 
-def _say(chat: LockedConversation, given: GenerateChatRequest) -> Message:
-    *earlier, last = given.messages
-    for one in earlier:
+def _append(chat: LockedConversation, body: GenerateChatRequest) -> Message:
+    """Store the messages; the last one is received as the customer's and gets a reply."""
+    *earlier, last = body.messages
+    for item in earlier:
         messages.append(
             chat,
-            author=_author(chat, one),
-            content=text_content(one.content),
-            language=given.language or languages.detect(one.content, default=chat.language),
+            author=_author(chat, item),
+            content=text_content(item.content),
+            language=body.language or languages.detect(item.content, default=chat.language),
         )
-    return incoming.receive(chat, ConvMessage(text=last.content, language=given.language)).message
+    return incoming.receive(chat, ConvMessage(text=last.content, language=body.language)).message
 
 
-def _author(chat: Conversation, said: ChatGptMessage) -> messages.Author:
-    if said.role == "user":
+def _author(chat: Conversation, item: ChatGptMessage) -> messages.Author:
+    if item.role == "user":
         return messages.Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name)
     bot: Bot = chat.bot
     return messages.Author(SenderType.BOT, str(bot.pk), bot.bot_name)
