@@ -1,6 +1,6 @@
 """What is read and written in SQL is what the ORM reads and writes."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
@@ -30,13 +30,13 @@ def full(chat, bea):
 
 
 def test_a_locked_chat_is_the_row(server, full):
+    ClientConfig.objects.update(burst_wait_ms=1_500, auto_translate=True)
     with transaction.atomic():
-        known, found = conversations.lock(full), fast_sql.lock_chat(server.key, full.pk)
-        assert found
-        assert columns(found) == columns(known)
-        assert columns(found.customer) == columns(known.customer)
-        assert columns(found.bot) == columns(known.bot)
-        assert columns(found.client.config) == columns(known.client.config)
+        chat, target = conversations.lock(full), fast_sql.lock_chat(server.key, full.pk)
+        assert target
+        assert columns(target.chat) == columns(chat)
+        assert target == fast_sql.MessageTarget.from_chat(chat)
+        assert (target.burst_wait, target.auto_translate) == (timedelta(seconds=1.5), True)
 
 
 @pytest.mark.parametrize(("reply", "count"), [("none", 5), ("async", 6)])
@@ -106,7 +106,7 @@ def test_a_key_sees_what_it_sees_by_the_orm(client_a, client_b, bot, page):
         make_key(client_b).key,
     ]
     opened = page.post("/ai/client/chat", {}).json()["id"]
-    seen = [conversations.visible_to(key).filter(pk=opened).exists() for key in keys]
+    seen = [conversations.visible_to_key(key).filter(pk=opened).exists() for key in keys]
     assert seen == [True, True, False, False, True, False]
     found = [fast_sql.read_messages(key, opened, after=0, limit=1) is not None for key in keys]
     assert found == seen

@@ -67,7 +67,7 @@ class PreviewViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, body: generate_shapes.GenerateChatRequest
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         message = previews.continue_chat(chat, body)
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
@@ -91,7 +91,7 @@ class ChatViewSet(TenantViewSet):
         Of two agents who claim at once one has it, the other gets 409 `already_assigned`. What an
         agent has is moved by that agent or an admin only.
         """
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(
             assignment.assign(chat, body, by=self.user)
         )
@@ -105,7 +105,7 @@ class ChatViewSet(TenantViewSet):
     )
     def unassign(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """Back to the bot, or to the queue where the bot is off."""
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(assignment.unassign(chat, by=self.user))
 
     @operation(
@@ -124,7 +124,7 @@ class ChatViewSet(TenantViewSet):
 
         A chat that nobody has is yours by it. In another agent's chat an admin may write.
         """
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return message_shapes.Message.from_row(agent_actions.send(chat, body, by=self.user))
 
     @operation(
@@ -136,7 +136,7 @@ class ChatViewSet(TenantViewSet):
     )
     def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first."""
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return page(inbox.transcript(chat), query, by="seq", shape=message_shapes.Message.from_row)
 
     @operation(
@@ -186,7 +186,7 @@ class ChatViewSet(TenantViewSet):
     )
     def end(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """The customer ends the chat; 409 `chat_ended` where it has ended already."""
-        chat = conversations.of_caller(self.caller, chat_id)
+        chat = conversations.get_for_caller(self.caller, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end_for_customer(chat))
 
     @operation(
@@ -198,7 +198,7 @@ class ChatViewSet(TenantViewSet):
     )
     def agent_end(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """An agent ends the chat; 409 where it has ended already, or where another agent has it."""
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end(chat, by=self.user))
 
     @operation(
@@ -213,7 +213,7 @@ class ChatViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto
     ) -> conversation_shapes.Conversation:
         """Put a chat off: the time, or the customer by writing, opens it again."""
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(
             agent_actions.snooze(chat, until=body.until, by=self.user)
         )
@@ -223,7 +223,7 @@ class ChatViewSet(TenantViewSet):
     )
     def read(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """All that the customer wrote was seen: `unread_count` is 0."""
-        chat = conversations.of_client(self.client, chat_id)
+        chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.mark_read(chat))
 
 
@@ -237,7 +237,7 @@ class NotificationViewSet(TenantViewSet):
     )
     def list(self, request: Request, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
         """The caller's own notifications, newest first."""
-        rows = notifications.of_user(self.user, unread=query.unread)
+        rows = notifications.list_for_user(self.user, unread=query.unread)
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
 
     @operation(
@@ -297,7 +297,7 @@ class InsightViewSet(TenantViewSet):
     @operation("AI / chat", "Get Client Tags", access=BEARER, returns=insight_shapes.Tags)
     def client_tags(self, request: Request) -> insight_shapes.Tags:
         """Your tags with the number of chats of each; the 1,000 most used."""
-        return tags.list_(self.client)
+        return tags.list_for_client(self.client)
 
     @operation(
         "AI / chat",
@@ -373,7 +373,7 @@ class InsightViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
         """A customer's rating of a chat, or of one answer in it; each once."""
-        chat = conversations.of_caller(self.caller, chat_id)
+        chat = conversations.get_for_caller(self.caller, chat_id)
         return insight_shapes.ChatFeedBackDto.from_row(feedback.create(chat, body))
 
     @operation(
@@ -385,11 +385,11 @@ class InsightViewSet(TenantViewSet):
     )
     def ratings(self, request: Request, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
         """Your customers' ratings, newest first."""
-        rows = feedback.list_(self.client, query)
+        rows = feedback.list_for_client(self.client, query)
         return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
 
     def _chat(self, chat_id: uuid.UUID) -> Conversation:
-        return conversations.of_client(self.client, chat_id)
+        return conversations.get_for_client(self.client, chat_id)
 
 
 class FeedViewSet(TenantViewSet):
@@ -437,5 +437,5 @@ class FeedViewSet(TenantViewSet):
     )
     def typing(self, request: Request, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
-        chat = conversations.of_caller(self.caller, chat_id)
+        chat = conversations.get_for_caller(self.caller, chat_id)
         feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)

@@ -82,7 +82,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation, oldest first; internal notes are not among them."""
-        return messages.history_of(self.key, chat_id, query)
+        return messages.history_page(self.key, chat_id, query)
 
     @operation(
         "AI / client",
@@ -95,7 +95,7 @@ class ClientChatViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, body: CustomerInfo
     ) -> conversation_shapes.Conversation:
         """Add what is now known of the customer; fields left out keep their value."""
-        chat = conversations.get(self.key, chat_id)
+        chat = conversations.get_for_key(self.key, chat_id)
         return conversation_shapes.Conversation.from_row(
             conversations.update_customer(chat, body, by=self.key)
         )
@@ -118,8 +118,8 @@ class ClientChatViewSet(TenantViewSet):
         Each file has a signed link in the message's content, good for a day, and is always
         handed out as a download.
         """
-        chat = conversations.get(self.key, chat_id)
-        with attachments.kept(body.files) as files:
+        chat = conversations.get_for_key(self.key, chat_id)
+        with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), is_new=is_new
@@ -138,8 +138,8 @@ class ClientChatViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
     ) -> dict[str, Any]:
         """Answer from your own system in the bot's name; 409 while an agent has the chat."""
-        chat = conversations.get(self.key, chat_id)
-        return message_shapes.Message.from_row(messages.append_of_assistant(chat, body))
+        chat = conversations.get_for_key(self.key, chat_id)
+        return message_shapes.Message.from_row(messages.append_by_assistant(chat, body))
 
     @operation(
         "AI / client",
@@ -151,7 +151,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; answered already, it is told again."""
-        message = incoming.request_reply_again(conversations.get(self.key, chat_id))
+        message = incoming.request_reply_again(conversations.get_for_key(self.key, chat_id))
         return reply_responses.respond(message, reply=reply_responses.asked(request))
 
     @operation(
@@ -179,7 +179,7 @@ class ClientChatViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, query: Page
     ) -> dict[str, Any]:
         """A conversation, who wrote it, and its messages, oldest first."""
-        chat = conversations.get(self.key, chat_id)
+        chat = conversations.get_for_key(self.key, chat_id)
         said = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
         shown = conversation_shapes.Conversation.from_row(chat)
         return {"conversation": shown, "customer": shown.customer, **said}
@@ -193,7 +193,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def by_code(self, request: Request, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
-        chat = conversations.by_code(self.key, chat_code)
+        chat = conversations.get_by_code(self.key, chat_code)
         return page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
 
 
@@ -287,7 +287,7 @@ class ClientLanguageViewSet(TenantViewSet):
         A model writes them from the bot's documents; without one they are the documents' own
         words, and what agents answered to questions like it.
         """
-        return assist.suggest(conversations.get(self.key, chat_id), body)
+        return assist.suggest(conversations.get_for_key(self.key, chat_id), body)
 
     @operation(
         "AI / client",

@@ -113,4 +113,4 @@ class MessagingViewSet(TenantViewSet):
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))
 
     def _chat(self, conversation_id: uuid.UUID) -> Conversation:
-        return conversations.get(self.key, conversation_id)
+        return conversations.get_for_key(self.key, conversation_id)

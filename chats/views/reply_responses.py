@@ -45,7 +45,7 @@ def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
     """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
     # In this order: a reply is stored before its job ends.
     is_coming = incoming.is_reply_coming(message)
-    reply = messages.reply_to(message)
+    reply = messages.find_reply(message)
     now = Conversation.objects.only("assign_type", "handoff_reason", "status")
     chat = now.get(pk=message.conversation_id)
     return _turn(message, reply, chat, asked=asked, is_coming=is_coming)

@@ -51,7 +51,7 @@ _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredFile:
     """A file in the media store, before it belongs to a message."""
 
     id: uuid.UUID
@@ -74,26 +74,28 @@ class Kept:
 
 
 @contextmanager
-def kept(files: Sequence[File]) -> Iterator[list[Kept]]:
+def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
     """The files in the media store; taken away again where the block does not attach them."""
     if len(files) > MAX_FILES:
         raise Invalid.field("body", "files", msg=f"At most {MAX_FILES} files a message.")
     types = [_checked_type(position, file) for position, file in enumerate(files)]
-    stored: list[Kept] = []
+    stored_files: list[StoredFile] = []
     try:
         for file, mime_type in zip(files, types, strict=True):
             name = media.store("attachments", file)
-            stored.append(Kept(uuid7(), name, media.safe_name(file), mime_type, file.size or 0))
-        yield stored
+            stored_files.append(
+                StoredFile(uuid7(), name, media.safe_name(file), mime_type, file.size or 0)
+            )
+        yield stored_files
     finally:
-        ids = [one.id for one in stored]
+        ids = [stored_file.id for stored_file in stored_files]
         attached = set(Attachment.objects.filter(pk__in=ids).values_list("pk", flat=True))
-        for one in stored:
-            if one.id not in attached:
-                default_storage.delete(one.name)
+        for stored_file in stored_files:
+            if stored_file.id not in attached:
+                default_storage.delete(stored_file.name)
 
 
-def attach(message: Message, files: Sequence[Kept]) -> None:
+def attach(message: Message, files: Sequence[StoredFile]) -> None:
     """Rows of a message's files, in the transaction of the message."""
     Attachment.objects.bulk_create(
         Attachment(
@@ -110,17 +112,19 @@ def attach(message: Message, files: Sequence[Kept]) -> None:
     )
 
 
-def linked(
+def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
     """What is stored of the body's `field`; a link to a file of ours must be one of this chat."""
     return [
-        _linked(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
+        _resolve_link(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
         for position, piece in enumerate(pieces)
     ]
 
 
-def _linked(chat: Conversation, piece: dict[str, Any], where: tuple[str, int]) -> dict[str, Any]:
+def _resolve_link(
+    chat: Conversation, piece: dict[str, Any], where: tuple[str, int]
+) -> dict[str, Any]:
     url = piece.get("url") or ""
     if not url.startswith("/"):
         return piece
@@ -134,7 +138,7 @@ def _linked(chat: Conversation, piece: dict[str, Any], where: tuple[str, int]) -
         raise Invalid.field(
             "body", *where, "url", msg="This is not a file of this conversation."
         ) from exc
-    return Kept(found.pk, "", found.file_name, found.mime_type, found.size_bytes).content | {
+    return StoredFile(found.pk, "", found.file_name, found.mime_type, found.size_bytes).content | {
         "text": piece.get("text")
     }
 

@@ -24,8 +24,8 @@ class ChatEnded(ApiError):
     detail = "This conversation has ended."
 
 
-class Details(TypedDict, total=False):
-    """What a new conversation may have beside its bot and its customer: columns of the row."""
+class ConversationFields(TypedDict, total=False):
+    """Columns of a new conversation beside its bot and its customer."""
 
     opened_by_key_id: int | None
     channel: str
@@ -40,7 +40,7 @@ class Details(TypedDict, total=False):
     responsible: dict[str, Any] | None
 
 
-def visible_to(key: ApiKey) -> QuerySet[Conversation]:
+def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
     """What a key may see: its client's chats, its bot's where it has one, a page's own."""
     rows: QuerySet[Conversation] = Conversation.objects.for_client(key.client)
     if key.bot_id:
@@ -50,61 +50,46 @@ def visible_to(key: ApiKey) -> QuerySet[Conversation]:
     return rows
 
 
-def seen_by(caller: Principal) -> QuerySet[Conversation]:
+def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
     """What whoever calls may see: a key its part, a person all of the client's."""
     if caller.key:
-        return visible_to(caller.key)
+        return visible_to_key(caller.key)
     rows: QuerySet[Conversation] = Conversation.objects.for_client(caller.client)
     return rows
 
 
-def get(key: ApiKey, chat_id: Any) -> Conversation:
+def get_for_key(key: ApiKey, chat_id: Any) -> Conversation:
     """One conversation that the key may see; 404 for any other."""
-    return _one(visible_to(key), chat_id)
+    return _get(visible_to_key(key), chat_id)
 
 
-def by_code(key: ApiKey, chat_code: str) -> Conversation:
+def get_by_code(key: ApiKey, chat_code: str) -> Conversation:
     """The conversation with this code, if the key may see it; 404 for any other."""
-    return _one(visible_to(key), chat_code, by="chat_code")
+    return _get(visible_to_key(key), chat_code, by="chat_code")
 
 
-def of_client(client: Client, chat_id: Any) -> Conversation:
+def get_for_client(client: Client, chat_id: Any) -> Conversation:
     """One conversation of the client, for its people; 404 for any other."""
-    return _one(Conversation.objects.for_client(client), chat_id)
+    return _get(Conversation.objects.for_client(client), chat_id)
 
 
-def of_caller(caller: Principal, chat_id: Any) -> Conversation:
+def get_for_caller(caller: Principal, chat_id: Any) -> Conversation:
     """One conversation that whoever calls may see, a person or a key; 404 for any other."""
-    return _one(seen_by(caller), chat_id)
+    return _get(visible_to_caller(caller), chat_id)
 
 
-def _one(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Conversation:
+def _get(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Conversation:
     chat = rows.select_related("customer", "assignee", "last_message").filter(**{by: value}).first()
     if chat is None:
         raise NotFound
     return chat
 
 
-def open_(key: ApiKey, given: conversation_shapes.ChatCreation) -> LockedConversation:
-    """Open a conversation; goes to the queue where the bot may not answer."""
-    customers.refuse_claim(key, given.customer, "customer")
-    bot = bot_of(key, given.bot_id)
-    with transaction.atomic():
-        return begin(
-            bot,
-            customer=customers.find_or_create(key.client, given.customer),
-            opened_by_key_id=key.pk,
-            channel=given.channel,
-            language=given.language or bot.default_language,
-            tags=given.tags,
-            location=given.location.model_dump() if given.location else None,
-            metadata=given.metadata,
-        )
-
-
-def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> LockedConversation:
+def open_chat(
+    bot: Bot, *, customer: Customer, **details: Unpack[ConversationFields]
+) -> LockedConversation:
     """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
-    reason = why_off(bot)
+    reason = bot_off_reason(bot)
     with transaction.atomic():
         bots.lock_against_deletion(bot)
         made: Conversation = Conversation.objects.create(
@@ -119,7 +104,7 @@ def begin(bot: Bot, *, customer: Customer, **details: Unpack[Details]) -> Locked
         chat = lock(made)
         announce_change(chat, "conversation.created")
         if reason:
-            notifications.waiting(chat)
+            notifications.notify_waiting(chat)
             enqueue_assignment(chat)
     return chat
 
@@ -129,7 +114,7 @@ def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> C
 
     An external id that is another customer's makes the chat that customer's.
     """
-    customers.refuse_claim(by, given)
+    customers.ensure_may_identify(by, given)
     with transaction.atomic():
         chat = lock(chat)
         chat.customer = customers.identify(chat.customer_id, given)
@@ -155,15 +140,15 @@ def lock(chat: Conversation) -> LockedConversation:
     return LockedConversation(found)
 
 
-def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> LockedConversation:
-    """`lock`, of a conversation that the key may see; 404 for any other.
-
-    Quicker for one that is open; of any other much is said, and all that belongs to it is read.
-    """
-    found = fast_sql.lock_chat(key, chat_id) or fast_sql.lock_chat(key, chat_id)
-    if found is None:
+def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
+    """`lock`, in one statement, of a conversation that the key may see; 404 for any other."""
+    target = fast_sql.lock_chat(key, chat_id) or fast_sql.lock_chat(key, chat_id)
+    if target is None:
         raise NotFound
-    return found if found.status == Status.OPEN else lock(found)
+    if target.chat.status == Status.OPEN:
+        return target
+    # To open it again, more of its neighbours is needed.
+    return fast_sql.MessageTarget.from_chat(lock(target.chat))
 
 
 def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
@@ -193,7 +178,7 @@ def next_event(chat: LockedConversation) -> int:
     return chat.last_event_seq
 
 
-def bot_of(key: ApiKey, asked: int | None) -> Bot:
+def bot_for_key(key: ApiKey, asked: int | None) -> Bot:
     """The bot that a key opens chats with: its own, or the one asked for; 404 or 422 for others."""
     rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
     if key.bot_id:
@@ -212,7 +197,7 @@ def bot_of(key: ApiKey, asked: int | None) -> Bot:
     return found[0]
 
 
-def why_off(bot: Bot) -> str | None:
+def bot_off_reason(bot: Bot) -> str | None:
     """Why a bot may not answer; None where it may."""
     if bot.is_disabled:
         return "bot_disabled"

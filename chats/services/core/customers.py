@@ -15,7 +15,7 @@ MAX_ATTRIBUTES = 200
 NAMED = ("name", "email", "phone", "avatar_url")
 
 
-def refuse_claim(key: ApiKey, given: CustomerInfo, *where: str) -> None:
+def ensure_may_identify(key: ApiKey, given: CustomerInfo, *where: str) -> None:
     """422 where a web page says who its visitor is: a typed name or number proves nothing."""
     if key.scope == KeyScope.PUBLIC and given.external_id:
         raise Invalid.field(
@@ -40,10 +40,10 @@ def find_or_create(client: Client, given: CustomerInfo) -> Customer:
     except IntegrityError:
         # Known already: two first chats at once end in one customer, too.
         known: Customer = Customer.objects.for_client(client).get(external_id=given.external_id)
-        return add(known.pk, given)
+        return update(known.pk, given)
 
 
-def add(customer_id: int, given: CustomerInfo) -> Customer:
+def update(customer_id: int, given: CustomerInfo) -> Customer:
     """Write what is given over what is known; attributes are merged."""
     customer = _lock(customer_id)
     changes: dict[str, Any] = _named(given)
@@ -64,7 +64,7 @@ def identify(customer_id: int, given: CustomerInfo) -> Customer:
     is_new = given.external_id not in {None, customer.external_id}
     if is_new and (customer.external_id or not _take_id(customer, given.external_id)):
         return find_or_create(customer.client, given)
-    return add(customer_id, given)
+    return update(customer_id, given)
 
 
 def _refuse_too_much(attributes: dict[str, Any]) -> None:

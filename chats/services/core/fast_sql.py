@@ -1,26 +1,24 @@
-"""The statements of what is asked for most, in SQL (see docs/decisions/0011).
+"""The most frequent statements, in SQL (see docs/decisions/0011).
 
-The same rows under the same locks as by the ORM; but the client is the key's own, which is at most
-a second old, and of a chat's neighbours only what a message needs is read.
+They read and lock the same rows as the ORM would; but the client is the key's own, which is at
+most a second old.
 """
 
 import uuid
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Self
 
-from django.db import connection, models
+from django.db import connection
 
-from bots.models import Bot
 from chatplatform.sql import Columns
-from chats.models import Conversation, Customer, LockedConversation, Message
-from identity.models import ApiKey, ClientConfig, KeyScope
-
-Row = TypeVar("Row", bound=models.Model)
-
+from chats.models import Conversation, LockedConversation, Message
+from identity.models import ApiKey, KeyScope
 
 _CHAT, _MESSAGE = Columns(Conversation), Columns(Message)
 
 # What a message changes in its conversation's row.
-COUNTED = (
+COUNTERS = (
     "last_seq", "last_event_seq", "message_count", "last_message_id", "last_message_at",
     "first_response_at", "unread_count", "waiting_since", "return_at",
 )  # fmt: skip
@@ -31,7 +29,7 @@ _VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s
 
 _LOCK = f"""
 SELECT {_CHAT.column_list("chat")}, customer.name, bot.bot_name,
-    config.id, config.burst_wait_ms, config.auto_translate
+    config.burst_wait_ms, config.auto_translate
 FROM chats_conversation chat
 JOIN chats_customer customer ON customer.id = chat.customer_id
 JOIN bots_bot bot ON bot.id = chat.bot_id
@@ -45,91 +43,102 @@ WITH stored AS (
     INSERT INTO chats_message ({_MESSAGE.column_list()})
     VALUES ({_MESSAGE.places})
 )
-UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTED)} WHERE id = %s
+UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTERS)} WHERE id = %s
 """
 
-_KNOWN = f"""
-SELECT {_MESSAGE.column_list("said")} FROM chats_message said
-WHERE said.conversation_id = %s AND said.client_message_id = %s
+_FIND = f"""
+SELECT {_MESSAGE.column_list("message")} FROM chats_message message
+WHERE message.conversation_id = %s AND message.client_message_id = %s
 """
 
-# One row of nulls where the chat is there and says nothing behind `after`.
-_SAID = f"""
-SELECT {_MESSAGE.column_list("said")} FROM chats_conversation chat
+# One row of nulls if the chat has no message behind `after`; no row if the key sees no such chat.
+_READ = f"""
+SELECT {_MESSAGE.column_list("message")} FROM chats_conversation chat
 LEFT JOIN LATERAL (
     SELECT * FROM chats_message
     WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
     ORDER BY seq LIMIT %(limit)s
-) said ON true
+) message ON true
 WHERE {_VISIBLE}
-ORDER BY said.seq
+ORDER BY message.seq
 """
 
 
-def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> LockedConversation | None:
-    """A conversation that the key may see, locked; None for any other.
+@dataclass(frozen=True)
+class MessageTarget:
+    """A chat that a customer writes in, and what the message needs of other rows."""
 
-    What is not read of its bot, its customer and its client's settings loads itself when asked for.
-    """
+    chat: LockedConversation
+    customer_name: str
+    bot_name: str
+    burst_wait: timedelta
+    auto_translate: bool
+
+    @classmethod
+    def from_chat(cls, chat: LockedConversation) -> Self:
+        config = chat.client.config
+        return cls(
+            chat,
+            chat.customer.name,
+            chat.bot.bot_name,
+            timedelta(milliseconds=config.burst_wait_ms),
+            config.auto_translate,
+        )
+
+
+def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> MessageTarget | None:
+    """Lock a conversation that the key may see; None for any other."""
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK, _asked(key, chat_id))
-        read = cursor.fetchone()
-    if read is None:
+        cursor.execute(_LOCK, _parameters(key, chat_id))
+        values = cursor.fetchone()
+    if values is None:
         return None
-    chat = _CHAT.row(read[: len(_CHAT)])
-    customer, bot, config, burst_wait_ms, auto_translate = read[len(_CHAT) :]
-    chat.customer = _partly(Customer, id=chat.customer_id, name=customer)
-    chat.bot = _partly(Bot, id=chat.bot_id, client_id=chat.client_id, bot_name=bot)
+    chat = _CHAT.row(values[: len(_CHAT)])
     chat.client = key.client
-    chat.client.config = _partly(
-        ClientConfig,
-        id=config,
-        client_id=chat.client_id,
-        burst_wait_ms=burst_wait_ms,
-        auto_translate=auto_translate,
+    customer_name, bot_name, burst_wait_ms, auto_translate = values[len(_CHAT) :]
+    return MessageTarget(
+        LockedConversation(chat),
+        customer_name,
+        bot_name,
+        timedelta(milliseconds=burst_wait_ms),
+        auto_translate,
     )
-    return LockedConversation(chat)
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
-    """The message of a chat that its sender gave this id."""
+    """The message of a chat to which its sender gave this id."""
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN, [chat.pk, client_message_id])
-        read = cursor.fetchone()
-    return _MESSAGE.row(read) if read else None
+        cursor.execute(_FIND, [chat.pk, client_message_id])
+        values = cursor.fetchone()
+    return _MESSAGE.row(values) if values else None
 
 
 def store_message(chat: LockedConversation, message: Message) -> None:
-    """Insert a message, and write what it `COUNTED` in its conversation."""
-    counted = [getattr(chat, name) for name in COUNTED]
+    """Insert a message, and write the `COUNTERS` of its conversation."""
+    counters = [getattr(chat, name) for name in COUNTERS]
     with connection.cursor() as cursor:
-        cursor.execute(_STORE, [*_MESSAGE.written(message), *counted, chat.pk])
+        cursor.execute(_STORE, [*_MESSAGE.written(message), *counters, chat.pk])
     message._state.adding = False
 
 
 def read_messages(
     key: ApiKey, chat_id: uuid.UUID, *, after: int, limit: int
 ) -> list[Message] | None:
-    """What the customer may read behind a seq, oldest first; None where the key sees no chat."""
+    """Messages that the customer may read, behind a seq, oldest first; None if the key may not
+    see the chat.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_SAID, _asked(key, chat_id) | {"after": after, "limit": limit})
-        found = cursor.fetchall()
-    if not found:
+        cursor.execute(_READ, _parameters(key, chat_id) | {"after": after, "limit": limit})
+        rows = cursor.fetchall()
+    if not rows:
         return None
-    return [_MESSAGE.row(values) for values in found if values[0]]
+    return [_MESSAGE.row(values) for values in rows if values[0]]
 
 
-def _asked(key: ApiKey, chat_id: uuid.UUID) -> dict[str, Any]:
+def _parameters(key: ApiKey, chat_id: uuid.UUID) -> dict[str, Any]:
     return {
         "chat": chat_id,
         "client": key.client_id,
         "bot": key.bot_id,
         "page": key.pk if key.scope == KeyScope.PUBLIC else None,
     }
-
-
-def _partly(model: type[Row], **known: Any) -> Row:
-    """A row of which only some columns are known here."""
-    names = [field.attname for field in model._meta.concrete_fields if field.attname in known]
-    assert len(names) == len(known), f"{model.__name__} has not all of {list(known)}"
-    return model.from_db(connection.alias, names, [known[name] for name in names])

@@ -41,7 +41,7 @@ def create(chat: Conversation, given: ChatFeedBackDto) -> Feedback:
     return row
 
 
-def list_(client: Client, asked: FeedbacksQuery) -> QuerySet[Feedback]:
+def list_for_client(client: Client, asked: FeedbacksQuery) -> QuerySet[Feedback]:
     """The client's feedback that fits the filters; order and page are the caller's."""
     rows: QuerySet[Feedback] = Feedback.objects.for_client(client)
     filters = {

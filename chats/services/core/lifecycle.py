@@ -35,7 +35,7 @@ class BotIsOff(ApiError):
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
     """An agent takes it, or is given it by a person or (`by` none) by the client's strategy."""
-    refuse_ended(chat)
+    ensure_not_ended(chat)
     _hold(agent, chat)
     before = chat.assignee
     _move(
@@ -47,9 +47,9 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
         waiting_since=chat.waiting_since or _unanswered_since(chat),
     )
     conversations.announce_change(chat, "conversation.assigned")
-    notifications.assigned(chat, to=agent, by=by)
+    notifications.notify_assigned(chat, to=agent, by=by)
     if before and before != agent:
-        notifications.unassigned(chat, from_=before, by=by)
+        notifications.notify_unassigned(chat, from_=before, by=by)
         conversations.enqueue_assignment(chat)
 
 
@@ -58,7 +58,7 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
 
     From the bot only by `handoffs.hand_over`, which also tells the customer.
     """
-    refuse_ended(chat)
+    ensure_not_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee
     _move(
         chat,
@@ -73,15 +73,15 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
     else:
         conversations.announce_change(chat, "conversation.unassigned")
     if before:
-        notifications.unassigned(chat, from_=before, by=by)
-    notifications.waiting(chat)
+        notifications.notify_unassigned(chat, from_=before, by=by)
+    notifications.notify_waiting(chat)
     conversations.enqueue_assignment(chat)
 
 
 def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     """Back to the bot; 409 `bot_disabled` where it is off."""
-    refuse_ended(chat)
-    if conversations.why_off(chat.bot):
+    ensure_not_ended(chat)
+    if conversations.bot_off_reason(chat.bot):
         raise BotIsOff
     before = chat.assignee
     _move(
@@ -94,13 +94,13 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     )
     conversations.announce_change(chat, "conversation.unassigned")
     if before:
-        notifications.unassigned(chat, from_=before, by=by)
+        notifications.notify_unassigned(chat, from_=before, by=by)
         conversations.enqueue_assignment(chat)
 
 
 def snooze(chat: LockedConversation, *, until: datetime) -> None:
     """Nothing is expected until a time, or until the customer writes."""
-    refuse_ended(chat)
+    ensure_not_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
     conversations.announce_change(chat, "conversation.snoozed")
     if chat.assignee_id:
@@ -117,7 +117,7 @@ def wake(chat: LockedConversation) -> None:
 
 def end(chat: LockedConversation, *, by: EndedBy) -> None:
     """The end; who had it stays in the row. What the client asks for follows by a worker."""
-    refuse_ended(chat)
+    ensure_not_ended(chat)
     _move(
         chat,
         status=Status.ENDED,
@@ -140,7 +140,7 @@ def reopen(chat: LockedConversation) -> None:
 
     The bot reads nothing of what was said before the end.
     """
-    reason = conversations.why_off(chat.bot)
+    reason = conversations.bot_off_reason(chat.bot)
     _move(
         chat,
         status=Status.OPEN,
@@ -154,11 +154,11 @@ def reopen(chat: LockedConversation) -> None:
     )
     conversations.announce_change(chat, "conversation.reopened")
     if reason:
-        notifications.waiting(chat)
+        notifications.notify_waiting(chat)
         conversations.enqueue_assignment(chat)
 
 
-def refuse_ended(chat: LockedConversation) -> None:
+def ensure_not_ended(chat: LockedConversation) -> None:
     """409 `chat_ended`."""
     if chat.status == Status.ENDED:
         raise conversations.ChatEnded

@@ -1,10 +1,10 @@
-"""Messages: every one is stored here, numbered without gaps, and announced."""
+"""Messages: every message is stored here, numbered without gaps, and announced."""
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -47,15 +47,27 @@ class AgentHasChat(ApiError):
 
 @dataclass(frozen=True)
 class Author:
-    """Who a new message is from."""
+    """The sender of a new message."""
 
     type: SenderType
     id: str | None = None
     name: str = ""
 
+    @classmethod
+    def from_user(cls, user: User) -> Self:
+        return cls(SenderType.AGENT, str(user.pk), user.full_name)
 
-class Details(TypedDict, total=False):
-    """What a message may have beside its author and its words: columns of the row."""
+    @classmethod
+    def bot_of(cls, chat: Conversation) -> Self:
+        return cls(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name)
+
+    @classmethod
+    def customer_of(cls, chat: Conversation) -> Self:
+        return cls(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name)
+
+
+class MessageFields(TypedDict, total=False):
+    """Columns of a new message beside its author and its content."""
 
     language: str
     in_reply_to: Message | None
@@ -68,99 +80,17 @@ class Details(TypedDict, total=False):
     sent_at: datetime | None
 
 
-def content_of(
-    chat: Conversation,
-    given: message_shapes.ConvMessage | desk_shapes.ManualChatMessageDto,
-    files: Sequence[attachments.Kept] = (),
-) -> list[dict[str, Any]]:
-    """What is stored of a text, of pieces given by link, and of files that were sent along."""
-    return [
-        *(text_content(given.text) if given.text else []),
-        *attachments.linked(chat, given.attachments),
-        *(file.content for file in files),
-    ]
-
-
-def client_message_id_of(given: message_shapes.ConvMessage) -> str | None:
-    """What names a message again: its sender's id, or the Idempotency-Key of the request."""
-    return given.client_message_id or idempotency.current_id()
-
-
-def find_known(
-    chat: LockedConversation, client_message_id: str | None, by: Author, *, is_note: bool = False
-) -> Message | None:
-    """The message that the author gave this id; 409 where it is another's, or no such message.
-
-    Agents are several in a chat; the customer is one, also after two were found to be the same.
-    """
-    if client_message_id is None:
-        return None
-    found = fast_sql.find_message(chat, client_message_id)
-    if found is None:
-        return None
-    is_same = (found.sender_type, found.is_note) == (by.type, is_note)
-    if not is_same or (by.type == SenderType.AGENT and found.sender_id != by.id):
-        raise IdTaken
-    found.conversation = chat
-    return found
-
-
-def append_of_assistant(chat: Conversation, given: message_shapes.ConvMessage) -> Message:
-    """Store what the client's own system answers in the bot's place; 409 where an agent has it."""
-    client_message_id = client_message_id_of(given)
-    with transaction.atomic():
-        chat = conversations.lock(chat)
-        known = find_known(chat, client_message_id, Author(SenderType.BOT))
-        if known:
-            return known
-        lifecycle.refuse_ended(chat)
-        if chat.assign_type == AssignType.AGENT:
-            raise AgentHasChat
-        return append(
-            chat,
-            author=Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
-            content=content_of(chat, given),
-            language=given.language or languages.detect(given.text, default=chat.language),
-            client_message_id=client_message_id,
-            receipt={"engine": "external"},
-        )
-
-
-def append_of_agent(
-    chat: LockedConversation,
-    *,
-    by: User,
-    content: list[dict[str, Any]],
-    is_note: bool = False,
-    client_message_id: str | None = None,
-) -> Message:
-    """Store an agent's message or note."""
-    return append(
-        chat,
-        author=of_person(by),
-        content=content,
-        language=languages.detect(text_of(content), default=chat.language),
-        client_message_id=client_message_id,
-        is_note=is_note,
-    )
-
-
-def of_person(user: User) -> Author:
-    """One of the client's people, as the author of a message."""
-    return Author(SenderType.AGENT, str(user.pk), user.full_name)
-
-
 def append(
     chat: LockedConversation,
     *,
     author: Author,
     content: list[dict[str, Any]],
-    **details: Unpack[Details],
+    **fields: Unpack[MessageFields],
 ) -> Message:
     """Store a message at the end of a conversation, and announce it.
 
-    What the customer is to read in a messaging channel is handed to that channel. From a message
-    with `sent_at`, which is history, nothing follows.
+    Messages to a channel's customer are handed to the channel. A message with `sent_at` is
+    history: nothing follows from it.
     """
     message = Message(
         client=chat.client,
@@ -172,7 +102,7 @@ def append(
         content=content,
         text=text_of(content),
         created_at=timezone.now(),
-        **details,
+        **fields,
     )
     if message.recipient is None and not message.is_note:
         message.recipient = _recipient(chat, author)
@@ -184,46 +114,141 @@ def append(
     return message
 
 
-def _publish(chat: LockedConversation, message: Message) -> None:
-    """Tell the world of a new message, and hand its channel what the customer is to read there."""
-    to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
-    if to_customer and chat.channel in MESSAGING_CHANNELS:
-        message.status = MessageStatus.PENDING
-        enqueue(
-            "channels_app.deliver_message",
-            client_id=chat.client_id,
-            ordering_key=f"deliver:{chat.pk}",
-            message_id=str(message.pk),
-        )
-    announce(
-        chat.client_id,
-        "message.created",
-        {"message": message_shapes.Message.from_row(message)},
-        conversation_id=chat.pk,
-        sequence=chat.last_event_seq,
+def append_by_agent(
+    chat: LockedConversation,
+    *,
+    by: User,
+    content: list[dict[str, Any]],
+    is_note: bool = False,
+    client_message_id: str | None = None,
+) -> Message:
+    """Store an agent's message or note."""
+    return append(
+        chat,
+        author=Author.from_user(by),
+        content=content,
+        language=languages.detect(text_of(content), default=chat.language),
+        client_message_id=client_message_id,
+        is_note=is_note,
     )
 
 
+def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:
+    """Store a reply by the client's own system in the bot's name; 409 if an agent has the chat."""
+    client_message_id = client_message_id_of(body)
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        author = Author.bot_of(chat)
+        existing = find_existing(chat, client_message_id, author)
+        if existing:
+            return existing
+        lifecycle.ensure_not_ended(chat)
+        if chat.assign_type == AssignType.AGENT:
+            raise AgentHasChat
+        return append(
+            chat,
+            author=author,
+            content=build_content(chat, body),
+            language=body.language or languages.detect(body.text, default=chat.language),
+            client_message_id=client_message_id,
+            receipt={"engine": "external"},
+        )
+
+
+def client_message_id_of(body: message_shapes.ConvMessage) -> str | None:
+    """The sender's id of the message, or one made of the request's Idempotency-Key."""
+    return body.client_message_id or idempotency.current_id()
+
+
+def find_existing(
+    chat: LockedConversation,
+    client_message_id: str | None,
+    author: Author,
+    *,
+    is_note: bool = False,
+) -> Message | None:
+    """The message that the author sent with this id; 409 if the id is another message's.
+
+    A chat may have several agents, and each has ids of their own. It has one customer, also after
+    two were found to be the same.
+    """
+    if client_message_id is None:
+        return None
+    message = fast_sql.find_message(chat, client_message_id)
+    if message is None:
+        return None
+    is_same = (message.sender_type, message.is_note) == (author.type, is_note)
+    if not is_same or (author.type == SenderType.AGENT and message.sender_id != author.id):
+        raise IdTaken
+    message.conversation = chat
+    return message
+
+
+def build_content(
+    chat: Conversation,
+    body: message_shapes.ConvMessage | desk_shapes.ManualChatMessageDto,
+    files: Sequence[attachments.StoredFile] = (),
+) -> list[dict[str, Any]]:
+    """The stored content of a text, of attachments by link, and of uploaded files."""
+    return [
+        *(text_content(body.text) if body.text else []),
+        *attachments.resolve_links(chat, body.attachments),
+        *(file.content for file in files),
+    ]
+
+
 def text_of(content: Sequence[dict[str, Any]]) -> str:
-    """All words of a message's pieces, for the bot and the search."""
+    """All words of a message's content, for the bot and the search."""
     return "\n".join(piece["text"] for piece in content if piece.get("text"))
 
 
-def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
-    """Whom a message is for: the customer, or whoever has the chat."""
-    if author.type != SenderType.CUSTOMER:
-        return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+def find_reply(message: Message) -> Message | None:
+    """The one reply by bot or system to a customer's message, if there is one yet."""
+    replies: QuerySet[Message] = Message.objects.filter(
+        # The reply to a burst names its last message, and in its receipt the others.
+        Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
+        conversation_id=message.conversation_id,
+        seq__gt=message.seq,
+        sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
+    )
+    return replies.order_by("seq").first()
+
+
+def customers_recipient(
+    chat: Conversation, *, bot_name: str | None = None
+) -> dict[str, Any] | None:
+    """Whom a customer writes to: whoever has the chat; None if it waits in the queue."""
     if chat.assign_type == AssignType.BOT:
-        return {"type": "bot", "id": str(chat.bot_id), "name": chat.bot.bot_name}
+        return {"type": "bot", "id": str(chat.bot_id), "name": bot_name or chat.bot.bot_name}
     agent = chat.assignee
     return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
 
 
-def _update_counters(chat: LockedConversation, message: Message, *, is_past: bool) -> None:
-    """What a new message changes in its conversation: `statements.COUNTED`, and nothing else.
+def history(chat: Conversation) -> QuerySet[Message]:
+    """The messages that the customer may read; order and page are the caller's."""
+    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
+    return rows.filter(conversation=chat, is_note=False)
 
-    A note takes numbers only. Of history nobody is waiting for an answer, or late with one: it
-    moves no times.
+
+def history_page(key: ApiKey, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
+    """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
+    (after,) = numbers_of(query.cursor, Message, ["seq"]) if query.cursor else (0,)
+    rows = fast_sql.read_messages(key, chat_id, after=after, limit=query.limit + 1)
+    if rows is None:
+        raise NotFound
+    return as_page(rows, query, by=["seq"], shape=message_shapes.Message.from_row)
+
+
+def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
+    if author.type == SenderType.CUSTOMER:
+        return customers_recipient(chat)
+    return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+
+
+def _update_counters(chat: LockedConversation, message: Message, *, is_past: bool) -> None:
+    """Change in the conversation what a new message changes: `fast_sql.COUNTERS`, nothing else.
+
+    A note takes numbers only. Nobody waits for an answer to history: it moves no times.
     """
     chat.last_seq = message.seq
     chat.last_event_seq += not is_past
@@ -242,28 +267,21 @@ def _update_counters(chat: LockedConversation, message: Message, *, is_past: boo
             chat.unread_count, chat.waiting_since, chat.return_at = 0, None, None
 
 
-def history(chat: Conversation) -> QuerySet[Message]:
-    """What the customer may read of a conversation; order and page are the caller's."""
-    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
-    return rows.filter(conversation=chat, is_note=False)
-
-
-def history_of(key: ApiKey, chat_id: uuid.UUID, asked: Page) -> dict[str, Any]:
-    """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
-    (after,) = numbers_of(asked.cursor, Message, ["seq"]) if asked.cursor else (0,)
-    found = fast_sql.read_messages(key, chat_id, after=after, limit=asked.limit + 1)
-    if found is None:
-        raise NotFound
-    return as_page(found, asked, by=["seq"], shape=message_shapes.Message.from_row)
-
-
-def reply_to(message: Message) -> Message | None:
-    """The machine's one reply to a customer's message, where there is one yet."""
-    replies: QuerySet[Message] = Message.objects.filter(
-        # The reply to a burst names its last message, and in its receipt the others.
-        Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
-        conversation_id=message.conversation_id,
-        seq__gt=message.seq,
-        sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
+def _publish(chat: LockedConversation, message: Message) -> None:
+    """Announce a new message, and hand it to the channel if its customer is to read it there."""
+    to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
+    if to_customer and chat.channel in MESSAGING_CHANNELS:
+        message.status = MessageStatus.PENDING
+        enqueue(
+            "channels_app.deliver_message",
+            client_id=chat.client_id,
+            ordering_key=f"deliver:{chat.pk}",
+            message_id=str(message.pk),
+        )
+    announce(
+        chat.client_id,
+        "message.created",
+        {"message": message_shapes.Message.from_row(message)},
+        conversation_id=chat.pk,
+        sequence=chat.last_event_seq,
     )
-    return replies.order_by("seq").first()

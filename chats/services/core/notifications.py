@@ -24,13 +24,13 @@ def staff(client_id: int) -> QuerySet[User]:
     return rows.filter(role__in=STAFF, is_disabled=False)
 
 
-def waiting(chat: Conversation) -> None:
+def notify_waiting(chat: Conversation) -> None:
     """A chat came into the queue: whoever is online hears of it, and everyone where nobody is."""
     _notify(chat, NotificationKind.HANDOFF, _audience(chat))
     _mail(chat, NotificationKind.HANDOFF, reason=chat.handoff_reason or "")
 
 
-def unanswered(chat: Conversation) -> None:
+def notify_unanswered(chat: Conversation) -> None:
     """A customer waits too long: its agent hears of it, or whoever could be."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat)
     _notify(chat, NotificationKind.UNANSWERED, to)
@@ -38,19 +38,19 @@ def unanswered(chat: Conversation) -> None:
     _mail(chat, NotificationKind.UNANSWERED, minutes=str(int(waited.total_seconds() // 60)))
 
 
-def assigned(chat: Conversation, *, to: User, by: User | None) -> None:
+def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
     """An agent was given a chat; read already where he took it himself."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
         _mail(chat, NotificationKind.ASSIGNED, agent=to.full_name)
 
 
-def unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
+def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
     """A chat was taken from an agent; read already where he gave it up himself."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
-def of_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
+def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
     """A person's notifications; only the unread or only the read ones where asked."""
     assert user.client
     rows: QuerySet[Notification] = Notification.objects.for_client(user.client).filter(user=user)
@@ -61,7 +61,7 @@ def of_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
 
 def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
     """Note that its owner has read it; 404 for anyone else's."""
-    found = of_user(user, unread=None).filter(pk=notification_id).first()
+    found = list_for_user(user, unread=None).filter(pk=notification_id).first()
     if found is None:
         raise NotFound
     if not found.is_read:

@@ -27,7 +27,7 @@ EXAMPLES = 5
 KNOWN = 40
 
 
-def list_(client: Client) -> Tags:
+def list_for_client(client: Client) -> Tags:
     """The client's tags with the number of chats of each, the most used first."""
     counted = (
         Tagging.objects.for_client(client)
@@ -50,7 +50,7 @@ def for_chat(chat: Conversation) -> list[Tagging]:
     return list(Tagging.objects.for_client(chat.client).filter(conversation=chat).order_by("id"))
 
 
-def begin(chat: LockedConversation) -> None:
+def store_initial(chat: LockedConversation) -> None:
     """Rows for the names that a chat was opened with; in the transaction of the opening."""
     if not chat.tags:
         return
@@ -99,11 +99,11 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
         return _settle(locked, changed=bool(new))
 
 
-def known(chat: Conversation) -> list[KnownTag]:
+def vocabulary(chat: Conversation) -> list[KnownTag]:
     """The tags that the client uses most, with examples: what customers wrote where people gave
     them.
     """
-    names = [one.name for one in list_(chat.client).tags[:KNOWN] if isinstance(one, Tag)]
+    names = [one.name for one in list_for_client(chat.client).tags[:KNOWN] if isinstance(one, Tag)]
     first_words = Message.objects.filter(
         conversation=OuterRef("conversation"), sender_type=SenderType.CUSTOMER
     ).order_by("seq")

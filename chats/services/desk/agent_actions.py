@@ -23,22 +23,22 @@ def send(chat: Conversation, body: desk_shapes.ManualChatMessageDto, *, by: User
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = messages.find_known(
-            chat, body.client_message_id, messages.of_person(by), is_note=body.is_note
+        existing = messages.find_existing(
+            chat, body.client_message_id, messages.Author.from_user(by), is_note=body.is_note
         )
         if existing:
             return existing  # Repeated request: return the stored message.
         if not body.is_note:
-            lifecycle.refuse_ended(chat)
+            lifecycle.ensure_not_ended(chat)
             assignment.ensure_own_chat(chat, by=by)
             if chat.status == Status.SNOOZED:
                 lifecycle.wake(chat)
             if chat.assign_type != AssignType.AGENT:
                 lifecycle.to_agent(chat, by, by=by)
-        message = messages.append_of_agent(
+        message = messages.append_by_agent(
             chat,
             by=by,
-            content=messages.content_of(chat, body),
+            content=messages.build_content(chat, body),
             is_note=body.is_note,
             client_message_id=body.client_message_id,
         )
@@ -52,7 +52,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
         raise Invalid.field("body", "until", msg="Must lie in the future, at most a year ahead.")
     with transaction.atomic():
         chat = conversations.lock(chat)
-        lifecycle.refuse_ended(chat)
+        lifecycle.ensure_not_ended(chat)
         assignment.ensure_own_chat(chat, by=by)
         lifecycle.snooze(chat, until=until)
     return chat
@@ -71,7 +71,7 @@ def end(chat: Conversation, *, by: User) -> Conversation:
     """An agent ends a chat; 409 if another agent has it."""
     with transaction.atomic():
         chat = conversations.lock(chat)
-        lifecycle.refuse_ended(chat)
+        lifecycle.ensure_not_ended(chat)
         assignment.ensure_own_chat(chat, by=by)
         lifecycle.end(chat, by="agent")
     return chat

@@ -40,7 +40,7 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
         chat = conversations.lock(chat)
         if body.expected_version not in {None, chat.version}:
             raise StaleVersion(version=chat.version)
-        lifecycle.refuse_ended(chat)
+        lifecycle.ensure_not_ended(chat)
         is_intended = body.user_id is not None or body.expected_version is not None
         if agent is None:
             _release(chat, body.assign_type, by=by)
@@ -51,7 +51,7 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
             chat.return_at = timezone.now() + timedelta(seconds=body.return_after_seconds)
             chat.save(update_fields=["return_at"])
         if body.note:
-            messages.append_of_agent(chat, by=by, content=text_content(body.note), is_note=True)
+            messages.append_by_agent(chat, by=by, content=text_content(body.note), is_note=True)
     return chat
 
 
@@ -59,7 +59,7 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
     """Back to the bot, or to the queue if the bot is off; 409 if another agent has the chat."""
     with transaction.atomic():
         chat = conversations.lock(chat)
-        bot_is_off = conversations.why_off(chat.bot)
+        bot_is_off = conversations.bot_off_reason(chat.bot)
         _release(chat, AssignType.QUEUE if bot_is_off else AssignType.BOT, by=by)
     return chat
 
@@ -85,7 +85,7 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 
 def _release(chat: LockedConversation, to: str, *, by: User) -> None:
     """To the queue or the bot; nothing happens if the chat is there already."""
-    lifecycle.refuse_ended(chat)
+    lifecycle.ensure_not_ended(chat)
     if chat.assign_type == to:
         return
     ensure_own_chat(chat, by=by)

@@ -31,7 +31,7 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         filters["created_at__gte"] = query.created_from
     if query.created_to:
         filters["created_at__lt"] = query.created_to
-    rows = _with_activity(conversations.seen_by(caller)).filter(**filters)
+    rows = _with_activity(conversations.visible_to_caller(caller)).filter(**filters)
     return rows.filter(pk__in=_search(caller.client, query.q)) if query.q else rows
 
 

@@ -81,7 +81,7 @@ def warn_unanswered() -> int:
         status=Status.OPEN,
         waiting_since__lte=before_now(F("max_wait"), seconds=1),
     )
-    return _process(rows, "waiting_since", notifications.unanswered)
+    return _process(rows, "waiting_since", notifications.notify_unanswered)
 
 
 def end_inactive() -> int:

@@ -6,7 +6,7 @@ from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from chats.models import Conversation, Feedback, Message, Summary, Tagging
-from chats.services.core.conversations import visible_to
+from chats.services.core.conversations import visible_to_key
 from identity.models import ApiKey
 
 # A row of a transaction that is still open has an id already but is not visible: an export that
@@ -18,7 +18,7 @@ def conversations(key: ApiKey) -> QuerySet[Conversation]:
     """The conversations that a key may export, except those of the last seconds."""
     chat_feedback = Feedback.objects.filter(message__isnull=True)
     return (
-        visible_to(key)
+        visible_to_key(key)
         .filter(created_at__lt=timezone.now() - SETTLED_AFTER)
         .select_related("customer", "assignee", "last_message")
         .prefetch_related(

@@ -1,5 +1,7 @@
 """The messaging API: other systems' conversations and messages, on the same rows."""
 
+from datetime import timedelta
+
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -33,16 +35,16 @@ class AlreadyAnswered(ApiError):
 
 def list_(key: ApiKey) -> QuerySet[Conversation]:
     """All conversations that the key may see, not only those of this API."""
-    return conversations.visible_to(key).select_related("customer", "assignee")
+    return conversations.visible_to_key(key).select_related("customer", "assignee")
 
 
 def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
     """Open a conversation; assigned at once if `responsible` is one of the client's agents."""
-    bot = conversations.bot_of(key, None)
+    bot = conversations.bot_for_key(key, None)
     requester = body.requester
     customer = CustomerInfo(external_id=requester.external_id, name=requester.name or None)
     with transaction.atomic():
-        chat = conversations.begin(
+        chat = conversations.open_chat(
             bot,
             customer=customers.find_or_create(key.client, customer),
             opened_by_key_id=key.pk,
@@ -55,7 +57,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             requester=requester.model_dump(),
             responsible=body.responsible.model_dump() if body.responsible else None,
         )
-        tags.begin(chat)
+        tags.store_initial(chat)
         agent = _agent(key.client_id, body.responsible.external_id) if body.responsible else None
         if agent:
             lifecycle.to_agent(chat, agent, by=None)
@@ -78,9 +80,10 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
             _prepare_chat(chat, body.sender, agent)
         message = _append(chat, body, agent)
         if body.sender.type == "customer" and not body.sent_at:
-            incoming.enqueue_translation(message)
+            incoming.enqueue_translation(message, auto_translate=chat.client.config.auto_translate)
         if body.generate_reply:
-            incoming.request_reply(chat, message)
+            wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
+            incoming.request_reply(chat, message, burst_wait=wait)
         return message
 
 
@@ -112,12 +115,12 @@ def _resolve_target(
     if body.sender.type == "customer" and not body.sent_at:
         return incoming.resolve_target(chat, body.client_message_id)
     author = _author(chat, body.sender, agent)
-    return chat, messages.find_known(chat, body.client_message_id, author)
+    return chat, messages.find_existing(chat, body.client_message_id, author)
 
 
 def _prepare_chat(chat: LockedConversation, sender: Sender, agent: User | None) -> None:
     """Before a new message is stored: refuse it, wake the chat, or assign it to the agent."""
-    lifecycle.refuse_ended(chat)
+    lifecycle.ensure_not_ended(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
         raise messages.AgentHasChat
     if sender.type == "agent" and chat.status == Status.SNOOZED:
@@ -127,7 +130,7 @@ def _prepare_chat(chat: LockedConversation, sender: Sender, agent: User | None) 
 
 
 def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) -> Message:
-    content = attachments.linked(chat, body.pieces, field="content")
+    content = attachments.resolve_links(chat, body.pieces, field="content")
     return messages.append(
         chat,
         author=_author(chat, body.sender, agent),
@@ -162,7 +165,7 @@ def _answered_message(chat: Conversation, body: MessageRequest) -> Message | Non
     message = rows.filter(conversation=chat, pk=body.in_reply_to).first()
     if message is None:
         raise Invalid.field("body", "in_reply_to", msg="No such message in this conversation.")
-    if body.sender.type in {"bot", "system"} and messages.reply_to(message):
+    if body.sender.type in {"bot", "system"} and messages.find_reply(message):
         raise AlreadyAnswered
     return message
 

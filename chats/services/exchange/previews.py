@@ -51,7 +51,7 @@ def open_preview(client: Client, bot_id: int, body: GenerateChatRequest, *, by: 
         existing = _existing_message(customer)
         if existing:
             return existing
-        chat = conversations.begin(
+        chat = conversations.open_chat(
             bot,
             customer=customer,
             channel=Channel.API,
@@ -72,7 +72,7 @@ def continue_chat(chat: Conversation, body: GenerateChatRequest) -> Message:
         existing = _existing_message(chat.customer)
         if existing:
             return existing
-        lifecycle.refuse_ended(chat)
+        lifecycle.ensure_not_ended(chat)
         return _append(chat, body)
 
 

@@ -217,7 +217,7 @@ def _proposed(
     chat: Conversation, transcript: transcripts.Transcript, engine: engines.Session
 ) -> list[Suggested]:
     had = {row.name.casefold() for row in tags.for_chat(chat)}
-    known = tags.known(chat)
+    known = tags.vocabulary(chat)
     if engine.writer is None:
         found = tagging.suggest(
             "\n".join(transcript.of_customer),

@@ -133,7 +133,7 @@ def _say(chat: LockedConversation, message: Message, call: FunctionCall, decisio
 def _return_to_bot(chat: LockedConversation) -> None:
     """What the queue had it for is settled."""
     is_settled = chat.assign_type == AssignType.QUEUE and chat.handoff_reason == "approval_needed"
-    if is_settled and not conversations.why_off(chat.bot):
+    if is_settled and not conversations.bot_off_reason(chat.bot):
         lifecycle.to_bot(chat, by=None)
 
 

@@ -24,7 +24,8 @@ from chats.models import (
     SenderType,
     Status,
 )
-from chats.services.core import attachments, conversations, lifecycle, messages, tags
+from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
+from chats.services.core.fast_sql import MessageTarget
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -48,17 +49,31 @@ class Received(NamedTuple):
 
 def open_chat(key: ApiKey, creation: ChatCreation) -> Conversation:
     """Open a conversation, together with its first message if there is one."""
+    customers.ensure_may_identify(key, creation.customer, "customer")
+    bot = conversations.bot_for_key(key, creation.bot_id)
     with transaction.atomic():
-        chat = conversations.open_(key, creation)
-        tags.begin(chat)
+        chat = conversations.open_chat(
+            bot,
+            customer=customers.find_or_create(key.client, creation.customer),
+            opened_by_key_id=key.pk,
+            channel=creation.channel,
+            language=creation.language or bot.default_language,
+            tags=creation.tags,
+            location=creation.location.model_dump() if creation.location else None,
+            metadata=creation.metadata,
+        )
+        tags.store_initial(chat)
         if creation.message:
             first = message_shapes.ConvMessage(text=creation.message, language=creation.language)
-            _receive(chat, first)
+            _receive(MessageTarget.from_chat(chat), first)
     return chat
 
 
 def receive(
-    chat: Conversation, body: message_shapes.ConvMessage, *, files: Sequence[attachments.Kept] = ()
+    chat: Conversation,
+    body: message_shapes.ConvMessage,
+    *,
+    files: Sequence[attachments.StoredFile] = (),
 ) -> Received:
     """Store a customer's message and, if the bot is to answer, enqueue the job that will.
 
@@ -67,7 +82,7 @@ def receive(
     the message names.
     """
     with transaction.atomic():
-        return _receive(conversations.lock(chat), body, files)
+        return _receive(MessageTarget.from_chat(conversations.lock(chat)), body, files)
 
 
 def receive_by(key: ApiKey, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Received:
@@ -77,25 +92,28 @@ def receive_by(key: ApiKey, chat_id: uuid.UUID, body: message_shapes.ConvMessage
 
 
 def _receive(
-    chat: LockedConversation,
+    target: MessageTarget,
     body: message_shapes.ConvMessage,
-    files: Sequence[attachments.Kept] = (),
+    files: Sequence[attachments.StoredFile] = (),
 ) -> Received:
     client_message_id = messages.client_message_id_of(body)
-    chat, existing = resolve_target(chat, client_message_id)
+    chat, existing = resolve_target(target.chat, client_message_id)
     if existing:
         return Received(existing, is_new=False)
+    if chat is not target.chat:
+        target = MessageTarget.from_chat(chat)
     message = messages.append(
         chat,
-        author=messages.Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name),
-        content=messages.content_of(chat, body, files),
+        author=messages.Author(SenderType.CUSTOMER, str(chat.customer_id), target.customer_name),
+        recipient=messages.customers_recipient(chat, bot_name=target.bot_name),
+        content=messages.build_content(chat, body, files),
         language=body.language or languages.detect(body.text, default=chat.language),
         client_message_id=client_message_id,
     )
     attachments.attach(message, files)
-    enqueue_translation(message)
+    enqueue_translation(message, auto_translate=target.auto_translate)
     if body.reply != "none":
-        request_reply(chat, message)
+        request_reply(chat, message, burst_wait=target.burst_wait)
     return Received(message, is_new=True)
 
 
@@ -104,10 +122,10 @@ def resolve_target(
 ) -> tuple[LockedConversation, Message | None]:
     """The open chat that a customer's message belongs to, and the message if it is stored."""
     customer = messages.Author(SenderType.CUSTOMER)
-    existing = messages.find_known(chat, client_message_id, customer)
+    existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
         chat = _next_chat(chat)
-        existing = messages.find_known(chat, client_message_id, customer)
+        existing = messages.find_existing(chat, client_message_id, customer)
     if existing is None and chat.status == Status.ENDED:
         lifecycle.reopen(chat)
     elif existing is None and chat.status == Status.SNOOZED:
@@ -125,7 +143,7 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
     existing = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
     if existing:
         return conversations.lock(existing)
-    return conversations.begin(
+    return conversations.open_chat(
         chat.bot,
         customer=chat.customer,
         opened_by_key_id=chat.opened_by_key_id,
@@ -136,44 +154,40 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
     )
 
 
-def enqueue_translation(message: Message) -> None:
+def enqueue_translation(message: Message, *, auto_translate: bool) -> None:
     """Have a customer's new message translated, if the client wants it and a model is set."""
-    if not settings.LLM_BASE_URL or not message.text:
+    if not (auto_translate and settings.LLM_BASE_URL and message.text):
         return
     client = message.client
-    if (
-        client.config.auto_translate
-        and message.language.split("-")[0] != client.default_language.split("-")[0]
-    ):
+    if message.language.split("-")[0] != client.default_language.split("-")[0]:
         enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 
 # --- requests for a reply -----------------------------------------------------------------------
 
 
-def request_reply(chat: LockedConversation, message: Message) -> None:
+def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> None:
     """Let the bot reply, if it has the chat.
 
-    Messages that come close together share one reply, if the client has set a wait.
+    Messages that follow each other within `burst_wait` share one reply.
     """
     if chat.assign_type != AssignType.BOT:
         return
-    wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
         earlier = args["message_id"]
         transaction.on_commit(lambda: ReplyStream(earlier).joined(message.pk))
         return {"message_id": str(message.pk), "earlier": [*args.get("earlier", []), earlier]}
 
-    if wait and postpone(
+    if burst_wait and postpone(
         "chats.generate_reply",
         ordering_key=ordering_key(chat.pk),
-        wait=wait,
-        at_most=wait * LONGEST_BURST,
+        wait=burst_wait,
+        at_most=burst_wait * LONGEST_BURST,
         change=join,
     ):
         return
-    _enqueue_reply(chat, message, wait=wait)
+    _enqueue_reply(chat, message, wait=burst_wait)
 
 
 def request_reply_again(chat: Conversation) -> Message:
@@ -190,13 +204,13 @@ def request_reply_again(chat: Conversation) -> Message:
                 conversation=chat, pk=remembered
             )
             return stored
-        lifecycle.refuse_ended(chat)
+        lifecycle.ensure_not_ended(chat)
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         message: Message | None = rows.order_by("-seq").first()
         if message is None:
             raise NothingToAnswer
         message.conversation = chat
-        is_owed = chat.status == Status.OPEN and messages.reply_to(message) is None
+        is_owed = chat.status == Status.OPEN and messages.find_reply(message) is None
         if is_owed and chat.assign_type == AssignType.BOT:
             _enqueue_reply(chat, message)
         idempotency.remember(str(message.pk))
