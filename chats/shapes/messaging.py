@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
 from chats.shapes.conversation import ConversationStatus
+from chats.shapes.exchange import MessageEntity
 from chats.shapes.insight import TagNames
 from chats.shapes.message import MessageContent, Recipient, Sender
 from chats.shapes.people import Identity, Location
-from chats.shapes.portable import MessageEntity
 
 
 class ConversationRequest(Shape):

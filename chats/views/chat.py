@@ -18,9 +18,9 @@ from chats.services.insight import insights, summary_runs
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes import desk as desk_shapes
 from chats.shapes import feed as feed_shapes
-from chats.shapes import generate as generate_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import message as message_shapes
+from chats.shapes import preview as preview_shapes
 from chats.views import reply_responses
 from identity.auth import (
     BEARER,
@@ -39,13 +39,13 @@ class PreviewViewSet(TenantViewSet):
         "AI / chat",
         "Generate Chat",
         access=BEARER,
-        body=generate_shapes.GenerateChatRequest,
-        returns=generate_shapes.GeneratedChat,
-        also={202: generate_shapes.GeneratedChat, 409: Error},
+        body=preview_shapes.GenerateChatRequest,
+        returns=preview_shapes.GeneratedChat,
+        also={202: preview_shapes.GeneratedChat, 409: Error},
         streams=True,
     )
     def begin(
-        self, request: Request, bot_id: int, body: generate_shapes.GenerateChatRequest
+        self, request: Request, bot_id: int, body: preview_shapes.GenerateChatRequest
     ) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
         message = previews.open_preview(self.client, bot_id, body, by=self.user)
@@ -57,14 +57,14 @@ class PreviewViewSet(TenantViewSet):
         "AI / chat",
         "Generate Chat",
         access=BEARER,
-        body=generate_shapes.GenerateChatRequest,
+        body=preview_shapes.GenerateChatRequest,
         body_is_optional=True,
-        returns=generate_shapes.GeneratedChat,
-        also={202: generate_shapes.GeneratedChat, 409: Error},
+        returns=preview_shapes.GeneratedChat,
+        also={202: preview_shapes.GeneratedChat, 409: Error},
         streams=True,
     )
     def go_on(
-        self, request: Request, chat_id: uuid.UUID, body: generate_shapes.GenerateChatRequest
+        self, request: Request, chat_id: uuid.UUID, body: preview_shapes.GenerateChatRequest
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.get_for_client(self.client, chat_id)

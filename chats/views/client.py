@@ -20,9 +20,9 @@ from chats.services.exchange import exporting
 from chats.services.insight import assist
 from chats.services.reply import incoming
 from chats.shapes import conversation as conversation_shapes
+from chats.shapes import exchange as exchange_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import message as message_shapes
-from chats.shapes import portable as portable_shapes
 from chats.shapes.people import CustomerInfo
 from chats.views import reply_responses
 from identity.auth import API_KEY, SECRET_KEY, TenantViewSet
@@ -219,27 +219,27 @@ class MigrationViewSet(TenantViewSet):
         "AI / client",
         "Migration tool - Migrate chat messages",
         access=SECRET_KEY,
-        query=portable_shapes.MigratePage,
-        returns=portable_shapes.MessageEntitiesResponse,
+        query=exchange_shapes.MigratePage,
+        returns=exchange_shapes.MessageEntitiesResponse,
     )
-    def messages(self, request: Request, query: portable_shapes.MigratePage) -> dict[str, Any]:
+    def messages(self, request: Request, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """All messages of the key's chats in a stable order, internal notes too.
 
         Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
         that none is passed over.
         """
         return page(
-            exporting.messages(self.key), query, shape=portable_shapes.MessageEntity.from_row
+            exporting.messages(self.key), query, shape=exchange_shapes.MessageEntity.from_row
         )
 
     @operation(
         "AI / client",
         "Migration tool - Migrate chat conversations",
         access=SECRET_KEY,
-        query=portable_shapes.MigratePage,
-        returns=portable_shapes.ConversationEntitiesResponse,
+        query=exchange_shapes.MigratePage,
+        returns=exchange_shapes.ConversationEntitiesResponse,
     )
-    def conversations(self, request: Request, query: portable_shapes.MigratePage) -> dict[str, Any]:
+    def conversations(self, request: Request, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """All chats of the key in a stable order; their messages have a list of their own.
 
         Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
@@ -247,7 +247,7 @@ class MigrationViewSet(TenantViewSet):
         return page(
             exporting.conversations(self.key),
             query,
-            shape=portable_shapes.ConversationEntity.from_row,
+            shape=exchange_shapes.ConversationEntity.from_row,
         )
 
 

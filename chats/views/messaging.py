@@ -12,9 +12,9 @@ from chats.models import Conversation
 from chats.services.core import conversations
 from chats.services.desk import inbox
 from chats.services.exchange import messaging_api
+from chats.shapes import exchange as exchange_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import messaging as messaging_shapes
-from chats.shapes import portable as portable_shapes
 from identity.auth import SECRET_KEY, TenantViewSet
 
 
@@ -24,7 +24,7 @@ class MessagingViewSet(TenantViewSet):
         "Create Message",
         access=SECRET_KEY,
         body=messaging_shapes.MessageRequest,
-        returns=portable_shapes.MessageEntity,
+        returns=exchange_shapes.MessageEntity,
         status=201,
         also={409: Error},
     )
@@ -32,7 +32,7 @@ class MessagingViewSet(TenantViewSet):
         self, request: Request, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
     ) -> dict[str, Any]:
         """Bring a message of any side. With `sent_at` it is history, from which nothing follows."""
-        return portable_shapes.MessageEntity.from_row(
+        return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
         )
 
@@ -46,7 +46,7 @@ class MessagingViewSet(TenantViewSet):
     def messages(self, request: Request, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation with its internal notes, oldest first."""
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
-        return page(rows, query, by="seq", shape=portable_shapes.MessageEntity.from_row)
+        return page(rows, query, by="seq", shape=exchange_shapes.MessageEntity.from_row)
 
     @operation(
         "messaging",

@@ -28,7 +28,7 @@ from bots.models import Bot
 from chatplatform import locks
 from chats.services.exchange import chatwoot, importing
 from chats.services.exchange.importing import ImportResult
-from chats.shapes.portable import ConversationEntity, MessageEntity
+from chats.shapes.exchange import ConversationEntity, MessageEntity
 from identity.models import Client
 
 BATCH = 200

@@ -32,7 +32,7 @@ from chats.models import (
 )
 from chats.services.core import notifications
 from chats.services.core.messages import text_of
-from chats.shapes.portable import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
+from chats.shapes.exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
 # An id in the files, and the id of the same row here.

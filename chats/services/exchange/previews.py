@@ -21,9 +21,9 @@ from chats.models import (
 )
 from chats.services.core import conversations, lifecycle, messages
 from chats.services.reply import incoming
-from chats.shapes.generate import GenerateChatRequest, GeneratedChat
 from chats.shapes.insight import ChatGptMessage
 from chats.shapes.message import ConvMessage
+from chats.shapes.preview import GenerateChatRequest, GeneratedChat
 from identity.models import Client, User
 
 PROVIDER = "preview"
