@@ -7,7 +7,7 @@ sentences" kept no more of what matters than the beginning did, so the beginning
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bots.engine import embedded
+from bots.engine import intents
 from bots.engine.types import Line
 from bots.knowledge import chunking
 
@@ -86,7 +86,7 @@ def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
 def _first_request(lines: Sequence[Line]) -> str:
     """The first message of the customer that is more than a greeting."""
     texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
-    said = next((text for text in texts if not embedded.small_talk(text)), "")
+    said = next((text for text in texts if not intents.small_talk(text)), "")
     return _quote(said)
 
 

@@ -1,13 +1,17 @@
-"""Answers without a model server: the best sentences of the sources, quoted and cited."""
+"""The embedded engine: without a model server it quotes the best sentences of the documents."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from bots.knowledge import search
+from bots.engine import Capability
+from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.tools import Toolbox
+from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Refused
+from bots.knowledge import chunking, search
 from bots.knowledge.search import Found, Hit, IndexedChunk
 
 MAX_WORDS = 80
@@ -25,21 +29,11 @@ _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s
 
 
 @dataclass(frozen=True)
-class Cited:
-    chunk_id: int
-    document_id: int
-    title: str
-    url: str | None
-    page: int | None
-    quote: str
-
-
-@dataclass(frozen=True)
-class Extractive:
-    """Some 80 words of the best source, seldom of two, and where they stand, best first."""
+class Extract:
+    """Some 80 words of the best source, seldom of two; the sources, best first."""
 
     text: str
-    citations: tuple[Cited, ...]
+    citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True)
@@ -49,12 +43,43 @@ class _Candidate:
     position: int
 
 
-def answer(question: str, *, language: str, found: Found, threshold: float) -> Extractive | None:
-    """The best sentence and its neighbours; None where the gate is below `threshold` (0..1).
+class EmbeddedEngine:
+    """Quotes and cites; composes no sentence, calls no function and writes no text."""
 
-    Where another passage says nearly as much, it is cited as well, so that the reader sees both;
-    where the two can hardly be told apart, both are quoted. A passage of an important document
-    that is nearly the best stands alone: what lies beside it may be what it corrects.
+    name = "embedded"
+    capabilities: frozenset[Capability] = frozenset()
+
+    def answer(
+        self,
+        question: Question,
+        *,
+        on_delta: Callable[[str], None],
+        deadline_seconds: float = 0,
+        toolbox: Toolbox | None = None,
+    ) -> Answer:
+        """The best sentences of what was found; raises Refused if none can be quoted."""
+        quoted = (
+            extract(question.text, language=question.language, found=question.found, threshold=0)
+            if question.found
+            else None
+        )
+        if quoted is None:
+            raise Refused("No document holds a sentence that answers.")
+        for sentence in chunking.split_sentences(quoted.text):
+            on_delta(f"{sentence} ")
+        return Answer(quoted.text, quoted.citations, model="extractive")
+
+    def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
+        """Refuses: a text must be written by a model."""
+        raise EngineUnavailable("The embedded engine writes no texts.")
+
+
+def extract(question: str, *, language: str, found: Found, threshold: float) -> Extract | None:
+    """The best sentence and its neighbours; None if the gate is below `threshold` (0..1).
+
+    Another passage that says nearly as much is cited as well, and quoted if the two can hardly
+    be told apart. A passage of an important document that is nearly the best stands alone: the
+    passages beside it may be the ones that it corrects.
     """
     if not question.strip() or found.gate < threshold:
         return None
@@ -67,13 +92,17 @@ def answer(question: str, *, language: str, found: Found, threshold: float) -> E
         return None
     ranked = _preferred(_best_of_each(candidates))
     best = ranked[0]
-    cited = [_cited(one) for one in ranked if best.score - one.score <= _NEARLY_AS_GOOD]
+    cited = [
+        _citation(candidate)
+        for candidate in ranked
+        if best.score - candidate.score <= _NEARLY_AS_GOOD
+    ]
     quoted = [
-        one.quote
-        for candidate, one in zip(ranked, cited, strict=False)
+        citation.quote
+        for candidate, citation in zip(ranked, cited, strict=False)
         if best.score - candidate.score <= _HARDLY_WORSE
     ]
-    return Extractive(text="\n\n".join(dict.fromkeys(quoted[:2])), citations=tuple(cited))
+    return Extract(text="\n\n".join(dict.fromkeys(quoted[:2])), citations=tuple(cited))
 
 
 def _considered(hits: Sequence[Hit]) -> list[Hit]:
@@ -82,24 +111,24 @@ def _considered(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
-    """Important passages alone, where one of them is nearly as good as the best of all."""
+    """Important passages alone, if one of them is nearly as good as the best of all."""
     least = ranked[0].score - _WINS_BY_IMPORTANCE
-    important = [one for one in ranked if one.chunk.is_important]
+    important = [candidate for candidate in ranked if candidate.chunk.is_important]
     return important if important and important[0].score >= least else ranked
 
 
 def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
     """The best sentence of each passage, best first."""
     best: dict[int, _Candidate] = {}
-    for one in sorted(candidates, key=lambda one: -one.score):
-        best.setdefault(one.chunk.id, one)
+    for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
+        best.setdefault(candidate.chunk.id, candidate)
     return list(best.values())
 
 
-def _cited(one: _Candidate) -> Cited:
-    chunk = one.chunk
-    quote = _quote(chunk, one.position)
-    return Cited(chunk.id, chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
+def _citation(candidate: _Candidate) -> Citation:
+    chunk = candidate.chunk
+    quote = _quote(chunk, candidate.position)
+    return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 
 def _candidates(hit: Hit, rank: int, found: Found) -> list[_Candidate]:
@@ -109,7 +138,7 @@ def _candidates(hit: Hit, rank: int, found: Found) -> list[_Candidate]:
         cosines = chunk.sentence_vectors @ found.vector
     candidates: list[_Candidate] = []
     for position, sentence in enumerate(chunk.sentences):
-        if not _says_something(sentence, is_only=len(chunk.sentences) == 1):
+        if not _is_quotable(sentence, is_only=len(chunk.sentences) == 1):
             continue
         cover = search.coverage(found.weights, found.terms_of(sentence, language=chunk.language))
         score = _COSINE * float(cosines[position]) + _COVER * cover - _RANK * rank
@@ -117,7 +146,7 @@ def _candidates(hit: Hit, rank: int, found: Found) -> list[_Candidate]:
     return candidates
 
 
-def _says_something(sentence: str, *, is_only: bool) -> bool:
+def _is_quotable(sentence: str, *, is_only: bool) -> bool:
     words = _trimmed(sentence).split()
     # Scripts without spaces have few words however much they say.
     return is_only or len(words) >= MIN_SENTENCE_WORDS or not sentence.isascii()
@@ -128,11 +157,11 @@ def _trimmed(sentence: str) -> str:
 
 
 def _quote(chunk: IndexedChunk, best: int) -> str:
-    """Best sentence with one neighbour on each side, as far as 80 words go."""
+    """The best sentence with a neighbour on each side, up to 80 words."""
     sentences = chunk.sentences
     order = [best, best + 1, best - 1]
     if sentences[best].rstrip().endswith(("?", "？", ":", "：")):
-        order = [best, best + 1, best + 2]  # what asks or announces is answered by what follows
+        order = [best, best + 1, best + 2]  # a question or a lead-in is answered by what follows
     taken: set[int] = set()
     words = 0
     for position in order:
@@ -168,75 +197,3 @@ def _is_near(chunk: IndexedChunk, best: int, position: int) -> bool:
 def _shortened(text: str) -> str:
     words = text.split()
     return text if len(words) <= MAX_WORDS else " ".join(words[:MAX_WORDS])
-
-
-# --- before any search --------------------------------------------------------------------------
-
-_SMALL_TALK = (
-    (
-        "greeting",
-        r"(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)"
-        r"|(?:xin )?chao|alo|a lo|chao buoi (?:sang|trua|chieu|toi))",
-    ),
-    (
-        "thanks",
-        r"(?:(?:many )?thanks|thank (?:you|u)|thankyou|thx|ty|cheers|much appreciated"
-        r"|(?:xin |toi |minh |em )?cam on|da cam on|tks)",
-    ),
-    (
-        "goodbye",
-        r"(?:good ?bye|bye|bye bye|see (?:you|ya)|good ?night|tam biet|hen gap lai)",
-    ),
-)
-# What may follow without turning small talk into a question.
-_TAIL = (
-    r"(?: (?:there|all|team|everyone|again|so much|very much|a lot|for (?:your|the) help|later"
-    r"|soon|friend|ban|shop|shop oi|anh|chi|em|moi nguoi|ad|admin|nhieu|rat nhieu|nhe|nha|a|cac ban"
-    r"|you|and|ok|okay))*"
-)
-_SMALL = tuple(
-    (kind, re.compile(rf"(?:ok |okay |da |great |oh )?{opening}{_TAIL}"))
-    for kind, opening in _SMALL_TALK
-)
-_PERSON_EN = (
-    r"(?:a |an |the |some |your |real |live |actual |human |support |customer |service )*"
-    r"(?:human|person|people|agent|representative|operator|someone|somebody|staff|employee|manager"
-    r"|being)"
-)
-_PERSON_VI = (
-    r"(?:mot |ban |anh |chi |voi |cho |ben )*(?:nhan vien|nguoi that|tu van vien|nguoi ho tro"
-    r"|tong dai vien|con nguoi|quan ly|nguoi tu van)"
-)
-_PERSON = re.compile(
-    rf"\b(?:(?:talk|speak|chat|connect(?: me)?|transfer(?: me)?|put me through) (?:to|with)"
-    rf"|get me|i (?:want|need|would like)|give me|contact) {_PERSON_EN}\b"
-    rf"|^(?:{_PERSON_EN})(?: please)?$"
-    r"|\b(?:real|live|human) (?:person|human|agent|being|operator|support)\b"
-    rf"|\b(?:gap|noi chuyen(?: voi)?|trao doi(?: voi)?|lien he(?: voi)?|ket noi(?: toi)?(?: voi)?"
-    rf"|chuyen(?: toi)?(?: sang| cho| den)?|can|muon|goi) {_PERSON_VI}\b"
-    rf"|^{_PERSON_VI}$"
-)
-# "Not" in front turns the wish around; "are you a real person" asks about the bot.
-_NO_PERSON = re.compile(
-    r"\b(?:don'?t|do not|not|no|without|khong|dung) (?:\w+ ){0,6}(?:human|person|agent|nhan vien"
-    r"|nguoi that)\b|\bare you\b|\bban la\b"
-)
-_MAX_WISH_CHARACTERS = 300
-
-
-def _plain(text: str) -> str:
-    """Folded words with single spaces, for the tables above."""
-    words = re.sub(r"[^\w' ]+", " ", search.fold(text[:_MAX_WISH_CHARACTERS]))
-    return " ".join(words.split())
-
-
-def small_talk(text: str) -> str | None:
-    """'greeting', 'thanks' or 'goodbye' where the message is nothing more (en, vi)."""
-    plain = _plain(text)
-    return next((kind for kind, pattern in _SMALL if pattern.fullmatch(plain)), None)
-
-
-def asks_for_person(text: str) -> bool:
-    """Whether the message asks to be handed to a human being (en, vi)."""
-    plain = _plain(text)
-    return bool(_PERSON.search(plain)) and not _NO_PERSON.search(plain)

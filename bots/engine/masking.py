@@ -13,18 +13,24 @@ _AMOUNT = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+$")
 
 
 class Mask:
-    """Hides what is personal in any number of texts, and puts it back into what came of them."""
+    """Hides personal data in any number of texts, and puts it back into what came of them.
 
-    def __init__(self) -> None:
+    One that is not `is_on` leaves texts as they are.
+    """
+
+    def __init__(self, *, is_on: bool = True) -> None:
+        self._is_on = is_on
         self._hidden: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
         """The text with addresses and numbers of people replaced by their kind."""
+        if not self._is_on:
+            return text
         text = _EMAIL.sub(lambda found: self._placeholder("email", found[0]), text)
         return _DIGITS.sub(self._number, text)
 
     def reveal(self, text: str) -> str:
-        """A text with what was hidden in its place again."""
+        """A text with the hidden parts in their places again."""
         for original, placeholder in self._hidden.items():
             text = text.replace(placeholder, original)
         return text

@@ -1,4 +1,4 @@
-"""How a customer feels, from the sentence encoder and our own examples.
+"""A customer's sentiment, from the sentence encoder and our own examples.
 
 A straight line through the examples' vectors (ridge regression) gives a score from -1 to 1; what
 lies near the middle is neutral. docs/insights.md has what it was measured at.
@@ -16,7 +16,7 @@ from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
 from chatplatform.call_once import call_once
 
-# Nearer to the middle than this nothing is claimed.
+# Scores nearer to the middle are neutral.
 NEUTRAL_BELOW = 0.3
 _PENALTY = 0.5
 _EXAMPLES = Path(__file__).parent / "sentiment_examples.json"
@@ -24,7 +24,7 @@ _VALUES = {"negative": -1.0, "neutral": 0.0, "positive": 1.0}
 
 
 @dataclass(frozen=True)
-class Feeling:
+class Sentiment:
     """`score` from -1 (very bad) to 1 (very good)."""
 
     sentiment: str
@@ -32,32 +32,32 @@ class Feeling:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The feeling in some messages together, and in each; None for one that was not read."""
+class SentimentAnalysis:
+    """The sentiment of some messages together, and of each; None for one without words."""
 
-    whole: Feeling
-    each: tuple[Feeling | None, ...]
+    overall: Sentiment
+    by_message: tuple[Sentiment | None, ...]
 
 
-def read(texts: Sequence[str]) -> Reading:
-    """The feeling in a customer's messages, oldest first; the later ones weigh more.
+def analyse(texts: Sequence[str]) -> SentimentAnalysis:
+    """The sentiment of a customer's messages, oldest first; the later ones weigh more.
 
-    Neutral where there is nothing to read, or no encoder on this machine.
+    Neutral if there is nothing to read, or no encoder on this machine.
     """
     scores = [_score(text) for text in texts]
-    each = tuple(None if score is None else _named(score) for score in scores)
-    known = [score for score in scores if score is not None]
-    if not known:
-        return Reading(Feeling("neutral", 0.0), each)
-    weights = [float(place) for place in range(1, len(known) + 1)]
-    return Reading(_named(float(np.average(known, weights=weights))), each)
+    by_message = tuple(None if score is None else _named(score) for score in scores)
+    present = [score for score in scores if score is not None]
+    if not present:
+        return SentimentAnalysis(Sentiment("neutral", 0.0), by_message)
+    weights = [float(place) for place in range(1, len(present) + 1)]
+    return SentimentAnalysis(_named(float(np.average(present, weights=weights))), by_message)
 
 
-def _named(score: float) -> Feeling:
+def _named(score: float) -> Sentiment:
     score = round(max(-1.0, min(1.0, score)), 3)
     if abs(score) < NEUTRAL_BELOW:
-        return Feeling("neutral", score)
-    return Feeling("positive" if score > 0 else "negative", score)
+        return Sentiment("neutral", score)
+    return Sentiment("positive" if score > 0 else "negative", score)
 
 
 def _score(text: str) -> float | None:
@@ -71,18 +71,18 @@ def _score(text: str) -> float | None:
 
 @call_once
 def _line() -> tuple[Vectors, Vectors] | None:
-    """Weights and the examples' mean, fitted once a process (about three seconds)."""
+    """The weights and the examples' mean, fitted once a process (about three seconds)."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())
     pairs = [(text, _VALUES[label]) for label, texts in examples.items() for text in texts]
     vectors = [embedding.embed_query(text) for text, _ in pairs]
-    known = [vector for vector in vectors if vector is not None]
-    if len(known) < len(pairs):
+    encoded = [vector for vector in vectors if vector is not None]
+    if len(encoded) < len(pairs):
         return None
-    matrix = np.stack(known)
+    matrix = np.stack(encoded)
     middle = matrix.mean(axis=0)
     centred = matrix - middle
     # As many unknowns as examples at most: solved in the space of the examples.
     inner = centred @ centred.T + _PENALTY * np.eye(len(pairs), dtype=np.float32)
-    wanted = np.array([value for _, value in pairs], dtype=np.float32)
-    weights = centred.T @ np.linalg.solve(inner, wanted)
+    targets = np.array([value for _, value in pairs], dtype=np.float32)
+    weights = centred.T @ np.linalg.solve(inner, targets)
     return weights.astype(np.float32), middle.astype(np.float32)

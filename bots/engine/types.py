@@ -1,7 +1,23 @@
-"""What goes into an engine, what comes out, and how it says no."""
+"""What goes into an engine, what comes out, and its errors."""
 
 from dataclasses import dataclass
 from typing import Literal
+
+from bots.knowledge.search import Found
+
+# How much of a passage a citation shows.
+MAX_CITED_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A source of an answer, and the words of it that count."""
+
+    document_id: int
+    title: str
+    url: str | None
+    page: int | None
+    quote: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +30,17 @@ class Snippet:
     title: str
     url: str | None
     text: str
-    # Right where it and another contradict each other.
+    # Prevails over snippets that contradict it.
     is_important: bool = False
-    # The day since when it holds or is known, as 2026-11-21; empty: not known.
+    # The day since when it is valid or known, as 2026-11-21; empty: not known.
     dated: str = ""
+
+    @property
+    def citation(self) -> Citation:
+        """How an answer cites the snippet as a whole."""
+        return Citation(
+            self.document_id, self.title, self.url, page=None, quote=self.text[:MAX_CITED_CHARS]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +53,22 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A customer's turn. `instructions` is the bot's prompt, `language` a code such as "vi"."""
+    """A customer's question; `instructions` is the bot's prompt, `language` a code such as "vi".
+
+    `found` is what the snippets were made of, for the engine that quotes by sentence.
+    """
 
     text: str
     language: str
     instructions: str
     history: tuple[Line, ...]
     snippets: tuple[Snippet, ...]
+    found: Found | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, as the server counted them, else estimated from the text."""
+    """Tokens of one call, as counted by the server, else estimated from the text."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -49,34 +76,25 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A checked answer; `cited` holds the snippet numbers in the order of their mention."""
+    """A checked answer with its sources, in the order of their mention; `usage`: of a model."""
 
     text: str
-    cited: tuple[int, ...]
-    usage: Usage
+    citations: tuple[Citation, ...]
     model: str
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model wrote, as it wrote it: nobody has checked a word."""
+    """The text of a model, unchecked."""
 
     text: str
     usage: Usage
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The outcome of a probe, for people: `detail` never holds a secret."""
-
-    ok: bool
-    detail: str
-    duration_ms: int
-
-
 class EngineError(Exception):
-    """The base of an engine's refusals and failures; `usage` is what the attempt has cost."""
+    """The base of an engine's refusals and failures; `usage` is what the attempt cost."""
 
     def __init__(self, message: str, *, usage: Usage | None = None) -> None:
         super().__init__(message)
@@ -88,11 +106,11 @@ class EngineUnavailable(EngineError):
 
 
 class RequestRefused(EngineUnavailable):
-    """The server does not take such a request, perhaps for a parameter that it does not know."""
+    """The server rejects such a request, perhaps because of a parameter that it does not know."""
 
 
 class Refused(EngineError):
-    """The engine said that the snippets do not hold the answer."""
+    """The snippets do not hold the answer, says the engine."""
 
 
 class NotGrounded(EngineError):

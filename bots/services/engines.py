@@ -1,4 +1,4 @@
-"""Which engine does the work, and how it says that it cannot."""
+"""Which engine does the work, what its work costs, and the errors that callers see."""
 
 import threading
 from collections.abc import Iterator
@@ -8,14 +8,18 @@ from typing import ClassVar
 
 from django.conf import settings
 
+from bots.engine import Capability, Engine
+from bots.engine.embedded import EmbeddedEngine
 from bots.engine.openai_compatible import OpenAICompatible
+from bots.engine.text_tasks import Draft, Task
 from bots.engine.types import EngineError
-from bots.engine.writer import Draft, Made, Writer
+from bots.models import Bot, Prompt
 from chatplatform.api.errors import ApiError
 from chatplatform.ids import uuid7
+from identity.models import Client
 from identity.services import credits
 
-# Calls to a model that this process makes at once: a slow model must not take all its threads.
+# Texts that models write for this process at once: a slow model must not take all its threads.
 MAX_CALLS = 8
 _SLOT_WAIT_SECONDS = 5
 # Tokens of a task's own words, which come on top of the text.
@@ -24,7 +28,7 @@ _slots = threading.BoundedSemaphore(MAX_CALLS)
 
 
 class EngineNotConfigured(ApiError):
-    """Only a model can do this, and none is set; field `setting` names what to set."""
+    """Only a model can do this, and none is set; field `setting` names the setting to make."""
 
     code, status = "engine_not_configured", 503
     detail = "This needs a language model: set LLM_BASE_URL (and LLM_MODEL) on the server."
@@ -41,68 +45,84 @@ class EngineDown(ApiError):
     headers: ClassVar[dict[str, str]] = {"Retry-After": "30"}
 
 
-def writer() -> Writer | None:
-    """The configured model; None where the embedded engine does what it can."""
+def engine_for(client: Client, bot: Bot | None = None, *, prompt: Prompt | None = None) -> Engine:  # noqa: ARG001
+    """The engine that works for a client and its bot; a prompt may choose the model.
+
+    The only reader of the settings: a model of a client's or a bot's own is chosen here.
+    """
     if not settings.LLM_BASE_URL:
+        return EmbeddedEngine()
+    return OpenAICompatible(
+        settings.LLM_BASE_URL,
+        settings.LLM_API_KEY,
+        (prompt and prompt.model) or settings.LLM_MODEL,
+        temperature=prompt.temperature if prompt else None,
+    )
+
+
+def can_write(engine: Engine) -> bool:
+    """Whether a model does the work; else the rules of the embedded engine do."""
+    return Capability.WRITE in engine.capabilities
+
+
+def why_no_functions(client: Client, bot: Bot | None = None) -> str | None:
+    """Which setting function calling lacks; None if it works."""
+    if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
-    engine = OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
-    return Writer(engine, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
-
-
-def needed_writer() -> Writer:
-    """The configured model; 503 `engine_not_configured` without one."""
-    found = writer()
-    if found is None:
-        raise EngineNotConfigured
-    return found
+    return "The embedded engine calls no functions: set LLM_BASE_URL and LLM_MODEL."
 
 
 @dataclass
-class Session:
-    """One paid piece of work: by the model where there is a `writer`, else embedded."""
+class PaidWork:
+    """One piece of work for a client, charged at its end."""
 
-    writer: Writer | None
-    held: credits.Held
+    engine: Engine
+    _charge: credits.Held
 
     @property
-    def name(self) -> str:
-        return self.writer.name if self.writer else "embedded"
+    def is_written(self) -> bool:
+        """Whether a model does it; else the rules of the embedded engine do."""
+        return can_write(self.engine)
 
-    def pay(self, made: Made[Draft]) -> Draft:
-        """Charge what the model counted, and give what it wrote."""
-        tokens = made.usage.prompt_tokens + made.usage.completion_tokens
-        self.held.used = credits.of_tokens(tokens)
-        return made.draft
+    def complete(self, task: Task[Draft]) -> Draft:
+        """Have a text written; what the model counted is charged."""
+        written = self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        tokens = written.usage.prompt_tokens + written.usage.completion_tokens
+        self._charge.used = credits.of_tokens(tokens)
+        return written.draft
 
-    def waive(self) -> None:
-        """Charge nothing: what was made is not needed any more."""
-        self.held.used = 0
+    def make_free(self) -> None:
+        """Charge nothing: the result is not needed any more."""
+        self._charge.used = 0
 
 
 @contextmanager
-def session(
-    client_id: int, *, purpose: str, characters: int, needs_model: bool = False
-) -> Iterator[Session]:
-    """Work on a text of so many characters, charged where the block ends well.
+def paid_work(
+    client: Client, *, purpose: str, characters: int, needs_model: bool = False
+) -> Iterator[PaidWork]:
+    """Work on a text of so many characters, charged if the block ends well.
 
-    402 where the balance does not suffice; 503 where only a model could do it and there is none,
-    or where the model fails. Store inside the block: what cannot be stored is not charged.
+    402 if the balance does not suffice; 503 if only a model could do it and there is none, or if
+    the model fails. Store inside the block: what cannot be stored is not charged.
     """
-    model = needed_writer() if needs_model else writer()
+    engine = engine_for(client)
+    is_written = can_write(engine)
+    if needs_model and not is_written:
+        raise EngineNotConfigured
     # A token a character is more than any text takes: what is not used comes back.
-    cost = credits.of_tokens(characters + _TASK_TOKENS) if model else credits.EMBEDDED_TASK
+    cost = credits.of_tokens(characters + _TASK_TOKENS) if is_written else credits.EMBEDDED_TASK
     reference = f"{purpose}:{uuid7()}"
     with (
-        _slot(model),
-        _reporting(),
-        credits.charge(client_id, cost=cost, reference=reference) as held,
+        _slot(engine),
+        _reported(),
+        credits.charge(client.pk, cost=cost, reference=reference) as charge,
     ):
-        yield Session(model, held)
+        yield PaidWork(engine, charge)
 
 
 @contextmanager
-def _slot(model: Writer | None) -> Iterator[None]:
-    if model is None:
+def _slot(engine: Engine) -> Iterator[None]:
+    if not can_write(engine):
         yield
         return
     if not _slots.acquire(timeout=_SLOT_WAIT_SECONDS):
@@ -114,7 +134,7 @@ def _slot(model: Writer | None) -> Iterator[None]:
 
 
 @contextmanager
-def _reporting() -> Iterator[None]:
+def _reported() -> Iterator[None]:
     """Turn an engine's failure into 503 `engine_unavailable`."""
     try:
         yield

@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from bots.engine import arguments, rendering, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
-from bots.services import functions
+from bots.services import engines, functions
 from bots.shapes.function_calling import FunctionCallingEventsQuery
 from chatplatform import egress, jobs
 from chatplatform.api.errors import ApiError, NotFound
@@ -157,7 +157,7 @@ class Turn:
 
 def turn(bot: Bot, subject: Subject, *, seconds: float) -> Turn | None:
     """What may be called for a message within `seconds`; None where nothing may."""
-    if functions.unavailable_reason():
+    if engines.why_no_functions(bot.client, bot):
         return None
     config = FunctionCalling.objects.filter(bot=bot, is_enabled=True).first()
     if config is None:

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
 from bots.engine import arguments, rendering
 from bots.models import Bot, Function, FunctionCalling
-from bots.services import bots
+from bots.services import bots, engines
 from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
 from chatplatform import egress
 from chatplatform.api.errors import Invalid
@@ -18,20 +17,13 @@ from identity.services import audit
 _BODILESS = frozenset({"GET", "DELETE"})
 
 
-def unavailable_reason() -> str | None:
-    """Which setting stands against function calling; None where it works."""
-    if settings.LLM_BASE_URL:
-        return None
-    return "The embedded engine calls no functions: set LLM_BASE_URL and LLM_MODEL."
-
-
 def describe(bot: Bot) -> FunctionCallingConfigDTO:
     """The bot's configuration, without its secrets."""
     rows = Function.objects.filter(bot=bot).order_by("position")
     return FunctionCallingConfigDTO.from_row(
         FunctionCalling.objects.filter(bot=bot).first(),
         [FunctionDTO.from_row(row, sorted(secrets_of(row))) for row in rows],
-        unavailable_reason=unavailable_reason(),
+        unavailable_reason=engines.why_no_functions(bot.client, bot),
     )
 
 

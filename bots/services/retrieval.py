@@ -1,4 +1,4 @@
-"""What a bot knows about a question, from an index kept in this process."""
+"""Search in a bot's documents, by an index that is kept in this process."""
 
 import threading
 from collections import OrderedDict
@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 import numpy as np
 from django.db.models import Min, Q
 
+from bots.engine.types import Snippet
 from bots.knowledge import embedding
 from bots.knowledge.search import Found, Index, IndexedChunk, Vectors
 from bots.models import Bot, Chunk, Document
 
-# Whichever is reached first; one bot that is larger than the second stays alone.
+# Bounds of the cache; one bot that is larger than the second is kept alone.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
-# The words of an index weigh some eight times their text, measured on manual pages.
+# The words of an index take some eight times their text, measured on manual pages.
 _BYTES_A_CHARACTER = 8
 
 
@@ -24,12 +25,12 @@ class _Entry:
     version: int
     index: Index
     size_bytes: int
-    # When a document begins or ceases to hold: from then on another index is right.
-    good_until: datetime | None
+    # When a document becomes valid or expires: then the index must be built anew.
+    valid_until: datetime | None
 
 
 class _Cache:
-    """Indexes by bot, the least recently used out first; each built by one thread at a time."""
+    """Indexes by bot, the least recently used dropped first; each built by one thread at a time."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
@@ -37,14 +38,14 @@ class _Cache:
         self._lock = threading.Lock()
 
     def get(self, bot: Bot) -> Index:
-        """The bot's index, at least as new as its `knowledge_version`, of what holds now."""
-        found = self._fresh(bot)
-        if found:
-            return found
+        """The index of the bot's valid documents, at least as new as its `knowledge_version`."""
+        index = self._fresh(bot)
+        if index:
+            return index
         with self._lock:
             building = self._building.setdefault(bot.pk, threading.Lock())
         with building:
-            # Whoever waited here finds what the one before has built.
+            # A thread that waited here finds the index that the other has built.
             return self._fresh(bot) or self._build(bot)
 
     def clear(self) -> None:
@@ -57,7 +58,7 @@ class _Cache:
             # A caller whose row is a moment old gets the newer knowledge.
             if entry is None or entry.version < bot.knowledge_version:
                 return None
-            if entry.good_until and entry.good_until <= datetime.now(UTC):
+            if entry.valid_until and entry.valid_until <= datetime.now(UTC):
                 return None
             self._entries.move_to_end(bot.pk)
             return entry.index
@@ -69,13 +70,13 @@ class _Cache:
             version=bot.knowledge_version,
             index=Index.build(chunks),
             size_bytes=sum(map(_size, chunks)),
-            good_until=_next_change(bot.pk, now=now),
+            valid_until=_next_change(bot.pk, now=now),
         )
         with self._lock:
             self._entries[bot.pk] = entry
             self._entries.move_to_end(bot.pk)
             self._shrink()
-            # Whoever still waits holds the lock object itself; the table stays small.
+            # Threads that still wait hold the lock object itself; the table stays small.
             self._building.pop(bot.pk, None)
         return entry.index
 
@@ -90,31 +91,48 @@ _cache = _Cache()
 
 
 def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> Found:
-    """What the documents that hold now say about a question; nothing where there are none."""
+    """The passages of valid documents that answer a question best; none without documents."""
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
-def forget() -> None:
+def snippets(found: Found) -> tuple[Snippet, ...]:
+    """What was found as an engine reads it, numbered from 1."""
+    return tuple(
+        Snippet(
+            number,
+            hit.chunk.id,
+            hit.chunk.document_id,
+            hit.chunk.title,
+            hit.chunk.url,
+            hit.chunk.text,
+            is_important=hit.chunk.is_important,
+            dated=hit.chunk.dated,
+        )
+        for number, hit in enumerate(found.hits, 1)
+    )
+
+
+def clear_cache() -> None:
     """Drop every index of this process."""
     _cache.clear()
 
 
 def load(bot_id: int, *, now: datetime) -> list[IndexedChunk]:
-    """A bot's passages with their vectors, in the order of its documents; of those that hold."""
-    rows = Chunk.objects.filter(holding(now, of="document__"), bot_id=bot_id)
+    """The passages of a bot's valid documents with their vectors, in the documents' order."""
+    rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
     rows = rows.select_related("document").order_by("document_id", "position")
     return [_indexed(row) for row in rows.iterator(500)]
 
 
-def holding(now: datetime, *, of: str = "") -> Q:
-    """Documents that are not to come and not expired; `of` leads to them from other rows."""
-    begun = Q(**{f"{of}valid_from": None}) | Q(**{f"{of}valid_from__lte": now})
-    going_on = Q(**{f"{of}valid_to": None}) | Q(**{f"{of}valid_to__gt": now})
-    return begun & going_on
+def valid(now: datetime, *, prefix: str = "") -> Q:
+    """Documents that are valid now; `prefix` leads to them from other rows."""
+    has_begun = Q(**{f"{prefix}valid_from": None}) | Q(**{f"{prefix}valid_from__lte": now})
+    has_not_ended = Q(**{f"{prefix}valid_to": None}) | Q(**{f"{prefix}valid_to__gt": now})
+    return has_begun & has_not_ended
 
 
 def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
-    """The next moment at which a document begins or ceases to hold."""
+    """The next moment at which a document becomes valid or expires."""
     moments = Document.objects.filter(bot_id=bot_id).aggregate(
         begins=Min("valid_from", filter=Q(valid_from__gt=now)),
         ends=Min("valid_to", filter=Q(valid_to__gt=now)),
@@ -123,10 +141,10 @@ def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
 
 
 def _indexed(row: Chunk) -> IndexedChunk:
-    # Vectors of another model mean nothing beside a question's: word search then.
-    known = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
-    vector = row.vector if known else b""
-    sentence_vectors = row.sentence_vectors if known else b""
+    # Vectors of another model cannot be compared with a question's: then words alone count.
+    is_current = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
+    vector = row.vector if is_current else b""
+    sentence_vectors = row.sentence_vectors if is_current else b""
     return IndexedChunk(
         id=row.pk,
         document_id=row.document_id,

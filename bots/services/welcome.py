@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from bots.knowledge.search import fold
 from bots.models import Bot, Chunk, SampleQuestion
 from bots.services import bots
-from bots.services.retrieval import holding
+from bots.services.retrieval import valid
 from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from chatplatform.api.errors import Invalid
 from identity.models import User
@@ -114,7 +114,7 @@ def _found(bot: Bot, language: str) -> list[str]:
     now = datetime.now(UTC)
     passages = (
         Chunk.objects.for_client(bot.client)
-        .filter(holding(now, of="document__"), asking, bot=bot, language=language.split("-")[0])
+        .filter(valid(now, prefix="document__"), asking, bot=bot, language=language.split("-")[0])
         .order_by(F("document__is_important").desc(), "document_id", "position")
         .values_list("heading", "sentences")[:_PASSAGES]
     )

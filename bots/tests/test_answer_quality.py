@@ -120,8 +120,8 @@ def index_of(path: Path, text: str) -> search.Index:
     return search.Index.build(chunks)
 
 
-def ask(index: search.Index, question: str, language: str) -> embedded.Extractive | None:
-    return embedded.answer(
+def ask(index: search.Index, question: str, language: str) -> embedded.Extract | None:
+    return embedded.extract(
         question,
         language=language,
         found=index.search(question, language=language),

@@ -30,7 +30,7 @@ def _quick(request, tmp_path, settings, monkeypatch):
     settings.MEDIA_ROOT = tmp_path
     settings.CRAWL_DELAY_SECONDS = 0
     settings.CRAWL_PAGE_SECONDS = 0.5
-    retrieval.forget()
+    retrieval.clear_cache()
     if "in_earnest" not in request.fixturenames:
         monkeypatch.setattr(markup, "read_page", markup._page)
         monkeypatch.setattr(extract, "extract_in_child", extract.extract)

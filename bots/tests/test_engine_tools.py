@@ -49,7 +49,7 @@ def test_a_call_is_put_together_made_and_answered(stub):
     stub.play([[["get_order", {"id": "1234"}]], "say:Order 1234 arrives on 24 November."])
     answer, called, shown = ask(stub)
     assert answer.text == "Order 1234 arrives on 24 November."
-    assert answer.cited == ()
+    assert answer.citations == ()
     assert [(name, json.loads(given)) for name, given in called] == [("get_order", {"id": "1234"})]
     assert "".join(shown) == answer.text
     assert answer.usage.prompt_tokens >= 200 or len(stub.requests) == 2
@@ -135,7 +135,7 @@ def test_with_functions_and_nothing_called_or_cited_there_is_no_answer(stub):
 def test_snippets_and_results_stand_side_by_side(stub):
     stub.play([[["get_order", {"id": "1"}]], "say:On 24 November; we open at 9:00 [1]."])
     answer, _, _ = ask(stub, snippets=(HOURS,))
-    assert answer.cited == (1,)
+    assert [cited.document_id for cited in answer.citations] == [102]
 
 
 def test_earlier_calls_are_told_and_count(stub):

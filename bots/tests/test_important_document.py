@@ -24,7 +24,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture(autouse=True)
 def _no_index():
-    retrieval.forget()
+    retrieval.clear_cache()
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def moment(delta):
 
 def answer(asked=ASKED):
     found = retrieval.search(Bot.objects.get(), asked, language="en")
-    return embedded.answer(asked, language="en", found=found, threshold=0.5)
+    return embedded.extract(asked, language="en", found=found, threshold=0.5)
 
 
 def cited(asked=ASKED):
@@ -127,7 +127,7 @@ def test_it_is_read_but_does_not_answer_what_it_does_not_say(ann, documents):
     off_topic = "Who wrote the play about the prince of Denmark?"
     found = retrieval.search(Bot.objects.get(), off_topic, language="en")
     assert new.pk in {hit.chunk.document_id for hit in found.hits}
-    assert embedded.answer(off_topic, language="en", found=found, threshold=0.77) is None
+    assert embedded.extract(off_topic, language="en", found=found, threshold=0.77) is None
 
 
 @pytest.mark.parametrize("is_important", [True, False])

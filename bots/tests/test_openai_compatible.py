@@ -56,12 +56,16 @@ def ask(server, question=QUESTION, **limits):
     return answer, shown
 
 
+def cited_in(answer):
+    return [cited.document_id for cited in answer.citations]
+
+
 def test_an_answer_is_streamed_and_cited(stub):
     answer, deltas = ask(stub)
     assert answer.text == "You can return goods within 30 days. [1]"
     assert "".join(deltas) == answer.text
     assert len(deltas) > 1
-    assert answer.cited == (1,)
+    assert cited_in(answer) == [101]
     assert answer.usage == Usage(100, 8)
     assert answer.model == "stub"
 
@@ -151,7 +155,7 @@ def test_a_bad_status_is_named(stub, status, calls):
 
 def test_one_bad_status_is_forgiven(stub):
     stub.play("503,ok")
-    assert ask(stub)[0].cited == (1,)
+    assert cited_in(ask(stub)[0]) == [101]
 
 
 @pytest.mark.parametrize("mode", ["slow", "drip"])
@@ -183,14 +187,6 @@ def test_an_error_of_the_caller_stays_the_callers(stub):
 
     with pytest.raises(LookupError, match="left"):
         OpenAICompatible(stub.base_url, "", "stub").answer(QUESTION, on_delta=stop)
-
-
-def test_a_probe_tells_good_from_bad(stub):
-    assert OpenAICompatible(stub.base_url, "", "stub").probe().ok
-    assert not OpenAICompatible(stub.base_url, "", "other").probe().ok
-    gone = OpenAICompatible("http://127.0.0.1:9/v1", "secret", "stub").probe()
-    assert not gone.ok
-    assert "secret" not in gone.detail
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from bots.engine import embedded
+from bots.engine import embedded, intents
 from bots.knowledge import embedding, search
 from bots.knowledge.search import Index, IndexedChunk, Vectors
 
@@ -52,7 +52,7 @@ def test_empty_index_finds_nothing() -> None:
     found = Index.build([]).search("anything", language="en")
     assert found.hits == ()
     assert found.gate == 0
-    assert embedded.answer("anything", language="en", found=found, threshold=0.1) is None
+    assert embedded.extract("anything", language="en", found=found, threshold=0.1) is None
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -90,7 +90,7 @@ def test_an_important_text_leads_where_scores_are_near() -> None:
         ]
         found = Index.build(chunks).search("how many days do refunds take", language="en")
         assert found.hits[0].chunk.text == new
-        reply = embedded.answer(
+        reply = embedded.extract(
             "how many days do refunds take", language="en", found=found, threshold=0.5
         )
         assert reply
@@ -107,7 +107,7 @@ def test_an_important_text_opens_no_gate() -> None:
         )
         assert one.gate == other.gate
     off_topic = Index.build(within).search("weather in Paris", language="en")
-    assert embedded.answer(
+    assert embedded.extract(
         "weather in Paris", language="en", found=off_topic, threshold=search.DEFAULT_THRESHOLD
     ) is None  # fmt: skip
 
@@ -166,7 +166,7 @@ def test_a_thousand_pieces_are_quick() -> None:
     ],
 )
 def test_small_talk(text: str, kind: str | None) -> None:
-    assert embedded.small_talk(text) == kind
+    assert intents.small_talk(text) == kind
 
 
 @pytest.mark.parametrize(
@@ -183,4 +183,4 @@ def test_small_talk(text: str, kind: str | None) -> None:
     ],
 )
 def test_asks_for_person(text: str, *, expected: bool) -> None:
-    assert embedded.asks_for_person(text) is expected
+    assert intents.asks_for_person(text) is expected

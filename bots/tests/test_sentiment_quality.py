@@ -64,7 +64,7 @@ HELD_OUT = {
 
 def test_nearly_all_are_right_and_none_is_the_opposite():
     pairs = [
-        (label, sentiment.read([text]).whole.sentiment)
+        (label, sentiment.analyse([text]).overall.sentiment)
         for label, texts in HELD_OUT.items()
         for text in texts
     ]
@@ -76,22 +76,27 @@ def test_nearly_all_are_right_and_none_is_the_opposite():
 
 def test_what_came_last_weighs_most():
     angry, glad = "This is awful, I am angry.", "Thank you, that is wonderful!"
-    assert sentiment.read([angry, glad]).whole.score > sentiment.read([glad, angry]).whole.score
+    assert (
+        sentiment.analyse([angry, glad]).overall.score
+        > sentiment.analyse([glad, angry]).overall.score
+    )
 
 
 def test_each_is_read_by_itself():
     texts = ["This is awful, I am angry.", " ", "Thank you, that is wonderful!"]
-    each = sentiment.read(texts).each
+    each = sentiment.analyse(texts).by_message
     assert [one and one.sentiment for one in each] == ["negative", None, "positive"]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["  "]])
 def test_nothing_to_read_is_neutral(texts):
     nothing = (None,) * len(texts)
-    assert sentiment.read(texts) == sentiment.Reading(sentiment.Feeling("neutral", 0.0), nothing)
+    assert sentiment.analyse(texts) == sentiment.SentimentAnalysis(
+        sentiment.Sentiment("neutral", 0.0), nothing
+    )
 
 
 def test_without_an_encoder_nothing_is_claimed(monkeypatch):
     monkeypatch.setattr(embedding, "embed_query", lambda text: None)
-    neutral = sentiment.Feeling("neutral", 0.0)
-    assert sentiment.read(["I hate it"]) == sentiment.Reading(neutral, (None,))
+    neutral = sentiment.Sentiment("neutral", 0.0)
+    assert sentiment.analyse(["I hate it"]) == sentiment.SentimentAnalysis(neutral, (None,))

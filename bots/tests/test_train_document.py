@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _own_media(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path
-    retrieval.forget()
+    retrieval.clear_cache()
 
 
 def send(person, bot, data=TEXT, name="shop.txt"):

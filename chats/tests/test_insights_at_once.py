@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from bots.engine.writer import Writer
+from bots.engine.openai_compatible import OpenAICompatible
 from chatplatform.locks import single_flight
 from chatplatform.testing import run_before
 from chats.models import Summary
@@ -33,13 +33,13 @@ def told(talk, say):
 def talkative(model, monkeypatch):
     """A model that writes another summary each time, and takes a moment for it."""
     numbers = itertools.count(1)
-    real = Writer.summarise_chat
+    real = OpenAICompatible.complete
 
     def written(*args, **more):
         model.says = {"summary": f"Summary {next(numbers)}.", **DRAFT}
         return real(*args, **more)
 
-    monkeypatch.setattr(Writer, "summarise_chat", written)
+    monkeypatch.setattr(OpenAICompatible, "complete", written)
     return model
 
 

@@ -359,7 +359,7 @@ class InsightViewSet(TenantViewSet):
     )
     def judge(self, request: Request, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
-        return insights.judge(self._chat(chat_id))
+        return insights.analyse_sentiment(self._chat(chat_id))
 
     @operation(
         "AI / chat",

@@ -1,18 +1,16 @@
-"""Work on language: translations, summaries of any text, replies to suggest."""
+"""Work on language: translations, summaries of any text, suggested replies."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
-from django.conf import settings
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from bots.engine import digest, embedded, tagging
+from bots.engine import digest, embedded, tagging, text_tasks
 from bots.engine.masking import Mask
-from bots.engine.types import Line, Snippet
-from bots.engine.writer import Writer
+from bots.engine.openai_compatible import OpenAICompatible
+from bots.engine.types import Line
 from bots.knowledge import language as languages
 from bots.knowledge.search import Found
-from bots.models import Prompt
-from bots.services import engines, retrieval
+from bots.services import engines, prompts, retrieval
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.insight import transcripts
@@ -30,126 +28,117 @@ from chats.shapes.message import Citation
 from identity.models import Client
 from identity.services.credits import InsufficientCredits
 
-# Replies of agents that are looked through for one that fits again, the latest.
+# How many of the agents' latest replies are searched for one that fits again.
 PAST_REPLIES = 60
-# A past reply was to a question at least so near to this one.
+# The question of a past reply must be at least so near to this one.
 REPLY_FITS_FROM = 0.7
 MAX_SUGGESTION_CHARS = 1_000
 # An agent decides what to send, so less certain passages are shown than a bot would quote.
 SHOWN_FROM = 0.3
 
 
-def translate(client: Client, given: TranslationRequest) -> TranslationResponse:
+def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     """A text in another language, by the model."""
     return TranslationResponse(
-        text=_translated(client, given.text, to=given.out_lang_code, purpose="translation"),
-        in_lang_code=languages.detect(given.text, default="und"),
-        out_lang_code=given.out_lang_code,
-        engine=Writer.name,
+        text=_translated(client, body.text, to=body.out_lang_code, purpose="translation"),
+        in_lang_code=languages.detect(body.text, default="und"),
+        out_lang_code=body.out_lang_code,
+        engine=OpenAICompatible.name,
     )
 
 
 def translate_message(message_id: str) -> None:
-    """Put a message's translation into the client's language beside it; once."""
+    """Store a message's translation into the client's language beside it; once."""
     message = Message.objects.select_related("client__config").filter(pk=message_id).first()
-    if message is None or not settings.LLM_BASE_URL:
+    if message is None or not engines.can_write(engines.engine_for(message.client)):
         return
     to = message.client.default_language
     if to in message.translations:
         return
-    said = message.text[:MAX_TRANSLATED_CHARS]
+    text = message.text[:MAX_TRANSLATED_CHARS]
     try:
-        text = _translated(message.client, said, to=to, purpose=f"message:{message.pk}")
+        translation = _translated(message.client, text, to=to, purpose=f"message:{message.pk}")
     except InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
     with jobs.commit():
         locked = Message.objects.select_for_update().get(pk=message.pk)
-        locked.translations = {**locked.translations, to: text}
+        locked.translations = {**locked.translations, to: translation}
         locked.save(update_fields=["translations"])
 
 
-def summarise(client: Client, given: SummarizeRequest) -> SummarizeResponse:
+def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
     """A text or messages in few words: a model's, or the text's own."""
     lines = tuple(
-        Line("customer" if one.role == "user" else "assistant", one.content)
-        for one in given.messages or ()
-        if one.role in {"user", "assistant"}
+        Line("customer" if message.role == "user" else "assistant", message.content)
+        for message in body.messages or ()
+        if message.role in {"user", "assistant"}
     )
-    text = given.text or "\n\n".join(f"{one.role}: {one.content}" for one in given.messages or ())
-    language = given.language or languages.detect(text, default=client.default_language)
-    with engines.session(client.pk, purpose="summarize", characters=len(text)) as engine:
-        if engine.writer is not None:
-            mask = transcripts.mask_of(client)
-            made = engine.pay(
-                engine.writer.summarise(
-                    mask.hide(text) if mask else text, max_words=given.max_words, language=language
+    text = body.text or "\n\n".join(
+        f"{message.role}: {message.content}" for message in body.messages or ()
+    )
+    language = body.language or languages.detect(text, default=client.default_language)
+    with engines.paid_work(client, purpose="summarize", characters=len(text)) as work:
+        if work.is_written:
+            mask = transcripts.mask_for(client)
+            draft = work.complete(
+                text_tasks.summarise_text(
+                    mask.hide(text), max_words=body.max_words, language=language
                 )
             )
-            shown = mask.reveal if mask else str
-            summary, points = shown(made.summary), [shown(point) for point in made.key_points]
+            summary = mask.reveal(draft.summary)
+            points = [mask.reveal(point) for point in draft.key_points]
         elif lines:
-            found = digest.of_conversation(lines, language=language, tags=(), sentiment=None)
-            summary, points = found.summary, found.key_points
+            parts = digest.of_conversation(lines, language=language, tags=(), sentiment=None)
+            summary, points = parts.summary, parts.key_points
         else:
-            summary, points = digest.of_text(text, max_words=given.max_words)
-        return SummarizeResponse(summary=summary, key_points=points, engine=engine.name)
+            summary, points = digest.of_text(text, max_words=body.max_words)
+        return SummarizeResponse(summary=summary, key_points=points, engine=work.engine.name)
 
 
-def suggest(chat: Conversation, given: SuggestionRequest) -> ReplySuggestions:
-    """Replies to what the customer said last."""
+def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
+    """Replies to the customer's last message."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return ReplySuggestions(suggestions=[])
     question = transcript.of_customer[-1]
     language = languages.detect(question, default=chat.language)
-    with engines.session(
-        chat.client_id, purpose=f"suggestions:{chat.pk}", characters=transcript.characters
-    ) as engine:
+    with engines.paid_work(
+        chat.client, purpose=f"suggestions:{chat.pk}", characters=transcript.characters
+    ) as work:
         found = retrieval.search(chat.bot, question, language=language)
         suggestions = (
-            _written(chat, transcript, found, given, engine, language)
-            if engine.writer
+            _by_model(chat, transcript, found, body, work, language=language)
+            if work.is_written
             else [*_quotes(found, question, language), *_past_replies(chat, question)]
         )
-        return ReplySuggestions(suggestions=suggestions[: given.count])
+        return ReplySuggestions(suggestions=suggestions[: body.count])
 
 
 def _translated(client: Client, text: str, *, to: str, purpose: str) -> str:
-    with engines.session(
-        client.pk, purpose=purpose, characters=2 * len(text), needs_model=True
-    ) as engine:
-        assert engine.writer
-        mask = transcripts.mask_of(client)
-        made = engine.pay(engine.writer.translate(mask.hide(text) if mask else text, to=to))
-        return mask.reveal(made.text) if mask else made.text
-
-
-def _base(language: str) -> str:
-    return language.split("-")[0].lower()
+    with engines.paid_work(
+        client, purpose=purpose, characters=2 * len(text), needs_model=True
+    ) as work:
+        mask = transcripts.mask_for(client)
+        return mask.reveal(work.complete(text_tasks.translate(mask.hide(text), to=to)).text)
 
 
 def _quotes(found: Found, question: str, language: str) -> list[Suggestion]:
-    """What each of the best passages says, where they answer the question at all."""
+    """The answer of each of the best passages that answers the question at all."""
     suggestions = []
     for hit in found.hits:
-        # One passage at a time: the answer's own rule would quote the best alone.
-        extract = embedded.answer(
-            question, language=language, found=replace(found, hits=(hit,)),
-            threshold=SHOWN_FROM,
-        )  # fmt: skip
+        # One passage at a time: of all together the best alone would be quoted.
+        extract = embedded.extract(
+            question, language=language, found=replace(found, hits=(hit,)), threshold=SHOWN_FROM
+        )
         if extract:
-            cited = extract.citations[0]
-            citation = Citation(
-                document_id=cited.document_id, title=cited.title, url=cited.url,
-                page=cited.page, quote=cited.quote,
-            )  # fmt: skip
+            citation = Citation(**asdict(extract.citations[0]))
             suggestions.append(Suggestion(text=extract.text, citations=[citation]))
     return suggestions
 
 
 def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
-    """What agents answered to questions like this one, without other customers' data."""
-    asked_before = Message.objects.filter(
+    """Agents' replies to questions like this one, without other customers' data."""
+    questions = Message.objects.filter(
         conversation=OuterRef("conversation"), seq__lt=OuterRef("seq"),
         sender_type=SenderType.CUSTOMER,
     ).order_by("-seq")  # fmt: skip
@@ -159,10 +148,10 @@ def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
         .exclude(conversation=chat)
         .exclude(text="")
         .order_by("-id")
-        .values_list("text", Subquery(asked_before.values("text")[:1]))
+        .values_list("text", Subquery(questions.values("text")[:1]))
     )
-    pairs = [(text, asked) for text, asked in replies[:PAST_REPLIES] if asked]
-    fitting = tagging.nearest(question, [asked for _, asked in pairs])
+    pairs = [(text, earlier) for text, earlier in replies[:PAST_REPLIES] if earlier]
+    fitting = tagging.nearest(question, [earlier for _, earlier in pairs])
     texts = [pairs[place][0] for place, nearness in fitting if nearness >= REPLY_FITS_FROM]
     return [
         Suggestion(text=Mask().hide(text)[:MAX_SUGGESTION_CHARS], citations=[])
@@ -170,46 +159,38 @@ def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
     ]
 
 
-def _written(
+def _by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
     found: Found,
-    given: SuggestionRequest,
-    engine: engines.Session,
+    body: SuggestionRequest,
+    work: engines.PaidWork,
+    *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with those of its passages that exist."""
-    assert engine.writer
-    prompt = Prompt.objects.filter(bot=chat.bot_id, is_current=True).first()
-    snippets = [
-        Snippet(n, hit.chunk.id, hit.chunk.document_id, hit.chunk.title, hit.chunk.url,
-                hit.chunk.text)
-        for n, hit in enumerate(found.hits, 1)
-    ]  # fmt: skip
-    mask = transcripts.mask_of(chat.client)
-    drafts = engine.pay(
-        engine.writer.suggest(
+    """A model's replies, each with the passages that it rests on and that exist."""
+    prompt = prompts.find_current(chat.bot_id)
+    snippets = retrieval.snippets(found)
+    mask = transcripts.mask_for(chat.client)
+    drafts = work.complete(
+        text_tasks.suggest_replies(
             transcript.hidden_by(mask),
             snippets,
-            count=given.count,
-            tone=given.tone or "",
+            count=body.count,
+            tone=body.tone or "",
             language=language,
             instructions=prompt.content if prompt else "",
         )
     )
-    shown = mask.reveal if mask else str
     return [
         Suggestion(
-            text=shown(draft.text),
-            citations=[_citation(one) for one in snippets if one.number in draft.snippets],
+            text=mask.reveal(draft.text),
+            citations=[
+                Citation(**asdict(snippet.citation))
+                for snippet in snippets
+                if snippet.number in draft.snippets
+            ],
         )
         for draft in drafts.suggestions
         if draft.text
     ]
-
-
-def _citation(snippet: Snippet) -> Citation:
-    return Citation(
-        document_id=snippet.document_id, title=snippet.title, url=snippet.url, page=None,
-        quote=snippet.text[:500],
-    )  # fmt: skip

@@ -1,6 +1,6 @@
-"""What an engine finds in a conversation: a summary, tags, a sentiment; stored where asked.
+"""Insights into a conversation by an engine: a summary, tags, the sentiment.
 
-Whatever is made is paid for; what is current already is not made again.
+Each one costs credits; a current one is not made again.
 """
 
 import uuid
@@ -13,26 +13,34 @@ from django.conf import settings
 from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 
-from bots.engine import digest, sentiment, tagging
-from bots.engine.sentiment import Feeling, Reading
+from bots.engine import digest, sentiment, tagging, text_tasks
+from bots.engine.embedded import EmbeddedEngine
+from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
-from bots.engine.writer import MAX_JUDGED, MAX_NEW_TAGS, MAX_TAGS, Judgement, TagDrafts, Writer
+from bots.engine.text_tasks import (
+    MAX_ANALYSED,
+    MAX_NEW_TAGS,
+    MAX_TAGS,
+    ChatSummaryDraft,
+    TagDrafts,
+)
 from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, tags
 from chats.services.insight import transcripts
+from chats.services.insight.transcripts import Transcript
 from chats.shapes.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
 from identity.services.credits import InsufficientCredits
 
 # A model's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
-# How many of the customer's last messages the embedded engine reads.
-READ_OF_CUSTOMER = 5
+# How many of the customer's last messages the embedded engine analyses.
+ANALYSED_BY_RULES = 5
 # The sentiment of single messages, by their ids.
-Moods: TypeAlias = dict[uuid.UUID, str]
+ByMessage: TypeAlias = dict[uuid.UUID, str]
 
 
 def newest_summary(chat: Conversation) -> Summary | None:
@@ -44,15 +52,15 @@ def newest_summary(chat: Conversation) -> Summary | None:
 def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summary:
     """The current summary of a chat, or a new one.
 
-    With `made_since` one that is older is not good enough, even where nothing has been said since.
-    Who asks while one is being made waits for it.
+    `made_since`: an older one does not count, even if it covers all messages. A second caller
+    waits for the summary that is being made.
     """
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
     )
-    found = current()
-    if found:
-        return found
+    summary = current()
+    if summary:
+        return summary
     with single_flight(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
         return current() or _new_summary(chat, made_since)
 
@@ -62,40 +70,34 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return []
-    with _tagging(chat, transcript) as engine:
-        return _proposed(chat, transcript, engine)
+    with _tagging(chat, transcript) as work:
+        return _proposed_tags(chat, transcript, work)
 
 
 def auto_tag(chat: Conversation) -> list[Tagging]:
-    """Give the chat the tags that an engine is sure enough of; all that it has then."""
+    """Give the chat the tags that an engine is sure enough of; returns all its tags."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return tags.for_chat(chat)
-    with _tagging(chat, transcript) as engine:
-        proposed = _proposed(chat, transcript, engine)
-        if engine.writer is None:
+    with _tagging(chat, transcript) as work:
+        proposed = _proposed_tags(chat, transcript, work)
+        if not work.is_written:
             return tags.add_suggested(chat, suggested=tagging.clear(proposed))
-        sure = [one for one in proposed if one.confidence >= STORED_FROM]
+        sure = [tag for tag in proposed if tag.confidence >= STORED_FROM]
         return tags.add_suggested(chat, suggested=sure)
 
 
-def judge(chat: Conversation) -> ChatSentiment:
-    """How the customer feels; stored on the chat, and on each message that was looked at."""
+def analyse_sentiment(chat: Conversation) -> ChatSentiment:
+    """The customer's sentiment; stored on the chat, and on each message that was analysed."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
-        return _store_sentiment(chat, Feeling("neutral", 0.0), {}, "embedded")
-    with engines.session(
-        chat.client_id, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
-    ) as engine:
-        if engine.writer is None:
-            reading = _reading(transcript)
-            return _store_sentiment(
-                chat, reading.whole, _moods_read(transcript, reading), engine.name
-            )
-        lines = transcript.hidden_by(transcripts.mask_of(chat.client))
-        draft = engine.pay(engine.writer.judge(lines))
-        feeling = Feeling(draft.sentiment, round(draft.score, 3))
-        return _store_sentiment(chat, feeling, _moods_written(transcript, draft), engine.name)
+        return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
+    with engines.paid_work(
+        chat.client, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
+    ) as work:
+        analyse = _sentiment_by_model if work.is_written else _sentiment_by_rules
+        overall, by_message = analyse(chat, transcript, work)
+        return _store_sentiment(chat, overall, by_message, work.engine.name)
 
 
 def run_after_end(conversation_id: str) -> None:
@@ -119,7 +121,11 @@ def compute(conversation_id: str, kind: str) -> None:
     chat = Conversation.objects.select_related("client").filter(pk=conversation_id).first()
     if chat is None:
         return
-    actions: dict[str, Any] = {"summary": summarise, "tags": auto_tag, "sentiment": judge}
+    actions: dict[str, Any] = {
+        "summary": summarise,
+        "tags": auto_tag,
+        "sentiment": analyse_sentiment,
+    }
     try:
         actions[kind](chat)
     except InsufficientCredits as exc:
@@ -129,7 +135,7 @@ def compute(conversation_id: str, kind: str) -> None:
 def _current_summary(
     chat: Conversation, *, message_count: int, made_since: datetime | None
 ) -> Summary | None:
-    """The newest summary, where it covers so many messages and is new enough."""
+    """The newest summary, if it covers so many messages and is new enough."""
     newest = newest_summary(chat)
     if newest is None or newest.message_count < message_count:
         return None
@@ -139,157 +145,172 @@ def _current_summary(
 def _new_summary(chat: Conversation, made_since: datetime | None) -> Summary:
     transcript = transcripts.for_chat(chat)
     if not transcript.lines:
-        return _store_summary(chat, _embedded_summary(chat, transcript), made_since)
-    with engines.session(
-        chat.client_id, purpose=f"summary:{chat.pk}", characters=transcript.characters
-    ) as engine:
-        if engine.writer is None:
-            made = _embedded_summary(chat, transcript)
+        return _store_summary(chat, _summary_by_rules(chat, transcript), made_since)
+    with engines.paid_work(
+        chat.client, purpose=f"summary:{chat.pk}", characters=transcript.characters
+    ) as work:
+        if work.is_written:
+            summary = _summary_by_model(chat, transcript, work)
         else:
-            made = _written_summary(chat, transcript, engine, engine.writer)
-        stored = _store_summary(chat, made, made_since)
-        if stored is not made:
-            engine.waive()
+            summary = _summary_by_rules(chat, transcript)
+        stored = _store_summary(chat, summary, made_since)
+        if stored is not summary:
+            work.make_free()
         return stored
 
 
-def _written_summary(
-    chat: Conversation, transcript: transcripts.Transcript, engine: engines.Session, writer: Writer
+def _summary_by_model(
+    chat: Conversation, transcript: Transcript, work: engines.PaidWork
 ) -> Summary:
-    mask = transcripts.mask_of(chat.client)
+    mask = transcripts.mask_for(chat.client)
     lines = transcript.hidden_by(mask)
-    draft = engine.pay(writer.summarise_chat(lines, language=chat.language))
-    shown = mask.reveal if mask else str
+    draft: ChatSummaryDraft = work.complete(
+        text_tasks.summarise_chat(lines, language=chat.language)
+    )
     return Summary(
         language=chat.language,
-        summary=shown(draft.summary),
-        key_points=[shown(point) for point in draft.key_points],
-        customer_intent=shown(draft.customer_intent),
-        resolution=shown(draft.resolution),
+        summary=mask.reveal(draft.summary),
+        key_points=[mask.reveal(point) for point in draft.key_points],
+        customer_intent=mask.reveal(draft.customer_intent),
+        resolution=mask.reveal(draft.resolution),
         message_count=transcript.message_count,
-        engine=engine.name,
+        engine=work.engine.name,
     )
 
 
-def _embedded_summary(chat: Conversation, transcript: transcripts.Transcript) -> Summary:
-    made = digest.of_conversation(
+def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
+    parts = digest.of_conversation(
         transcript.lines,
         language=chat.language,
         tags=chat.tags,
-        sentiment=_reading(transcript).whole.sentiment,
+        sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
     )
     return Summary(
-        language=made.language,
-        summary=made.summary,
-        key_points=made.key_points,
-        customer_intent=made.customer_intent,
-        resolution=made.resolution,
+        language=parts.language,
+        summary=parts.summary,
+        key_points=parts.key_points,
+        customer_intent=parts.customer_intent,
+        resolution=parts.resolution,
         message_count=transcript.message_count,
-        engine="embedded",
+        engine=EmbeddedEngine.name,
     )
 
 
-def _store_summary(chat: Conversation, made: Summary, made_since: datetime | None) -> Summary:
-    """Store a summary and make it the chat's, unless one that covers as much was faster."""
+def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
+    """Store a summary and make it the chat's, unless another that covers as much was faster."""
     with jobs.commit():
         locked = conversations.lock(chat)
-        made.client_id, made.conversation = chat.client_id, locked
-        faster = _current_summary(locked, message_count=made.message_count, made_since=made_since)
+        summary.client_id, summary.conversation = chat.client_id, locked
+        faster = _current_summary(
+            locked, message_count=summary.message_count, made_since=made_since
+        )
         if faster:
             return faster
-        made.save()
-        locked.summary = made.summary
+        summary.save()
+        locked.summary = summary.summary
         locked.save(update_fields=["summary"])
-        shape = ChatSummary.from_row(made).model_dump(mode="json")
+        shape = ChatSummary.from_row(summary).model_dump(mode="json")
         conversations.announce_change(locked, "summary.created", summary=shape)
-    return made
+    return summary
 
 
 def _tagging(
-    chat: Conversation, transcript: transcripts.Transcript
-) -> AbstractContextManager[engines.Session]:
-    return engines.session(
-        chat.client_id, purpose=f"tags:{chat.pk}", characters=transcript.characters
+    chat: Conversation, transcript: Transcript
+) -> AbstractContextManager[engines.PaidWork]:
+    return engines.paid_work(
+        chat.client, purpose=f"tags:{chat.pk}", characters=transcript.characters
     )
 
 
-def _proposed(
-    chat: Conversation, transcript: transcripts.Transcript, engine: engines.Session
+def _proposed_tags(
+    chat: Conversation, transcript: Transcript, work: engines.PaidWork
 ) -> list[Suggested]:
-    had = {row.name.casefold() for row in tags.for_chat(chat)}
+    own = {row.name.casefold() for row in tags.for_chat(chat)}
     known = tags.vocabulary(chat)
-    if engine.writer is None:
-        found = tagging.suggest(
-            "\n".join(transcript.of_customer),
-            [one for one in known if one.name.casefold() not in had],
-        )
+    if work.is_written:
+        lines = transcript.hidden_by(transcripts.mask_for(chat.client))
+        names = [tag.name for tag in known]
+        proposed = _cleaned(work.complete(text_tasks.tag(lines, known=names)), known)
     else:
-        lines = transcript.hidden_by(transcripts.mask_of(chat.client))
-        names = [one.name for one in known]
-        found = _tidied(engine.pay(engine.writer.tag(lines, known=names)), known)
-    return [one for one in found if one.name.casefold() not in had]
+        others = [tag for tag in known if tag.name.casefold() not in own]
+        proposed = tagging.suggest("\n".join(transcript.of_customer), others)
+    return [tag for tag in proposed if tag.name.casefold() not in own]
 
 
-def _tidied(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
-    """A model's tags: the known ones as they are spelt here, at most three others, none twice."""
-    spelt = {one.name.casefold(): one.name for one in known}
+def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
+    """A model's tags: known ones in the client's spelling, at most three new ones, none twice."""
+    spelling = {tag.name.casefold(): tag.name for tag in known}
     confidence: dict[str, float] = {}
     for draft in drafts.tags:
         confidence.setdefault(" ".join(draft.name.split()).casefold(), round(draft.confidence, 3))
-    found, new = [], 0
+    tags, new = [], 0
     for name in distinct(draft.name for draft in drafts.tags):
+        key = name.casefold()
         if not name or len(name) > MAX_TAG_CHARS:
             continue
-        new += name.casefold() not in spelt
-        if name.casefold() in spelt or new <= MAX_NEW_TAGS:
-            found.append(Suggested(spelt.get(name.casefold(), name), confidence[name.casefold()]))
-    found.sort(key=lambda one: -one.confidence)
-    return found[:MAX_TAGS]
+        new += key not in spelling
+        if key in spelling or new <= MAX_NEW_TAGS:
+            tags.append(Suggested(spelling.get(key, name), confidence[key]))
+    tags.sort(key=lambda tag: -tag.confidence)
+    return tags[:MAX_TAGS]
 
 
-def _reading(transcript: transcripts.Transcript) -> Reading:
-    return sentiment.read(transcript.of_customer[-READ_OF_CUSTOMER:])
+def _latest(transcript: Transcript) -> list[str]:
+    """The customer's messages that the embedded engine analyses."""
+    return transcript.of_customer[-ANALYSED_BY_RULES:]
 
 
-def _moods_read(transcript: transcripts.Transcript, reading: Reading) -> Moods:
-    ids = transcript.ids_of_customer[-READ_OF_CUSTOMER:]
-    found = zip(ids, reading.each, strict=True)
-    return {message_id: one.sentiment for message_id, one in found if one}
+def _sentiment_by_rules(
+    chat: Conversation, transcript: Transcript, work: engines.PaidWork
+) -> tuple[Sentiment, ByMessage]:
+    analysis = sentiment.analyse(_latest(transcript))
+    ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
+    single = zip(ids, analysis.by_message, strict=True)
+    return analysis.overall, {message_id: own.sentiment for message_id, own in single if own}
 
 
-def _moods_written(transcript: transcripts.Transcript, draft: Judgement) -> Moods:
-    ids = dict(enumerate(transcript.ids_of_customer[-MAX_JUDGED:], start=1))
-    return {ids[one.number]: one.sentiment for one in draft.messages if one.number in ids}
+def _sentiment_by_model(
+    chat: Conversation, transcript: Transcript, work: engines.PaidWork
+) -> tuple[Sentiment, ByMessage]:
+    lines = transcript.hidden_by(transcripts.mask_for(chat.client))
+    draft = work.complete(text_tasks.analyse_sentiment(lines))
+    ids = dict(enumerate(transcript.ids_of_customer[-MAX_ANALYSED:], start=1))
+    by_message: ByMessage = {
+        ids[message.number]: message.sentiment
+        for message in draft.messages
+        if message.number in ids
+    }
+    return Sentiment(draft.sentiment, round(draft.score, 3)), by_message
 
 
 def _store_sentiment(
-    chat: Conversation, feeling: Feeling, moods: Moods, engine: str
+    chat: Conversation, overall: Sentiment, by_message: ByMessage, engine: str
 ) -> ChatSentiment:
-    judged = ChatSentiment(
+    result = ChatSentiment(
         chat_id=chat.pk,
-        sentiment=feeling.sentiment,
-        score=feeling.score,
+        sentiment=overall.sentiment,
+        score=overall.score,
         engine=engine,
         created_at=timezone.now(),
     )
     with jobs.commit():
         locked = conversations.lock(chat)
-        _mark(locked, moods)
-        if (locked.sentiment, locked.sentiment_score) == (feeling.sentiment, feeling.score):
-            return judged
-        locked.sentiment, locked.sentiment_score = feeling.sentiment, feeling.score
+        _mark_messages(locked, by_message)
+        if (locked.sentiment, locked.sentiment_score) == (overall.sentiment, overall.score):
+            return result
+        locked.sentiment, locked.sentiment_score = overall.sentiment, overall.score
         locked.save(update_fields=["sentiment", "sentiment_score"])
         conversations.announce_change(
-            locked, "sentiment.updated", sentiment=feeling.sentiment, score=feeling.score
+            locked, "sentiment.updated", sentiment=overall.sentiment, score=overall.score
         )
-    return judged
+    return result
 
 
-def _mark(chat: LockedConversation, moods: Moods) -> None:
+def _mark_messages(chat: LockedConversation, by_message: ByMessage) -> None:
     """Write each message's own sentiment, all in one statement."""
-    by_mood: dict[str, list[uuid.UUID]] = {}
-    for message_id, mood in moods.items():
-        by_mood.setdefault(mood, []).append(message_id)
-    if by_mood:
-        cases = [When(pk__in=ids, then=Value(mood)) for mood, ids in by_mood.items()]
-        Message.objects.filter(conversation=chat, pk__in=moods).update(sentiment=Case(*cases))
+    ids: dict[str, list[uuid.UUID]] = {}
+    for message_id, name in by_message.items():
+        ids.setdefault(name, []).append(message_id)
+    if ids:
+        cases = [When(pk__in=pks, then=Value(name)) for name, pks in ids.items()]
+        Message.objects.filter(conversation=chat, pk__in=by_message).update(sentiment=Case(*cases))

@@ -8,7 +8,7 @@ from bots.engine.types import Line
 from chats.models import Conversation, Message, SenderType
 from identity.models import Client
 
-# The latest ones; the beginning of a longer chat is what its first message says.
+# The latest ones; of the beginning of a longer chat the first message stays.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000
@@ -16,10 +16,10 @@ MAX_CHARACTERS = 24_000
 
 @dataclass(frozen=True)
 class Transcript:
-    """Who said what, oldest first; notes and the platform's own words are left out."""
+    """The lines of a chat, oldest first, without notes and the platform's own messages."""
 
     lines: tuple[Line, ...]
-    # The messages that the customer's lines are of, in their order.
+    # The ids of the customer's messages, in the order of their lines.
     ids_of_customer: tuple[uuid.UUID, ...]
     message_count: int
 
@@ -31,19 +31,17 @@ class Transcript:
     def of_customer(self) -> list[str]:
         return [line.text for line in self.lines if line.role == "customer"]
 
-    def hidden_by(self, mask: Mask | None) -> tuple[Line, ...]:
+    def hidden_by(self, mask: Mask) -> tuple[Line, ...]:
         """The lines as somebody else's model may see them."""
-        if mask is None:
-            return self.lines
         return tuple(Line(line.role, mask.hide(line.text)) for line in self.lines)
 
 
 def for_chat(chat: Conversation) -> Transcript:
-    """What was said in the chat: how it began, and as much of its end as there is room for."""
+    """The chat's first message, and as many of the latest as there is room for."""
     rows = Message.objects.for_client(chat.client).filter(conversation=chat, is_note=False)
-    said = rows.exclude(sender_type=SenderType.SYSTEM).exclude(text="")
-    latest = list(said.order_by("-seq")[: MAX_LINES + 1])
-    first = said.order_by("seq").first()
+    spoken = rows.exclude(sender_type=SenderType.SYSTEM).exclude(text="")
+    latest = list(spoken.order_by("-seq")[: MAX_LINES + 1])
+    first = spoken.order_by("seq").first()
     kept: list[Message] = []
     room = MAX_CHARACTERS - min(len(first.text), MAX_LINE_CHARS) if first else 0
     for row in latest[:MAX_LINES]:
@@ -58,9 +56,9 @@ def for_chat(chat: Conversation) -> Transcript:
     return Transcript(tuple(map(_line, kept)), ids, chat.message_count)
 
 
-def mask_of(client: Client) -> Mask | None:
-    """What hides personal data, where the client asks for it."""
-    return Mask() if client.config.mask_personal_data else None
+def mask_for(client: Client) -> Mask:
+    """What hides personal data, if the client asks for it."""
+    return Mask(is_on=client.config.mask_personal_data)
 
 
 def _line(row: Message) -> Line:

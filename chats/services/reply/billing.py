@@ -2,15 +2,18 @@
 
 from typing import Any
 
-from django.conf import settings
-
+from bots.services import engines
 from chats.models import Message
 from identity.services import credits
 
 
 def hold(message: Message) -> bool:
     """Whether the client can pay for a reply; holds the most that it may cost."""
-    cost = credits.MODEL_REPLY if settings.LLM_BASE_URL else credits.EMBEDDED_TASK
+    cost = (
+        credits.MODEL_REPLY
+        if engines.can_write(engines.engine_for(message.client))
+        else credits.EMBEDDED_TASK
+    )
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message))
     except credits.InsufficientCredits:

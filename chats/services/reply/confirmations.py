@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
-from bots.engine import embedded
+from bots.engine import intents
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls
 from chats.models import Conversation, LockedConversation, Message, SenderType, text_content
@@ -144,7 +144,7 @@ def _ask_again(chat: Conversation, call: FunctionCall, message: Message, text: s
     asked = Message.objects.filter(
         conversation=chat, receipt__decision="approval_needed", receipt__call_id=str(call.pk)
     ).count()
-    if asked < MAX_ASKED and not embedded.asks_for_person(text):
+    if asked < MAX_ASKED and not intents.asks_for_person(text):
         return Word(question_for(call, language=message.language), receipt_of(call))
     function_calls.withdraw(call)
     return None

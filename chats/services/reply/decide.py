@@ -7,12 +7,12 @@ from typing import Any
 
 from django.conf import settings
 
-from bots.engine import embedded, types
+from bots.engine import embedded, intents, types
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.knowledge import chunking
 from bots.knowledge.search import Found
 from bots.models import Approval, FunctionCall, Prompt
-from bots.services import function_calls, retrieval
+from bots.services import engines, function_calls, retrieval
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import canned_replies, messages
@@ -74,11 +74,11 @@ def _decide(chat: Conversation, message: Message, burst: Sequence[Message]) -> D
     word = confirmations.customers_word(chat, message, texts[-1])
     if word and word.text:
         return Said(word.text, receipt=word.receipt)
-    if any(map(embedded.asks_for_person, texts)):
+    if any(map(intents.asks_for_person, texts)):
         return HandOver("customer_asked")
-    kind = embedded.small_talk(texts[-1])
+    kind = intents.small_talk(texts[-1])
     # A question is not lost between a greeting and a thank-you.
-    text = "\n".join(one for one in texts if not embedded.small_talk(one))
+    text = "\n".join(one for one in texts if not intents.small_talk(one))
     if kind and not text and not word:
         said = canned_replies.reply(kind, language=message.language, bot=chat.bot)
         return Said(said, receipt={"decision": "small_talk", "kind": kind})
@@ -101,7 +101,7 @@ def _think(chat: Conversation, message: Message, since_seq: int, text: str) -> D
             return HandOver("no_answer", receipt | {"decision": "below_gate"})
         # No document knows where an order is: a function may.
         return ask_model(chat, message, text, None, receipt, turn, since_seq=since_seq)
-    if settings.LLM_BASE_URL:
+    if engines.can_write(engines.engine_for(chat.client, chat.bot)):
         return ask_model(chat, message, text, found, receipt, turn, since_seq=since_seq)
     return _quote(message, text, found, threshold, receipt)
 
@@ -121,21 +121,12 @@ def _quote(
     message: Message, text: str, found: Found, threshold: float, receipt: dict[str, Any]
 ) -> Decision:
     """The extractive answer: words of the documents, and where they stand."""
-    extract = embedded.answer(text, language=message.language, found=found, threshold=threshold)
+    extract = embedded.extract(text, language=message.language, found=found, threshold=threshold)
     if extract is None:
         return HandOver("no_answer", receipt | {"decision": "nothing_to_quote"})
     for sentence in chunking.split_sentences(extract.text):
         ReplyStream(message.pk).delta(f"{sentence} ")
-    citations = [
-        {
-            "document_id": cited.document_id,
-            "title": cited.title,
-            "url": cited.url,
-            "page": cited.page,
-            "quote": cited.quote,
-        }
-        for cited in extract.citations
-    ]
+    citations = [asdict(citation) for citation in extract.citations]
     return Said(
         extract.text,
         citations,
@@ -168,7 +159,7 @@ def ask_model(
     }
     stream = ReplyStream(message.pk)
     try:
-        made = _engine(prompt).answer(
+        made = engines.engine_for(chat.client, chat.bot, prompt=prompt).answer(
             question,
             on_delta=stream.delta,
             deadline_seconds=settings.LLM_DEADLINE_SECONDS,
@@ -180,17 +171,8 @@ def ask_model(
         return _without_model(chat, message, text, found, receipt, turn, exc)
     return Said(
         made.text,
-        [_citation(question.snippets[n - 1]) for n in made.cited],
+        [asdict(citation) for citation in made.citations],
         receipt | {"decision": "answered", "model": made.model, "usage": _tokens(made.usage)},
-    )
-
-
-def _engine(prompt: Prompt | None) -> OpenAICompatible:
-    return OpenAICompatible(
-        settings.LLM_BASE_URL,
-        settings.LLM_API_KEY,
-        (prompt and prompt.model) or settings.LLM_MODEL,
-        temperature=prompt.temperature if prompt else None,
     )
 
 
@@ -210,19 +192,7 @@ def _question(
         language=message.language,
         instructions=prompt.content if prompt else "",
         history=past,
-        snippets=tuple(
-            types.Snippet(
-                n,
-                hit.chunk.id,
-                hit.chunk.document_id,
-                hit.chunk.title,
-                hit.chunk.url,
-                hit.chunk.text,
-                is_important=hit.chunk.is_important,
-                dated=hit.chunk.dated,
-            )
-            for n, hit in enumerate(found.hits if found else (), 1)
-        ),
+        snippets=retrieval.snippets(found) if found else (),
     )
 
 
@@ -265,16 +235,6 @@ def _fall_back(
     if not config.fallback_to_extractive:
         return HandOver("engine_failed", receipt | {"decision": "engine_failed"})
     return _quote(message, text, found, config.answer_threshold, receipt)
-
-
-def _citation(snippet: types.Snippet) -> dict[str, Any]:
-    return {
-        "document_id": snippet.document_id,
-        "title": snippet.title,
-        "url": snippet.url,
-        "page": None,
-        "quote": snippet.text[:500],
-    }
 
 
 def _history(chat: Conversation, *, before: int) -> tuple[types.Line, ...]:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from bots.knowledge import language as languages
+from bots.services import engines
 from bots.services.function_calls import ordering_key
 from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError
@@ -156,10 +156,11 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 
 def enqueue_translation(message: Message, *, auto_translate: bool) -> None:
     """Have a customer's new message translated, if the client wants it and a model is set."""
-    if not (auto_translate and settings.LLM_BASE_URL and message.text):
-        return
     client = message.client
-    if message.language.split("-")[0] != client.default_language.split("-")[0]:
+    is_foreign = message.language.split("-")[0] != client.default_language.split("-")[0]
+    if not (message.text and is_foreign and auto_translate):
+        return
+    if engines.can_write(engines.engine_for(client)):
         enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 

@@ -1,12 +1,13 @@
-"""What a model writes, as checked by the writer."""
+"""Texts that a model writes, and how they are checked."""
 
 import json
 
 import pytest
 
+from bots.engine import text_tasks
 from bots.engine.openai_compatible import OpenAICompatible
+from bots.engine.text_tasks import MAX_ANALYSED
 from bots.engine.types import EngineUnavailable, Line, Usage
-from bots.engine.writer import MAX_JUDGED, Writer
 from chatplatform.testing import stub_model
 
 LINES = (Line("customer", "My parcel is late."), Line("assistant", "It comes today."))
@@ -19,12 +20,13 @@ def stub():
         yield server
 
 
-def writer(server, seconds=30):
-    return Writer(OpenAICompatible(server.base_url, "", "stub"), deadline_seconds=seconds)
+def complete(server, task, seconds=30):
+    engine = OpenAICompatible(server.base_url, "", "stub")
+    return engine.complete(task, deadline_seconds=seconds)
 
 
 def translate(server, text="Hello", seconds=30):
-    return writer(server, seconds).translate(text, to="vi")
+    return complete(server, text_tasks.translate(text, to="vi"), seconds)
 
 
 def test_the_request_asks_for_the_schema_in_both_ways(stub):
@@ -42,7 +44,7 @@ def test_the_request_asks_for_the_schema_in_both_ways(stub):
 
 def test_nested_objects_are_strict_too(stub):
     stub.says = {"tags": []}
-    writer(stub).tag(LINES, known=("late",))
+    complete(stub, text_tasks.tag(LINES, known=("late",)))
     schema = stub.requests[0]["response_format"]["json_schema"]["schema"]
     assert schema["$defs"]["TagDraft"]["additionalProperties"] is False
     assert schema["$defs"]["TagDraft"]["required"] == ["name", "confidence"]
@@ -50,21 +52,22 @@ def test_nested_objects_are_strict_too(stub):
 
 def test_the_newest_of_the_customer_are_numbered(stub):
     stub.says = {"sentiment": "neutral", "score": 0, "messages": []}
-    writer(stub).judge([*LINES, *[Line("customer", "And now?")] * MAX_JUDGED])
+    lines = [*LINES, *[Line("customer", "And now?")] * MAX_ANALYSED]
+    complete(stub, text_tasks.analyse_sentiment(lines))
     asked = stub.requests[0]["messages"][1]["content"].splitlines()[1:-1]
     assert asked[:3] == [
         "customer: My parcel is late.",  # too long ago to be judged by itself
         "assistant: It comes today.",
         "customer [1]: And now?",
     ]
-    assert asked[-1] == f"customer [{MAX_JUDGED}]: And now?"
+    assert asked[-1] == f"customer [{MAX_ANALYSED}]: And now?"
 
 
 def test_a_single_judgement_that_makes_no_sense_is_left_out(stub):
     good = {"number": 1, "sentiment": "negative"}
     wrong = [{"number": 0, "sentiment": "negative"}, {"number": 1, "sentiment": "angry"}, None, 7]
     stub.says = {"sentiment": "negative", "score": -0.5, "messages": [*wrong, good]}
-    draft = writer(stub).judge(LINES).draft
+    draft = complete(stub, text_tasks.analyse_sentiment(LINES)).draft
     assert [one.model_dump() for one in draft.messages] == [good]
     assert len(stub.requests) == 1
 
@@ -135,7 +138,7 @@ def test_texts_are_cut_and_cleaned(stub):
         "summary": "A\x07<script>x</script>\u202e" + "b" * 9_000, "key_points": ["p"] * 99,
         "customer_intent": "i" * 900, "resolution": "  r  ", "more": "ignored",
     }  # fmt: skip
-    draft = writer(stub).summarise_chat(LINES, language="en").draft
+    draft = complete(stub, text_tasks.summarise_chat(LINES, language="en")).draft
     assert draft.summary.startswith("Axbbb")
     assert len(draft.summary) == 4_000
     assert (len(draft.key_points), len(draft.customer_intent)) == (10, 500)
