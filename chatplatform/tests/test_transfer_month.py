@@ -40,7 +40,7 @@ def month(bot):
         Document.objects.create(
             client=bot.client, bot=bot, file_name=name, size_bytes=1, sha256=name
         )
-    assert demo_chats.make(bot, password="correct-horse-battery") > 250
+    assert demo_chats.create(bot, password="correct-horse-battery") > 250
 
 
 def export(server, folder):
@@ -125,7 +125,7 @@ def test_a_crash_in_the_middle_and_a_second_run(server, bot, month, tmp_path):
 
 
 def test_the_month_is_made_once_and_tells_nobody(bot, month):
-    assert demo_chats.make(bot, password="correct-horse-battery") == 0
+    assert demo_chats.create(bot, password="correct-horse-battery") == 0
     assert (Event.objects.count(), Job.objects.count()) == (0, 0)
     ends = set(Conversation.objects.values_list("ended_by", flat=True))
     assert ends == {None, "customer", "agent", "bot", "inactivity", "api"}

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from chats import tasks
 from chats.models import Conversation
 from chats.testing import make_chat
 from identity.models import Role
@@ -41,6 +42,15 @@ def test_the_customer_opens_it(ben, server, chat):
     assert (chat.status, chat.assign_type, chat.assignee) == ("open", "agent", ben.user)
     assert (chat.snoozed_until, chat.version) == (None, 3)
     assert Event.objects.filter(type="conversation.reopened").count() == 1
+
+
+def test_an_imported_chat_that_has_ended_is_not_woken(bot):
+    past = timezone.now() - timedelta(minutes=1)
+    chat = make_chat(bot, status="ended", snoozed_until=past, imported_at=past)
+    tasks.run_timers()
+    chat.refresh_from_db()
+    assert (chat.status, chat.version, chat.snoozed_until) == ("ended", 1, past)
+    assert not Event.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""`manage.py seed`: a demo client with a trained bot and a month of chats, made once.
+"""`manage.py seed`: create a demo client with a trained bot and a month of chats, once.
 
-Its logins are printed.
+Its logins are printed each time.
 """
 
 import secrets
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
@@ -27,25 +27,25 @@ PROMPT = "You are the help desk of a small online shop. Answer briefly and polit
 
 
 class Command(BaseCommand):
-    help = "Make the demo client once, and print how to log in."
+    help = "Create the demo client once, and print its logins."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEVELOPMENT:
             self.stdout.write("No demo client: DEBUG is off.")
             return
-        password = _kept("demo_password", secrets.token_urlsafe(12))
+        password = _stored_secret("demo_password", secrets.token_urlsafe(12))
         if not User.objects.filter(email=OWNER).exists():
             with transaction.atomic():
-                made_bot, key = _make(password)
-            _kept("demo_api_key", key)
-            self.stdout.write(f"Made the demo client and bot {made_bot.pk}; it is being trained.")
+                new_bot, key = _create_client(password)
+            _stored_secret("demo_api_key", key)
+            self.stdout.write(f"Made the demo client and bot {new_bot.pk}; it is being trained.")
         bot = Bot.objects.filter(client=User.objects.get(email=OWNER).client).order_by("id")[0]
-        made = demo_chats.make(bot, password=password)
-        if made:
-            self.stdout.write(f"Made {made} chats of the last month.")
-        self._say(password)
+        count = demo_chats.create(bot, password=password)
+        if count:
+            self.stdout.write(f"Made {count} chats of the last month.")
+        self._print_logins(password)
 
-    def _say(self, password: str) -> None:
+    def _print_logins(self, password: str) -> None:
         key = settings.DATA_DIR / "keys" / "demo_api_key"
         self.stdout.write(f"  API login     {OWNER}  {password}")
         for email, _ in demo_chats.AGENTS:
@@ -55,18 +55,18 @@ class Command(BaseCommand):
             self.stdout.write(f"  API-KEY       {key.read_text()}")
 
 
-def _kept(name: str, made: str) -> str:
-    """A secret of the demo, made by chance and kept in DATA_DIR with mode 0600."""
+def _stored_secret(name: str, new_value: str) -> str:
+    """A secret from DATA_DIR; if there is none, `new_value` is stored, with mode 0600."""
     path: Path = settings.DATA_DIR / "keys" / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
-        path.write_text(made)
+        path.write_text(new_value)
     return path.read_text()
 
 
-def _make(password: str) -> tuple[Bot, str]:
-    """The client, its owner, its bot with documents, and a secret key; one transaction."""
+def _create_client(password: str) -> tuple[Bot, str]:
+    """The client with its owner, a bot with documents, and a secret key; in one transaction."""
     client: Client = clients.register_trial(
         RegisterTrialDto(
             company_name="Demo Shop",
@@ -78,7 +78,7 @@ def _make(password: str) -> tuple[Bot, str]:
         )
     )
     User.objects.create_superuser(ADMIN, password, full_name="Platform Admin")
-    made = bots.create(
+    bot_dto = bots.create(
         client,
         given=BotDto(
             bot_name="Shop helper",
@@ -90,20 +90,12 @@ def _make(password: str) -> tuple[Bot, str]:
             },
         ),
     )
-    assert made.id
-    bot = bots.get(client, made.id)
+    assert bot_dto.id
+    bot = bots.get(client, bot_dto.id)
     prompts.create(bot, given=PromptDto(content=PROMPT, language="en"), by=None)
-    opened = [(path, path.open("rb")) for path in sorted(SAMPLES.glob("*.md"))]
-    try:
-        documents.upload(
-            bot,
-            files=[
-                UploadedFile(file, name=path.name, size=path.stat().st_size)
-                for path, file in opened
-            ],
-        )
-    finally:
-        for _, file in opened:
-            file.close()
+    samples = sorted(SAMPLES.glob("*.md"))
+    documents.upload(
+        bot, files=[SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
+    )
     _, key = api_keys.create(client, name="Demo key", scope=KeyScope.SECRET, bot_id=bot.pk)
     return bot, key
