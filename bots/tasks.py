@@ -1,46 +1,44 @@
 """The jobs of this app."""
 
-from celery import shared_task
-
 from bots.services import crawls, function_calls, training, web_urls
-from chatplatform.jobs import Queue, job
+from chatplatform.jobs import Queue, job, periodic
 
 
-def fail_document(*, document_id: int, **_: object) -> None:
+def fail_document(*, document_id: int) -> None:
     """No attempt to train it is left."""
     training.fail_interrupted(document_id)
 
 
 @job("bots.train_document", queue=Queue.TRAIN, max_attempts=3, on_dead=fail_document)
-def train_document(*, document_id: int, **_: object) -> None:
+def train_document(*, document_id: int) -> None:
     """Train one document."""
     training.train(document_id)
 
 
-def fail_crawl(*, web_url_id: int, **_: object) -> None:
+def fail_crawl(*, web_url_id: int) -> None:
     """No attempt to crawl it is left."""
     crawls.fail_interrupted(web_url_id)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=fail_crawl)
-def crawl_web_url(*, web_url_id: int, **_: object) -> None:
+def crawl_web_url(*, web_url_id: int) -> None:
     """Fetch the pages of one address and queue them for training."""
     crawls.crawl(web_url_id)
 
 
 @job("bots.update_crawl_status", queue=Queue.TRAIN)
-def update_crawl_status(*, web_url_id: int, **_: object) -> None:
+def update_crawl_status(*, web_url_id: int) -> None:
     """Update the status of a web address when one of its pages is trained or deleted."""
     crawls.update_status(web_url_id)
 
 
-@shared_task(name="bots.crawl_due")
-def crawl_due(**_: object) -> None:
+@periodic("bots.crawl_due")
+def crawl_due() -> None:
     """Queue the addresses that are due to be crawled again; safe to run twice."""
     web_urls.crawl_due()
 
 
-@shared_task(name="bots.expire_function_calls")
-def expire_function_calls(**_: object) -> None:
+@periodic("bots.expire_function_calls")
+def expire_function_calls() -> None:
     """Reject calls that waited a day for an approval."""
     function_calls.expire()

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 
-from chatplatform import jobs
+from chatplatform.jobs import leases
 from chatplatform.models import Job
 
 
@@ -47,7 +47,7 @@ class JobAdmin(ModelAdmin):
 
     @admin.action(description="Try dead jobs again")
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
-        count = sum(jobs.requeue_dead(row) for row in rows)
+        count = sum(leases.requeue_dead(row) for row in rows)
         self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

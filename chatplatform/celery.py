@@ -1,4 +1,4 @@
-"""The Celery application. Jobs are rows in PostgreSQL; Celery carries only hints to their ids."""
+"""The Celery application. Jobs are rows in PostgreSQL; Celery carries only their ids."""
 
 import os
 
@@ -11,11 +11,11 @@ app = Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.jobs.worker_loops:WorkerLoops")
-app.steps["consumer"].add("chatplatform.jobs.consumer:Alive")
+app.steps["consumer"].add("chatplatform.jobs.consumer:ConsumerHeartbeat")
 
 
 @beat_init.connect
-def _beat_lives(**_: object) -> None:
+def _start_heartbeat(**_: object) -> None:
     from chatplatform.jobs import heartbeat  # noqa: PLC0415 - settings are not read at import
 
     heartbeat.start("beat")

@@ -18,7 +18,7 @@ def limits() -> list[tuple[str, float]]:
         ("LLM_DEADLINE_SECONDS", settings.LLM_DEADLINE_SECONDS),
         ("CELERY_TASK_SOFT_TIME_LIMIT", settings.CELERY_TASK_SOFT_TIME_LIMIT),
         ("CELERY_TASK_TIME_LIMIT", settings.CELERY_TASK_TIME_LIMIT),
-        # Half of it: a hint may wait for a whole job before its own begins.
+        # Half of it: a message may wait for a whole job before its own begins.
         (
             "half of the broker's visibility_timeout",
             settings.CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] / 2 + 1,

@@ -241,13 +241,13 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# Rows in PostgreSQL are the truth; the broker carries hints (docs/decisions/0002).
+# Rows in PostgreSQL are the truth; the broker carries messages (docs/decisions/0002).
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: deliveries go on without the broker
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    # Twice the hard limit of a job: a hint may lie behind a whole job in its worker, and must not
-    # be handed out again while it is in good hands. A dead worker's row is found by its lease.
+    # Twice the hard limit of a job: a message may wait behind a whole job in its worker, and must
+    # not be delivered again meanwhile. The row of a dead worker's job is found by its lease.
     "visibility_timeout": 1260,
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
@@ -264,30 +264,30 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
-# Seconds that running jobs have to end when a worker is told to stop; then they are handed back.
-# Less than the patience of whoever stops it (12 in run.py), who kills it afterwards.
+# Seconds that running jobs have to end when a worker is told to stop; then they are returned to
+# the queue. Less than what the launcher waits (12) before it kills the worker.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8
 CELERY_WORKER_CONSUMER = "chatplatform.jobs.consumer:Consumer"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
-# What a worker of a queue runs beside its jobs: functions that return when their event is set.
+# Loops that a worker of a queue runs next to its jobs: they return when their event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
 # Periodic work, in seconds; each task may be called twice without harm.
 CELERY_BEAT_SCHEDULE = {
-    "tidy jobs": {
+    "clean up jobs": {
         "task": "chatplatform.clean_up_jobs",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
-    "keep the time of chats": {
+    "run timers of chats": {
         "task": "chats.run_timers",
         "schedule": 10,
         # One that waited for a worker is worth nothing: the next one does its work.
         "options": {"queue": "insight", "expires": 10},
     },
-    "tidy chats": {
+    "clean up chats": {
         "task": "chats.clean_up",
         "schedule": 3600,
         "options": {"queue": "insight"},
@@ -297,12 +297,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 300,
         "options": {"queue": "insight"},
     },
-    "tidy sign-ins": {
+    "clean up sign-ins": {
         "task": "identity.clean_up",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
-    "tidy credits": {
+    "clean up credits": {
         "task": "identity.clean_up_credits",
         "schedule": 300,
         "options": {"queue": "insight"},
@@ -312,19 +312,19 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600,
         "options": {"queue": "insight"},
     },
-    "tidy files": {
+    "clean up files": {
         "task": "chatplatform.clean_up_files",
         "schedule": 3600,
         # To the workers that have the media store; one run may wait behind a long training.
         "options": {"queue": "train", "expires": 3600},
     },
-    "tidy webhooks": {
+    "clean up webhooks": {
         "task": "webhooks.clean_up",
         "schedule": 3600,
         "options": {"queue": "insight"},
     },
 }
-# How long a job may be without a sign of life before another worker takes it (seconds).
+# Seconds after which another worker takes a job whose lease was not renewed.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")

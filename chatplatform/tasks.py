@@ -2,32 +2,31 @@
 
 from datetime import timedelta
 
-from celery import shared_task
 from django.utils import timezone
 
 from chatplatform import media
 from chatplatform.api import idempotency
-from chatplatform.jobs import Queue, job
+from chatplatform.jobs import Queue, job, periodic
 from chatplatform.models import Job, JobState
 
 # How long a finished job is kept; dead ones stay until requeued.
 RETENTION = timedelta(days=7)
 
 
-@shared_task(name="chatplatform.clean_up_jobs")
-def clean_up_jobs(**_: object) -> None:
+@periodic("chatplatform.clean_up_jobs")
+def clean_up_jobs() -> None:
     """Delete finished jobs and the stored answers of repeated requests when their time is over."""
     idempotency.purge_expired()
     Job.objects.filter(state=JobState.DONE, finished_at__lt=timezone.now() - RETENTION).delete()
 
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)
-def remove_files(*, names: list[str], **_: object) -> None:
+def remove_files(*, names: list[str]) -> None:
     """Remove files from the media store whose rows are gone."""
     media.remove(names)
 
 
-@shared_task(name="chatplatform.clean_up_files")
-def clean_up_files(**_: object) -> None:
+@periodic("chatplatform.clean_up_files")
+def clean_up_files() -> None:
     """Remove files from the media store that no row names."""
     media.clean_up()

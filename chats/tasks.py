@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from celery import shared_task
-
-from chatplatform.jobs import Queue, job
+from chatplatform.jobs import Queue, job, periodic
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import retention
 from chats.services.insight import assist, insights, summary_runs
@@ -74,8 +72,8 @@ def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
     retention.delete_expired(client, after=after)
 
 
-@shared_task(name="chats.clean_up")
-def tidy(**_: object) -> None:
+@periodic("chats.clean_up")
+def clean_up() -> None:
     """Begin to delete the chats whose retention is over."""
     retention.enqueue_expired()
 
@@ -86,8 +84,8 @@ def release_agent(*, user_id: int) -> None:
     assignment.return_chats_of_agent(user_id)
 
 
-@shared_task(name="chats.run_timers")
-def run_timers(**_: object) -> None:
+@periodic("chats.run_timers")
+def run_timers() -> None:
     """Wake, return, warn about and end the chats that are due; assign those that wait."""
     timers.wake_snoozed()
     timers.return_unanswered_to_queue()

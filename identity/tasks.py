@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from celery import shared_task
-
-from chatplatform.jobs import Queue, job
+from chatplatform.jobs import Queue, job, periodic
 from identity.services import attempts, credits, mails, passwords, tokens
 
 # About six minutes of waits: as long as a mail server's restart.
@@ -26,16 +24,16 @@ def send_invitation(*, user_id: int) -> None:
     passwords.send_invitation(user_id=user_id)
 
 
-@shared_task(name="identity.clean_up")
-def tidy(**_: object) -> None:
+@periodic("identity.clean_up")
+def clean_up() -> None:
     """Forget tries, refresh tokens and reset links whose time is over."""
     attempts.purge_expired()
     tokens.forget_expired()
     passwords.forget_expired()
 
 
-@shared_task(name="identity.clean_up_credits")
-def clean_up_credits(**_: object) -> None:
+@periodic("identity.clean_up_credits")
+def clean_up_credits() -> None:
     """Begin the periods that are due, and give back what cut-off calls hold."""
     credits.renew_due()
     credits.release_abandoned()

@@ -1,9 +1,7 @@
 """Jobs of webhooks, and housekeeping. Deliveries are the courier's, in the same worker."""
 
-from celery import shared_task
-
 from chatplatform import jobs
-from chatplatform.jobs import Queue, job
+from chatplatform.jobs import Queue, job, periodic
 from identity.models import Subscription
 from identity.services.mails import notify
 from identity.shapes.subscriptions import SubscriptionDto
@@ -42,7 +40,7 @@ def give_up(*, config_id: str) -> None:
     deliveries.give_up(config_id)
 
 
-@shared_task(name="webhooks.clean_up")
-def tidy(**_: object) -> None:
+@periodic("webhooks.clean_up")
+def clean_up() -> None:
     """Forget deliveries and attempts older than 30 days."""
     deliveries.purge_expired()

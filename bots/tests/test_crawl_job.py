@@ -15,7 +15,7 @@ from bots.models import Bot, Chunk, Document, WebPage, WebUrl
 from bots.services import crawls, documents, retrieval, training, web_urls
 from bots.tasks import crawl_web_url
 from bots.tests.web_site import html, serving
-from chatplatform import jobs
+from chatplatform.jobs import relay
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from webhooks.models import Event
@@ -299,7 +299,7 @@ def test_a_worker_that_is_killed(ann, bot, site):
         run_jobs()
     assert shown(ann, bot)["status"] == "training"
     Job.objects.filter(state="running").update(lease_until=timezone.now() - timedelta(minutes=1))
-    jobs.sweep()
+    relay.sweep()
     run_jobs()
     found = shown(ann, bot)
     assert (found["status"], found["page_counts"]["unchanged"]) == ("trained", 2)

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bots.models import Bot, Chunk, Document
 from bots.services import documents, retrieval, training
-from chatplatform import jobs
+from chatplatform.jobs import relay
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from webhooks.models import Event
@@ -175,7 +175,7 @@ def killed_once(document):
         run_jobs()
     assert Document.objects.get(pk=document.pk).status == "training"
     Job.objects.filter(state="running").update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
-    assert jobs.sweep() == 1
+    assert relay.sweep() == 1
 
 
 def test_a_killed_run_is_tried_again(ann, bot):

@@ -1,4 +1,4 @@
-"""A sign of life that each background process leaves in the broker, for Check Health."""
+"""The heartbeat that each background process writes to the broker, for Check Health."""
 
 import logging
 import threading
@@ -8,33 +8,33 @@ from chatplatform import valkey
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
-KEPT_SECONDS = 20
+EXPIRES_SECONDS = 20
 
 
-class Sign:
-    """`alive:<name>`, which the broker forgets where it is not left again."""
+class Heartbeat:
+    """The key `alive:<name>`, which expires if it is not written again."""
 
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"
         self._broker = valkey.connect()
 
-    def leave(self) -> None:
+    def write(self) -> None:
         try:
-            self._broker.set(self._key, time.time(), ex=KEPT_SECONDS)
+            self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
         except valkey.ERRORS as exc:
-            log.warning("no sign of life could be left: %s", exc)
+            log.warning("no heartbeat could be written: %s", exc)
 
 
 def start(name: str) -> None:
-    """Leave a sign every few seconds, from a thread, as long as this process lives.
+    """Write a heartbeat every few seconds, from a thread, as long as this process lives.
 
-    For processes without a consumer; a worker's stands in `consumer.py`.
+    For processes without a consumer; a worker's is written in `consumer.py`.
     """
-    threading.Thread(target=_beat, args=(name,), daemon=True, name="heartbeat").start()
+    threading.Thread(target=_write_for_ever, args=(name,), daemon=True, name="heartbeat").start()
 
 
-def _beat(name: str) -> None:
-    sign = Sign(name)
+def _write_for_ever(name: str) -> None:
+    heartbeat = Heartbeat(name)
     while True:
-        sign.leave()
+        heartbeat.write()
         time.sleep(EVERY_SECONDS)

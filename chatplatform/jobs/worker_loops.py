@@ -1,4 +1,4 @@
-"""What a worker runs beside its jobs: loops that must go on while the broker is away."""
+"""Loops that a worker runs next to its jobs; they go on while the broker is away."""
 
 import logging
 import threading
@@ -14,13 +14,14 @@ PAUSE_SECONDS = 2.0
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """A thread for each of `settings.WORKER_LOOPS` whose queue this worker takes.
+    """A thread for each of `settings.WORKER_LOOPS` whose queue this worker serves.
 
-    Steps are started before the consumer, which is the last one and waits for the broker. At a warm
-    shutdown loops are told when the signal comes; at a soft one, when its time for jobs is over.
+    It starts before the consumer, which is the last step and waits for the broker. At a warm
+    shutdown the loops are stopped when the signal comes; at a soft one, when the time for jobs is
+    over.
     """
 
-    # Threads begin after a pool that forks has its children.
+    # Threads start after a pool that forks has its children.
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, worker: Any, **options: Any) -> None:
@@ -28,18 +29,18 @@ class WorkerLoops(bootsteps.StartStopStep):
         queues = worker.app.amqp.queues.consume_from
         names = [name for queue, name in settings.WORKER_LOOPS.items() if queue in queues]
         self._stop = threading.Event()
-        # Daemons: a worker that falls must not live on without its jobs.
+        # Daemons: they must not keep a failed worker alive.
         self._threads = [
             threading.Thread(target=run, args=(name, self._stop), name=name, daemon=True)
             for name in names
         ]
 
     def start(self, worker: Any) -> None:
-        worker_shutting_down.connect(self._tell)
+        worker_shutting_down.connect(self._set_stop)
         for thread in self._threads:
             thread.start()
 
-    def _tell(self, **_: object) -> None:
+    def _set_stop(self, **_: object) -> None:
         self._stop.set()
 
     def stop(self, worker: Any) -> None:
@@ -52,11 +53,11 @@ class WorkerLoops(bootsteps.StartStopStep):
 
 
 def run(name: str, stop: threading.Event) -> None:
-    """Call the function `name` until `stop` is set, again after a pause where it fell."""
+    """Call the function `name` until `stop` is set, again after a pause if it fails."""
     while not stop.is_set():
         try:
             import_string(name)(stop)
         except Exception:
-            # The edge of a thread: nobody else would hear of it, and the worker would live on.
-            log.exception("%s ended by a fault", name)
+            # The edge of a thread: without it the loop would end unnoticed.
+            log.exception("%s failed", name)
             stop.wait(PAUSE_SECONDS)

@@ -1,29 +1,34 @@
-"""What tests of any app are written with: jobs run in this process, and races made to happen."""
+"""Helpers for the tests of every app: jobs run in this process, and races that are forced."""
 
+import functools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import pytest
 from celery import current_app
 from django.core.cache import cache
+from django.db import connection
 from django.utils.module_loading import import_string
 
-from chatplatform import jobs
+from chatplatform.jobs import leases, relay
 from chatplatform.models import Job, JobState
+
+T = TypeVar("T")
 
 
 def run_jobs(limit: int = 200) -> int:
-    """Run due jobs here and now, as the relay and a worker would; how many ran."""
+    """Run due jobs here and now, as the relay and a worker would. Returns how many ran."""
     current_app.loader.import_default_modules()
     ran = 0
     while ran < limit:
         Job.objects.filter(state=JobState.QUEUED).update(dispatched_at=None)
-        due = jobs.take_due(20)
+        due = relay.take_due(20)
         if not due:
             break
-        ran += sum(jobs.run(job_id) for job_id, _ in due)
+        ran += sum(leases.run(job_id) for job_id, _ in due)
     return ran
 
 
@@ -42,6 +47,35 @@ def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
     with mock.patch(dotted, first_callback):
         yield
     assert called, f"{dotted} was not called"
+
+
+def in_thread(call: Callable[[], T]) -> tuple[threading.Thread, list[T]]:
+    """Start `call` in a thread with a connection of its own; the thread and its result."""
+    results: list[T] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, results
+
+
+def at_once(*calls: Callable[[], T]) -> list[T]:
+    """Run all calls in threads that start together; what each returned."""
+    ready = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], T]) -> T:
+        ready.wait(10)
+        return call()
+
+    started = [in_thread(functools.partial(run, call)) for call in calls]
+    for thread, _ in started:
+        thread.join(60)
+    return [results[0] for _, results in started]
 
 
 @pytest.fixture(autouse=True)

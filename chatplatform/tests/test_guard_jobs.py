@@ -3,6 +3,7 @@
 import ast
 import inspect
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.core import checks as django_checks
 
 from chatplatform import checks
 from chatplatform.celery import app
-from chatplatform.jobs import Queue, declared_jobs
+from chatplatform.jobs import Queue, registry
 
 APPS = sorted(
     path.parent for path in settings.BASE_DIR.glob("*/apps.py") if path.parent.name[0] != "."
@@ -24,7 +25,7 @@ COMING = {"channels_app.deliver_message"}
 @pytest.fixture(scope="module")
 def declared():
     app.loader.import_default_modules()
-    return declared_jobs()
+    return registry.declared
 
 
 def sources() -> list[Path]:
@@ -81,10 +82,31 @@ def test_jobs_are_declared_nowhere_else():
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
-        if isinstance(decorator, ast.Call) and called_name(decorator) in {"job", "shared_task"}
+        if isinstance(decorator, ast.Call)
+        and called_name(decorator) in {"job", "periodic", "shared_task"}
     ]
     assert decorated
     assert {path.name for path in decorated} == {"tasks.py"}
+
+
+def test_jobs_run_with_arguments_of_a_newer_release(declared):
+    for name, job in declared.items():
+        for called in filter(None, (job.run, job.on_dead)):
+            known = dict.fromkeys(inspect.signature(called).parameters, 1)
+            function = mock.create_autospec(called)  # refuses what the signature does not have
+            registry.call_with_known(function, {**known, "of_a_newer_release": 1})
+            assert function.mock_calls == [mock.call(**known)], name
+
+
+def test_tasks_run_with_arguments_of_a_newer_release(declared):
+    tasks = {name: task for name, task in app.tasks.items() if not name.startswith("celery.")}
+    assert tasks.keys() >= declared.keys()
+    assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} == (
+        tasks.keys() - declared.keys()
+    )
+    for name, task in tasks.items():
+        known = {"job_id": 1} if name in declared else {}
+        inspect.signature(task.run).bind(**known, of_a_newer_release=1)
 
 
 def test_time_limits_are_in_order():

@@ -1,4 +1,4 @@
-"""A real worker and a real broker, with faults: what ends, what goes on, what is handed back."""
+"""A real worker and a real broker, with faults: what ends, goes on, or returns to the queue."""
 
 import os
 import signal
@@ -14,6 +14,7 @@ from celery import Celery
 from django.conf import settings as django_settings
 
 from chatplatform import jobs
+from chatplatform.jobs import relay
 from chatplatform.local import launcher, servers
 from chatplatform.models import Job, JobState
 from chatplatform.testing.web_process import database_url
@@ -32,7 +33,7 @@ def broker(tmp_path):
 
 @contextmanager
 def worker(broker, pool):
-    """A worker of the queue `train`, with the tasks of worker_app.py, that takes hints already."""
+    """A worker of the queue `train`, with the tasks of worker_app.py, that takes messages."""
     command = [
         sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform.tests.worker_app", "worker",
         "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", "worker-bulk@%h",
@@ -56,7 +57,7 @@ def worker(broker, pool):
 
 
 def is_alive(broker):
-    """Whether the worker has left its sign since the last look."""
+    """Whether the worker has written its heartbeat since the last look."""
     with redis.Redis.from_url(broker.url) as client:
         return bool(client.delete("alive:worker-bulk"))
 
@@ -65,34 +66,36 @@ def wait_until(holds, seconds=30.0):
     assert servers.wait_until(holds, secs=seconds), "it did not come to that"
 
 
-def hint(broker, name, **arguments):
-    with Celery(broker=broker.url).connection_for_write() as line:
-        Celery(broker=broker.url).send_task(name, kwargs=arguments, queue="train", connection=line)
+def send(broker, name, **arguments):
+    with Celery(broker=broker.url).connection_for_write() as connection:
+        Celery(broker=broker.url).send_task(
+            name, kwargs=arguments, queue="train", connection=connection
+        )
 
 
 def nap(broker, note, seconds):
-    hint(broker, "test.nap", seconds=seconds, note=str(note))
+    send(broker, "test.nap", seconds=seconds, note=str(note))
 
 
 def children(process):
     return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
 
-def job_at_work(broker):
+def running_job(broker):
     """A job of a minute that the worker has claimed."""
     jobs.enqueue("test.work", client_id=None)
     job = Job.objects.get()
-    hint(broker, "test.work", job_id=job.pk)
+    send(broker, "test.work", job_id=job.pk)
     wait_until(lambda: Job.objects.filter(state=JobState.RUNNING).exists())
     return job
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_it_survives_a_broker_that_is_killed_while_hints_are_in_work(broker, pool, tmp_path):
+def test_a_worker_survives_a_broker_that_is_killed_while_tasks_run(broker, pool, tmp_path):
     with worker(broker, pool) as process:
         for number in range(3):
             nap(broker, tmp_path / f"during-{number}", 1)
-            time.sleep(0.3)  # it is in work now
+            time.sleep(0.3)  # the task runs now
             broker.process.kill()
             broker.process.wait(5)
             wait_until((tmp_path / f"during-{number}").exists)
@@ -104,50 +107,50 @@ def test_it_survives_a_broker_that_is_killed_while_hints_are_in_work(broker, poo
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_it_ends_at_once_where_its_consumer_falls(broker, pool):
+def test_a_worker_ends_at_once_if_its_consumer_fails(broker, pool):
     with worker(broker, pool) as process:
-        job = job_at_work(broker)
-        ran = children(process)
+        job = running_job(broker)
+        pids = children(process)
         process.send_signal(signal.SIGUSR2)
         assert process.wait(5) == 1
-        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in ran), 5)
-    assert bool(ran) == (pool == "prefork")
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 5)
+    assert bool(pids) == (pool == "prefork")
     job.refresh_from_db()
     assert (job.state, job.attempts) == (JobState.RUNNING, 1), "a crash counts"
 
 
 def test_children_of_a_killed_worker_end(broker):
     with worker(broker, "prefork") as process:
-        job_at_work(broker)
-        ran = children(process)
+        running_job(broker)
+        pids = children(process)
         process.kill()
         process.wait(5)
-        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in ran), 5)
-    assert ran
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 5)
+    assert pids
 
 
-def test_it_leaves_no_sign_of_life_while_it_takes_no_hints(broker):
+def test_a_worker_writes_no_heartbeat_while_it_takes_no_messages(broker):
     with worker(broker, "threads") as process:
         wait_until(lambda: is_alive(broker), 5)
         process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
         wait_until(lambda: not is_alive(broker), 5)
-        time.sleep(1)  # five times what lies between two signs
+        time.sleep(1)  # five times the pause between two heartbeats
         assert not is_alive(broker)
         assert process.poll() is None
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_a_stop_hands_back_what_it_cuts(broker, pool):
+def test_a_stop_returns_interrupted_jobs_to_the_queue(broker, pool):
     with worker(broker, pool) as process:
-        job = job_at_work(broker)
-        ran = children(process)
+        job = running_job(broker)
+        pids = children(process)
         process.send_signal(signal.SIGTERM)
         wait_until(lambda: not Job.objects.filter(state=JobState.RUNNING).exists(), 12)
         job.refresh_from_db()
         assert (job.state, job.attempts) == (JobState.QUEUED, 0)
-        assert jobs.take_due() == [(job.pk, "test.work")]
+        assert relay.take_due() == [(job.pk, "test.work")]
         process.wait(10)
-        assert not any(Path(f"/proc/{pid}").exists() for pid in ran)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):

@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from bots.testing import trained
-from chatplatform import jobs
+from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chatplatform.web import live
@@ -124,7 +124,7 @@ def test_a_reply_that_was_begun_once_takes_nothing_more(server, chat):
 def test_a_worker_that_dies_doubles_nothing(server, chat):
     asked = [ask(server, chat, text) for text in ("Hello!", KNOWN)]
     time_passes()
-    jobs.run(Job.objects.get().pk)
+    leases.run(Job.objects.get().pk)
     # It said its reply, and died before it could finish its job.
     Job.objects.update(state=JobState.QUEUED)
     run_jobs()
@@ -141,7 +141,7 @@ def test_no_attempt_left_hands_all_of_them_over(server, chat, monkeypatch):
     asked = [ask(server, chat, text) for text in (KNOWN, "Please")]
     for _ in range(5):
         time_passes()
-        jobs.run(Job.objects.get().pk)
+        leases.run(Job.objects.get().pk)
     assert Job.objects.get().state == JobState.DEAD
     assert {turn(message_id)["handoff_reason"] for message_id in asked} == {"engine_failed"}
 

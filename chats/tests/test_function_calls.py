@@ -9,7 +9,7 @@ from django.db import connection
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from bots.testing import make_bot, trained
-from chatplatform import jobs
+from chatplatform.jobs import leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
@@ -256,7 +256,7 @@ def run_and_die(tool, monkeypatch, where="bots.services.function_calls._record_r
 
     def work():
         try:
-            jobs.run(Job.objects.get(state=JobState.QUEUED).pk)
+            leases.run(Job.objects.get(state=JobState.QUEUED).pk)
         except KeyboardInterrupt:
             pass
         finally:
@@ -269,7 +269,7 @@ def run_and_die(tool, monkeypatch, where="bots.services.function_calls._record_r
         thread.start()
         thread.join(20)
     Job.objects.filter(state=JobState.RUNNING).update(lease_until="2020-01-01T00:00:00Z")
-    assert jobs.sweep() == 1
+    assert relay.sweep() == 1
 
 
 def test_a_post_is_not_repeated_after_a_kill(

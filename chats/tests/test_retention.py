@@ -57,7 +57,7 @@ def ended(bot, days_ago=31, **fields):
 
 
 def tidy():
-    tasks.tidy()
+    tasks.clean_up()
     run_jobs()
 
 
@@ -259,7 +259,7 @@ def test_killed_halfway_it_begins_where_it_was(client_a, bot):
     def die():
         raise SystemExit
 
-    tasks.tidy()
+    tasks.clean_up()
     with run_before("identity.services.audit.record", die), pytest.raises(SystemExit):
         run_jobs()
     assert (left(), audited()) == ({chat.pk}, [])
@@ -271,8 +271,8 @@ def test_killed_halfway_it_begins_where_it_was(client_a, bot):
 def test_twice_asked_is_once_done(client_a, bot):
     keep(client_a, 30)
     ended(bot)
-    tasks.tidy()
-    tasks.tidy()
+    tasks.clean_up()
+    tasks.clean_up()
     assert Job.objects.count() == 1
     run_jobs()
     tasks.delete_expired(client=client_a.pk)

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import F
 
 from bots.testing import make_bot, trained
-from chatplatform import jobs
+from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Attachment, Conversation, Message
@@ -412,14 +412,14 @@ def test_a_lost_lease_drops_the_reply(server, chat, document):
     with run_before(
         "chats.services.reply.pipeline._say", lambda: Job.objects.update(lease_token=uuid.uuid4())
     ):
-        jobs.run(Job.objects.get().pk)
+        leases.run(Job.objects.get().pk)
     assert replied() == []
 
 
 def test_replies_come_in_the_order_of_the_messages(server, chat, document):
     asked = [ask(server, chat).json()["message"]["id"] for _ in range(3)]
     newest = Job.objects.latest("id")
-    assert jobs.run(newest.pk) is False
+    assert leases.run(newest.pk) is False
     assert run_jobs() == 3
     assert [str(reply.in_reply_to_id) for reply in replied()] == asked
 
@@ -433,7 +433,7 @@ def test_a_reply_that_always_fails_goes_to_a_person(server, chat, document, monk
     job = Job.objects.get()
     for _ in range(5):
         Job.objects.update(due_at=chat.created_at)
-        jobs.run(job.pk)
+        leases.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts) == (JobState.DEAD, 5)
     handed_over(chat, "engine_failed")

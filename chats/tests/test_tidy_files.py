@@ -96,7 +96,7 @@ def test_what_any_clients_row_names_stays(ann, cara, server, bot, media):
     before = stored(media)
     assert len(before) == 6
     leave(media, "documents/left-behind")
-    clean_up_files.run()
+    clean_up_files()
     assert stored(media) == before
     for name in before:
         assert (media / name).stat().st_size
@@ -111,7 +111,7 @@ def test_a_row_of_another_table_counts_as_well(ann, bot, media):
     assert upload_document(ann, bot).status_code == 202
     Bot.objects.filter(pk=bot.pk).update(banner="documents/0")
     Document.objects.update(file="attachments/1")
-    clean_up_files.run()
+    clean_up_files()
     assert stored(media) == {"documents/0", "attachments/1"}
 
 
@@ -121,7 +121,7 @@ def test_what_is_young_stays(media):
     # Restored from a backup: changed long ago, and here since just now.
     restored = leave(media, "documents/restored")
     os.utime(restored, (0, 0))
-    clean_up_files.run()
+    clean_up_files()
     assert len(stored(media)) == 4
 
 
@@ -129,7 +129,7 @@ def test_a_day_is_the_limit(media, two_days_later):
     for name, age in (("young", timedelta(hours=23)), ("old", timedelta(hours=25))):
         at = (two_days_later - age).timestamp()
         os.utime(leave(media, f"documents/{name}"), (at, at))
-    clean_up_files.run()
+    clean_up_files()
     assert stored(media) == {"documents/young"}
 
 
@@ -147,7 +147,7 @@ def test_a_day_is_the_limit(media, two_days_later):
 def test_an_upload_of_this_moment_is_left_alone(ann, bot, media, before, upload):
     """The file lies there already, its row does not."""
     leave(media, "documents/fresh")
-    with run_before(before, clean_up_files.run):
+    with run_before(before, clean_up_files):
         assert upload(ann, bot).status_code in {200, 202}
     assert len(stored(media)) == 2
 
@@ -159,7 +159,7 @@ def test_what_is_not_ours_stays(media, tmp_path):
         leave(media, name)
     outside = leave(tmp_path, "outside.txt")
     (media / "documents" / "link").symlink_to(outside)
-    clean_up_files.run()
+    clean_up_files()
     assert stored(media) == others | {"documents/link"}
     assert outside.exists()
 
@@ -171,9 +171,9 @@ def test_what_is_not_ours_stays(media, tmp_path):
 def test_what_no_row_names_goes(media):
     for folder in FOLDERS:
         leave(media, f"{folder}/left-behind")
-    clean_up_files.run()
+    clean_up_files()
     assert stored(media) == set()
-    clean_up_files.run()
+    clean_up_files()
 
 
 @later
@@ -181,7 +181,7 @@ def test_a_file_whose_removal_waits_goes_once(ann, bot, media):
     upload_banner(ann, bot)
     upload_banner(ann, bot)
     assert len(stored(media)) == 2
-    clean_up_files.run()
+    clean_up_files()
     (left,) = stored(media)
     assert left == Bot.objects.get(pk=bot.pk).banner.name
     (job,) = Job.objects.filter(name="chatplatform.remove_files").values_list("args", flat=True)
@@ -190,7 +190,7 @@ def test_a_file_whose_removal_waits_goes_once(ann, bot, media):
 
 
 def test_nothing_is_there_yet(media):
-    clean_up_files.run()
+    clean_up_files()
     assert not media.exists()
 
 
@@ -206,7 +206,7 @@ def test_one_that_cannot_be_removed_does_not_keep_the_others(media, monkeypatch,
         real(name)
 
     monkeypatch.setattr(default_storage, "delete", refused)
-    clean_up_files.run()
+    clean_up_files()
     assert stored(media) == {"documents/a"}
     assert "documents/a" in caplog.text
 
@@ -225,7 +225,7 @@ def test_a_run_is_bounded_and_the_next_ones_see_the_rest(media, monkeypatch):
         chosen = SimpleNamespace(token_hex=lambda size, start=start: start)
         monkeypatch.setattr(media_store, "secrets", chosen)
         before = stored(media)
-        clean_up_files.run()
+        clean_up_files()
         seen.append(sorted(name[-2] for name in before - stored(media)))
     # The second begins behind the last name: it goes round.
     assert seen == [["0", "1", "8", "9"], ["2", "3", "4", "5"], ["6", "7"]]
@@ -237,7 +237,7 @@ def test_statements_do_not_grow_with_the_files(media):
         for number in range(count):
             leave(media, f"documents/{number}")
         with CaptureQueriesContext(connection) as queries:
-            clean_up_files.run()
+            clean_up_files()
         assert stored(media) == set()
         return len(queries)
 

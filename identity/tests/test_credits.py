@@ -216,8 +216,8 @@ def held_by(client, state, age=timedelta(hours=2)):
 def test_what_a_dead_job_holds_comes_back(client_a):
     held_by(client_a, JobState.DEAD)
     held_by(client_a, JobState.DONE)
-    clean_up_credits.run()
-    clean_up_credits.run()
+    clean_up_credits()
+    clean_up_credits()
     assert account(client_a).credits_left == 1000
     assert [kind for kind, _ in kinds(client_a)].count("release") == 2
     ledger_holds(client_a)
@@ -225,10 +225,10 @@ def test_what_a_dead_job_holds_comes_back(client_a):
 
 def test_what_no_job_holds_comes_back(client_a):
     credits.reserve(client_a.pk, cost=8, reference="r")
-    clean_up_credits.run()
+    clean_up_credits()
     assert account(client_a).credits_left == 992, "an open request may still run"
     CreditEntry.objects.update(created_at=timezone.now() - timedelta(hours=2))
-    clean_up_credits.run()
+    clean_up_credits()
     assert account(client_a).credits_left == 1000
 
 
@@ -236,7 +236,7 @@ def test_what_waits_or_runs_keeps_its_hold(client_a):
     held_by(client_a, JobState.QUEUED)
     held_by(client_a, JobState.RUNNING)
     held_by(client_a, JobState.DONE, age=timedelta(minutes=5))
-    clean_up_credits.run()
+    clean_up_credits()
     assert account(client_a).credits_left == 1000 - 3 * 8
 
 
@@ -255,8 +255,8 @@ def test_a_standard_plan_goes_on_with_a_grant(client_a):
     with credits.charge(client_a.pk, cost=10, reference="r"):
         pass
     end = over(client_a, Plan.STANDARD, low_warned=0)
-    clean_up_credits.run()
-    clean_up_credits.run()
+    clean_up_credits()
+    clean_up_credits()
     now = account(client_a)
     assert (now.period_start, now.period_end) == (end, end + timedelta(days=30))
     assert (now.credits_left, now.credits_used, now.low_warned) == (1990, 0, None)
@@ -283,14 +283,14 @@ def test_schedulers_at_once_begin_one_period(client_a):
 
 def test_periods_that_nobody_saw_bring_one_grant(client_a):
     end = over(client_a, Plan.STANDARD, ended=timedelta(days=65))
-    clean_up_credits.run()
+    clean_up_credits()
     assert account(client_a).period_start == end + timedelta(days=60)
     assert account(client_a).credits_left == 2000
 
 
 def test_a_trial_ends(client_a):
     over(client_a, Plan.TRIAL)
-    clean_up_credits.run()
+    clean_up_credits()
     assert account(client_a).is_active is False
     assert account(client_a).credits_left == 1000
     assert AuditEvent.objects.get().action == "subscription.ended"
@@ -298,7 +298,7 @@ def test_a_trial_ends(client_a):
 
 def test_an_unlimited_plan_counts_anew(client_a):
     over(client_a, Plan.UNLIMITED, credits_used=77)
-    clean_up_credits.run()
+    clean_up_credits()
     assert (account(client_a).credits_used, account(client_a).credits_left) == (0, 1000)
 
 
@@ -309,14 +309,14 @@ def test_an_unlimited_plan_counts_anew(client_a):
 def test_what_goes_on_for_ever_or_has_ended_is_left_alone(client_a, fields):
     over(client_a, Plan.STANDARD)
     Subscription.objects.update(**fields)
-    clean_up_credits.run()
+    clean_up_credits()
     assert kinds(client_a) == []
 
 
 def test_a_hold_of_the_last_period_may_end_in_this_one(client_a):
     credits.reserve(client_a.pk, cost=8, reference="r")
     over(client_a, Plan.STANDARD)
-    clean_up_credits.run()
+    clean_up_credits()
     credits.settle(client_a.pk, used=3, reference="r")
     assert (account(client_a).credits_left, account(client_a).credits_used) == (1997, 0)
     ledger_holds(client_a)

@@ -3,7 +3,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from identity.models import Attempt, RefreshToken
-from identity.tasks import tidy
+from identity.tasks import clean_up
 
 
 def test_forgets_what_is_over_and_keeps_what_counts(ann):
@@ -19,7 +19,7 @@ def test_forgets_what_is_over_and_keeps_what_counts(ann):
             address="127.0.0.1",
             created_at=timezone.now() - age,
         )
-    tidy.run()
+    clean_up()
     assert list(RefreshToken.objects.values_list("pk", flat=True)) == [live.pk]
     assert Attempt.objects.count() == 1
     assert ann.get("/identity/users/me").status_code == 200

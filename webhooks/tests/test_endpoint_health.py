@@ -11,7 +11,7 @@ from identity.models import AuditEvent, Role
 from identity.testing import make_person
 from webhooks.models import Delivery, DeliveryState, WebhookConfig
 from webhooks.services import announce, deliveries
-from webhooks.tasks import tidy
+from webhooks.tasks import clean_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,7 +83,7 @@ def test_one_success_begins_anew(client_a, failing, receiver, deliver):
 def test_old_deliveries_are_forgotten_and_events_stay(client_a, listening, deliver):
     announce(client_a.pk, "message.created", {})
     deliver()
-    tidy()
+    clean_up()
     assert Delivery.objects.count() == 1
     event = Delivery.objects.get().event
     long_ago = timezone.now() - deliveries.RETENTION - timedelta(hours=1)
@@ -91,7 +91,7 @@ def test_old_deliveries_are_forgotten_and_events_stay(client_a, listening, deliv
     type(event).objects.update(created_at=long_ago)
     waiting = announce(client_a.pk, "message.created", {})
     Delivery.objects.filter(event_id=waiting.pk).update(created_at=long_ago)
-    tidy()
+    clean_up()
     assert [one.event_id for one in Delivery.objects.all()] == [waiting.pk]
     assert type(event).objects.count() == 2
     assert (

@@ -1,0 +1,319 @@
+"""Leases: the right of one worker to run a job, from the claim to its end."""
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import (
+    Error,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    transaction,
+)
+
+from chatplatform.jobs.registry import call_with_known, declared
+from chatplatform.models import Job, JobState
+
+log = logging.getLogger(__name__)
+# For how long a claim is retried while the database is away, and the pause between two tries.
+CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
+
+
+class GiveUp(Exception):
+    """A job raises it if no retry can help: the job ends dead at once, with this reason."""
+
+
+class LeaseLost(Exception):
+    """Another worker has this job now: the result is dropped."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to finish one job. It ends if it is not renewed."""
+
+    job_id: int
+    token: uuid.UUID
+    name: str
+    args: dict[str, Any]
+    attempts: int
+
+
+_current: ContextVar[Lease | None] = ContextVar("lease", default=None)
+
+
+def run(job_id: int) -> bool:
+    """Claim and run one job; False if it cannot be claimed."""
+    lease = claim(job_id)
+    if lease is None:
+        return False
+    token = _current.set(lease)
+    _lease_renewer.add(lease)
+    try:
+        call_with_known(declared[lease.name].run, lease.args)
+        _finish(lease)
+    except LeaseLost:
+        log.warning("%s #%s lost its lease; its result was dropped", lease.name, lease.job_id)
+    except GiveUp as exc:
+        _dead_letter(lease, str(exc))
+    except Exception as exc:
+        # The edge of the worker: whatever a job raises is stored in its row and retried.
+        log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
+        _retry(lease, f"{type(exc).__name__}: {exc}")
+    finally:
+        _lease_renewer.remove(lease)
+        _current.reset(token)
+    return True
+
+
+_CLAIM = """
+UPDATE chatplatform_job AS j
+SET state = 'running', attempts = attempts + 1, lease_token = %(token)s,
+    lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
+WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
+  AND NOT EXISTS (SELECT FROM chatplatform_job o
+                  WHERE o.ordering_key = j.ordering_key AND o.id < j.id
+                    AND o.state IN ('queued', 'running'))
+RETURNING j.name, j.args, j.attempts
+"""
+
+
+def claim(job_id: int) -> Lease | None:
+    # Retried while the database is away: a message that is consumed is not sent again soon.
+    ends_at = time.monotonic() + CLAIM_SECONDS
+    while True:
+        try:
+            return _try_claim(job_id)
+        except (OperationalError, InterfaceError) as exc:
+            if time.monotonic() > ends_at:
+                raise
+            log.warning("job %s could not be claimed, trying again: %s", job_id, exc)
+        connection.close()
+        time.sleep(CLAIM_PAUSE_SECONDS)
+
+
+def _try_claim(job_id: int) -> Lease | None:
+    token = uuid.uuid4()
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                _CLAIM, {"id": job_id, "token": token, "lease": settings.JOB_LEASE_SECONDS}
+            )
+            row = cursor.fetchone()
+    except IntegrityError:  # another job of the ordering key was claimed at the same moment
+        return None
+    if row is None:
+        return None
+    name, args, attempts = row
+    return Lease(job_id, token, name, parse_json(args), attempts)
+
+
+def parse_json(value: Any) -> dict[str, Any]:
+    """A jsonb column of a raw cursor, which psycopg hands to Django as text."""
+    parsed: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
+    return parsed
+
+
+def _row(lease: Lease) -> Any:
+    return Job.objects.filter(pk=lease.job_id, lease_token=lease.token, state=JobState.RUNNING)
+
+
+@contextmanager
+def commit() -> Iterator[None]:
+    """The transaction in which a job stores its result, under the lock of its own row.
+
+    Raises `LeaseLost` if another worker has the job by now. Outside a job (in a service that a view
+    calls, in `on_dead`) it is a plain transaction.
+    """
+    with transaction.atomic():
+        lease = _current.get()
+        if lease and not _row(lease).select_for_update(no_key=True).exists():
+            raise LeaseLost
+        yield
+
+
+def current_attempt() -> int:
+    """Which attempt this is, from 1; 0 outside a job."""
+    lease = _current.get()
+    return lease.attempts if lease else 0
+
+
+def current_job() -> int | None:
+    """The running job's id; None outside a job."""
+    lease = _current.get()
+    return lease.job_id if lease else None
+
+
+def report_progress(percent: int) -> None:
+    """Progress of the running job, 0..100."""
+    lease = _current.get()
+    if lease:
+        _row(lease).update(progress=percent)
+
+
+def _finish(lease: Lease) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE chatplatform_job SET state = 'done', progress = 100,"
+            " finished_at = statement_timestamp(), lease_until = NULL, last_error = ''"
+            " WHERE id = %s AND lease_token = %s"
+            " AND state = 'running'",
+            [lease.job_id, lease.token],
+        )
+
+
+def _max_attempts(job_row: Job) -> int:
+    declaration = declared.get(job_row.name)
+    return job_row.max_attempts or (declaration.max_attempts if declaration else 5)
+
+
+def _retry(lease: Lease, error: str) -> None:
+    row = Job.objects.get(pk=lease.job_id)
+    if lease.attempts >= _max_attempts(row):
+        _dead_letter(lease, error)
+        return
+    wait = min(2.0 ** (lease.attempts - 1), 60.0)
+    _requeue(lease.job_id, lease.token, wait, error)
+
+
+_REQUEUE = """
+UPDATE chatplatform_job SET state = 'queued', lease_token = NULL, lease_until = NULL,
+    dispatched_at = NULL, dispatches = 0,
+    due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
+WHERE id = %s AND lease_token = %s AND state = 'running'
+"""
+
+
+def _requeue(job_id: int, token: uuid.UUID, wait_seconds: float, error: str) -> None:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_REQUEUE, [wait_seconds, error[:2000], job_id, token])
+    except IntegrityError:
+        # The same work was enqueued again meanwhile: that job covers this one.
+        Job.objects.filter(pk=job_id, lease_token=token).update(
+            state=JobState.DONE, last_error=error[:2000]
+        )
+
+
+def _dead_letter(lease: Lease, reason: str) -> None:
+    """No attempt is left: mark the row as dead, and let `on_dead` tell whoever waits."""
+    declaration = declared.get(lease.name)
+    with transaction.atomic():
+        is_dead = _row(lease).update(
+            state=JobState.DEAD, lease_until=None, last_error=reason[:2000]
+        )
+        if not (is_dead and declaration and declaration.on_dead):
+            return
+        token = _current.set(None)
+        try:
+            with transaction.atomic():
+                call_with_known(declaration.on_dead, lease.args)
+        except Exception as exc:
+            # It is dead all the same: a row that stays `running` would block its ordering key.
+            log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
+            error = f"{reason[:1000]} (on_dead failed: {type(exc).__name__}: {exc})"
+            Job.objects.filter(pk=lease.job_id).update(last_error=error[:2000])
+        finally:
+            _current.reset(token)
+
+
+def take_back(job_row: Job) -> None:
+    """Queue a job whose lease has ended again, or end it if no attempt is left."""
+    assert job_row.lease_token
+    reason = "The worker stopped without finishing."
+    if job_row.attempts >= _max_attempts(job_row):
+        lease = Lease(job_row.pk, job_row.lease_token, job_row.name, job_row.args, job_row.attempts)
+        _dead_letter(lease, reason)
+    else:
+        _requeue(job_row.pk, job_row.lease_token, 0, reason)
+
+
+_RETURN_TO_QUEUE = """
+UPDATE chatplatform_job SET attempts = greatest(attempts - 1, 0)
+WHERE id = %s AND state = 'running' RETURNING lease_token
+"""
+
+
+def return_to_queue(job_ids: list[int]) -> None:
+    """Return the jobs that a stopping worker cuts off: others run them, as if never attempted.
+
+    A worker that dies cannot do this, so the attempts of a job that kills its workers count.
+    """
+    for job_id in job_ids:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_RETURN_TO_QUEUE, [job_id])
+            for (token,) in cursor.fetchall():
+                _requeue(job_id, token, 0, "The worker was stopped.")
+
+
+def requeue_dead(job_row: Job) -> bool:
+    """Queue a dead job again, by hand."""
+    return bool(
+        Job.objects.filter(pk=job_row.pk, state=JobState.DEAD).update(
+            state=JobState.QUEUED, attempts=0, dispatched_at=None, dispatches=0
+        )
+    )
+
+
+class LeaseRenewer(threading.Thread):
+    """Renews the leases of this process's running jobs, all in one statement."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True, name="lease-renewer")
+        self._leases: dict[uuid.UUID, Lease] = {}
+        self._lock = threading.Lock()
+
+    def add(self, lease: Lease) -> None:
+        global _lease_renewer  # noqa: PLW0603 - a forked child needs a thread of its own
+        with self._lock:
+            self._leases[lease.token] = lease
+            if not self.is_alive():
+                if self.ident is not None:
+                    _lease_renewer = LeaseRenewer()
+                    _lease_renewer.add(lease)
+                    return
+                self.start()
+
+    def remove(self, lease: Lease) -> None:
+        with self._lock:
+            self._leases.pop(lease.token, None)
+
+    def run(self) -> None:
+        while True:
+            time.sleep(settings.JOB_LEASE_SECONDS / 3)
+            with self._lock:
+                tokens = list(self._leases)
+            if not tokens:
+                continue
+            try:
+                _renew(tokens)
+            except Error as exc:
+                # The database is away for a moment: the next round renews, or the leases end.
+                log.warning("leases could not be renewed: %s", exc)
+            finally:
+                connection.close()  # needed every few seconds only, and never left behind
+
+
+# A row that is locked is being committed: the other leases do not wait for it.
+_RENEW = """
+UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)
+WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND state = 'running'
+             FOR NO KEY UPDATE SKIP LOCKED)
+"""
+
+
+def _renew(tokens: list[uuid.UUID]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
+
+
+_lease_renewer = LeaseRenewer()

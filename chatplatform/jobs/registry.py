@@ -1,0 +1,49 @@
+"""What jobs there are: their queues, and what each declares."""
+
+import inspect
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class Queue(StrEnum):
+    """Which workers run a job."""
+
+    REPLY = "reply"  # a customer waits for it: seconds matter
+    CHANNEL = "channel"  # sends to messaging providers: waits on their servers
+    WEBHOOK = "webhook"  # deliveries: a slow receiver must not slow replies
+    INSIGHT = "insight"  # summaries, tags, sentiment: nobody waits
+    TRAIN = "train"  # files, hostile ones and heavy CPU: child processes with limits
+    EXPORT = "export"  # long reads
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A job as `@job` declares it."""
+
+    run: Callable[..., None]
+    queue: Queue
+    max_attempts: int
+    task: Any
+    on_dead: Callable[..., None] | None
+
+
+declared: dict[str, Declared] = {}
+
+
+def call_with_known(function: Callable[..., None], args: dict[str, Any]) -> None:
+    """Call a function without the arguments that it does not know.
+
+    In a rolling deploy the next release may have enqueued them already.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        unknown = args.keys() - {parameter.name for parameter in parameters}
+        if unknown:
+            log.warning("%s ignores %s", function.__qualname__, ", ".join(sorted(unknown)))
+        args = {name: value for name, value in args.items() if name not in unknown}
+    function(**args)

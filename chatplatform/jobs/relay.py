@@ -1,0 +1,132 @@
+"""The relay: dispatches due jobs to Celery, and takes back those whose worker is gone."""
+
+import logging
+import threading
+import time
+
+from django.db import Error, connection
+from kombu.exceptions import OperationalError
+
+from chatplatform import valkey
+from chatplatform.jobs import leases
+from chatplatform.jobs.registry import declared
+from chatplatform.models import Job, JobState
+
+log = logging.getLogger(__name__)
+POLL_SECONDS = 0.02  # between two looks while nothing is due
+SWEEP_SECONDS = 1.0
+DATABASE_PAUSE_SECONDS = 1.0
+BROKER_PAUSE_SECONDS = 0.5
+
+
+# The oldest unfinished job of each ordering key, and any job without one; dispatched again if the
+# message seems lost: after 10 s, 20 s, 40 s, …
+_DUE = """
+UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
+    dispatches = LEAST(dispatches + 1, 8)
+WHERE id IN (
+    SELECT j.id FROM chatplatform_job j
+    WHERE j.state = 'queued' AND j.due_at <= statement_timestamp()
+      AND (j.dispatched_at IS NULL
+           OR j.dispatched_at < statement_timestamp() - interval '5 seconds' * (2 ^ j.dispatches))
+      AND (j.ordering_key IS NULL OR NOT EXISTS (
+           SELECT FROM chatplatform_job o WHERE o.ordering_key = j.ordering_key AND o.id < j.id
+             AND o.state IN ('queued', 'running')))
+    ORDER BY j.due_at LIMIT %s FOR UPDATE SKIP LOCKED)
+RETURNING id, name
+"""
+
+
+def take_due(limit: int = 200) -> list[tuple[int, str]]:
+    """Mark up to `limit` due jobs as dispatched and return their ids and names."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DUE, [limit])
+        return list(cursor.fetchall())
+
+
+def forget_dispatches() -> int:
+    """The broker lost its memory: all queued jobs are to be dispatched again."""
+    return Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False).update(
+        dispatched_at=None, dispatches=0
+    )
+
+
+def sweep() -> int:
+    """Take back jobs whose worker is gone; those that have killed too many workers end dead.
+
+    Returns how many there were.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM chatplatform_job"
+            " WHERE state = 'running' AND lease_until < statement_timestamp()"
+            " ORDER BY lease_until LIMIT 500"
+        )
+        expired = [row[0] for row in cursor.fetchall()]
+    for job_row in Job.objects.filter(pk__in=expired, state=JobState.RUNNING):
+        try:
+            leases.take_back(job_row)
+        except Exception:
+            # One failure must not keep the other jobs from their workers.
+            log.exception("%s #%s could not be taken back", job_row.name, job_row.pk)
+    return len(expired)
+
+
+class Relay:
+    """One relay. Any number may run; each row is dispatched by one of them."""
+
+    def __init__(self) -> None:
+        self._swept_at = 0.0
+        self._broker = valkey.connect(timeout_seconds=2)
+        self._broker_run_id = ""
+
+    def run(self, stop: threading.Event) -> None:
+        """Dispatch until `stop` is set; a batch that has begun is finished."""
+        while not stop.is_set():
+            try:
+                is_busy = self.tick()
+            except Error as exc:
+                log.warning("the database is away, trying again: %s", exc)
+                connection.close()
+                stop.wait(DATABASE_PAUSE_SECONDS)
+            else:
+                if not is_busy:
+                    stop.wait(POLL_SECONDS)
+
+    def tick(self) -> bool:
+        """Dispatch one batch of due jobs; False if there was none."""
+        if time.monotonic() - self._swept_at > SWEEP_SECONDS:
+            sweep()
+            self._check_broker()
+            self._swept_at = time.monotonic()
+        due = take_due()
+        for job_id, name in due:
+            self._dispatch(job_id, name)
+        return bool(due)
+
+    def _dispatch(self, job_id: int, name: str) -> None:
+        declaration = declared.get(name)
+        if declaration is None:
+            log.error("job %s has a name that no code declares: %s", job_id, name)
+            return
+        try:
+            declaration.task.apply_async(
+                kwargs={"job_id": job_id}, queue=str(declaration.queue), retry=False
+            )
+        except (OperationalError, *valkey.ERRORS) as exc:
+            # The row stays due: it is dispatched again when the broker is back.
+            log.warning("the broker is away, job %s waits: %s", job_id, exc)
+            time.sleep(BROKER_PAUSE_SECONDS)
+
+    def _check_broker(self) -> None:
+        """A restarted broker may have lost every message: then all queued jobs are sent again."""
+        try:
+            run_id = str(self._broker.info("server")["run_id"])
+        except valkey.ERRORS as exc:
+            log.warning("the broker does not answer: %s", exc)
+            return
+        if self._broker_run_id and run_id != self._broker_run_id:
+            log.warning(
+                "the broker was restarted: %s jobs are dispatched again", forget_dispatches()
+            )
+        self._broker_run_id = run_id

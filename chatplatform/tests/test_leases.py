@@ -1,0 +1,233 @@
+"""Leases: what a crash, a race or a stop of a worker may not do to a job."""
+
+import time
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.db import OperationalError, connection, connections, transaction
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from chatplatform import jobs
+from chatplatform.jobs import GiveUp, leases, relay
+from chatplatform.models import Job, JobState
+from chatplatform.testing import in_thread
+from chatplatform.tests.job_work import NAME, add, expire_lease, fail
+
+# Claims and leases compare with the database's clock, which stands still in one transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_claim_is_retried_while_the_database_is_away(work, monkeypatch):
+    job = add()
+    monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
+    database = connections["default"]
+    backend, connect = database.connection.info.backend_pid, database.get_new_connection
+
+    def kill():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s)", [backend])
+
+    in_thread(kill)[0].join(10)
+    away = OperationalError("the database system is in recovery mode")
+    tries = [away, away]
+
+    def get_new_connection(params):
+        if tries:
+            raise tries.pop()
+        return connect(params)
+
+    monkeypatch.setattr(database, "get_new_connection", get_new_connection)
+    assert leases.run(job.pk) is True
+    job.refresh_from_db()
+    assert (job.state, job.attempts, tries) == (JobState.DONE, 1, [])
+
+
+def test_a_claim_fails_if_the_database_stays_away(work, monkeypatch):
+    job = add()
+    monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(leases, "CLAIM_SECONDS", 0.05)
+    with (
+        mock.patch.object(leases, "_try_claim", side_effect=OperationalError("no")) as tried,
+        pytest.raises(OperationalError),
+    ):
+        leases.run(job.pk)
+    assert tried.call_count > 1
+    assert work.calls == []
+
+
+def test_a_lost_worker_is_replaced_and_its_result_dropped(work):
+    job = add()
+    stored = []
+
+    def act(**_):
+        if len(work.calls) > 1:
+            return
+        expire_lease(job)
+        assert relay.sweep() == 1
+        second, ran = in_thread(lambda: leases.run(job.pk))
+        second.join(10)
+        assert ran == [True]
+        with jobs.commit():
+            stored.append("the first one's result")
+
+    work.act = act
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DONE, 2)
+    assert len(work.calls) == 2
+    assert stored == []
+    assert work.dead == []
+
+
+def test_a_lost_lease_cannot_fail_the_new_runner(work):
+    job = add()
+
+    def act(**_):
+        expire_lease(job)
+        relay.sweep()
+        leases.claim(job.pk)
+        raise ValueError("too late")
+
+    work.act = act
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.RUNNING, 2)
+
+
+def test_a_job_that_kills_its_workers_ends_dead(work):
+    job = add(number=7)
+    for _ in range(3):
+        assert leases.claim(job.pk)
+        expire_lease(job)
+        relay.sweep()
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+    assert job.last_error == "The worker stopped without finishing."
+    assert work.dead == [{"number": 7}]
+
+
+def test_a_job_that_is_returned_to_the_queue_counts_no_attempt(work):
+    job = add(ordering_key="a")
+    stored = []
+
+    def act(**_):
+        leases.return_to_queue([job.pk])
+        job.refresh_from_db()
+        assert (job.state, job.attempts, job.lease_token) == (JobState.QUEUED, 0, None)
+        assert relay.take_due() == [(job.pk, NAME)]
+        with jobs.commit():
+            stored.append("the stopped worker's result")
+
+    work.act = act
+    leases.run(job.pk)
+    assert stored == []
+    work.act = lambda **_: None
+    assert leases.run(job.pk) is True
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+def test_only_running_jobs_are_returned_to_the_queue(work):
+    waiting, done = add(number=1), add(number=2)
+    leases.run(done.pk)
+    leases.return_to_queue([waiting.pk, done.pk, done.pk + 1])
+    done.refresh_from_db()
+    assert (done.state, done.attempts) == (JobState.DONE, 1)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.attempts) == (JobState.QUEUED, 0)
+
+
+def test_a_stop_does_not_take_back_the_attempts_of_crashes(work):
+    job = add(number=7)
+    for _ in range(3):
+        assert leases.claim(job.pk)
+        leases.return_to_queue([job.pk])
+        assert leases.claim(job.pk)
+        expire_lease(job)
+        relay.sweep()
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+
+
+def test_a_long_job_keeps_its_lease(work, settings):
+    settings.JOB_LEASE_SECONDS = 1
+    job = add()
+    swept = []
+
+    def act(**_):
+        ends_at = time.monotonic() + 2.2
+        while time.monotonic() < ends_at:
+            time.sleep(0.1)
+            swept.append(relay.sweep())
+
+    work.act = act
+    with mock.patch.object(leases, "_lease_renewer", leases.LeaseRenewer()):
+        leases.run(job.pk)
+    assert set(swept) == {0}
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+def test_a_long_commit_does_not_keep_other_leases_from_being_renewed(work):
+    committing, other = add(), add()
+    claimed = list(filter(None, [leases.claim(job.pk) for job in (committing, other)]))
+    assert len(claimed) == 2
+    Job.objects.update(lease_until=Now() + timedelta(seconds=1))
+    with transaction.atomic():
+        Job.objects.select_for_update(no_key=True).get(pk=committing.pk)
+        renewing, _ = in_thread(lambda: leases._renew([lease.token for lease in claimed]))
+        renewing.join(5)
+        assert not renewing.is_alive()
+    renewed = Job.objects.filter(lease_until__gt=Now() + timedelta(seconds=5))
+    assert list(renewed) == [other]
+
+
+def test_on_dead_runs_without_the_lease(work):
+    def tell(args):
+        with jobs.commit():
+            job_ids.append(jobs.current_job())
+
+    job_ids: list[int | None] = []
+    job = add()
+    work.act = fail(GiveUp("no"))
+    work.dead = mock.Mock(append=tell)
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.last_error, job_ids) == (JobState.DEAD, "no", [None])
+
+
+def test_a_worker_that_lost_its_lease_does_not_call_on_dead(work):
+    job = add()
+
+    def act(**_):
+        expire_lease(job)
+        relay.sweep()
+        assert leases.claim(job.pk)
+        raise GiveUp("no")
+
+    work.act = act
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, work.dead) == (JobState.RUNNING, 2, [])
+
+
+def test_a_commit_locks_the_jobs_row(work):
+    job = add()
+
+    def act(**_):
+        with CaptureQueriesContext(connection) as captured, jobs.commit():
+            pass
+        assert any("FOR NO KEY UPDATE" in query["sql"] for query in captured)
+
+    work.act = act
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert job.last_error == ""
+    assert job.state == JobState.DONE
+
+
+def test_a_commit_outside_a_job_is_a_plain_transaction():
+    with jobs.commit():
+        assert jobs.current_attempt() == 0

@@ -1,0 +1,76 @@
+"""The relay: what is due is dispatched once, and again if the message is lost."""
+
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.db.models.functions import Now
+
+from chatplatform.jobs import leases, relay
+from chatplatform.models import Job, JobState
+from chatplatform.testing import at_once
+from chatplatform.tests.job_work import NAME, add, expire_lease
+
+# Claims and leases compare with the database's clock, which stands still in one transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work):
+    bad, good = add(number=1), add(number=2)
+    for job in (bad, good):
+        assert leases.claim(job.pk)
+    expire_lease(good)
+    Job.objects.filter(pk=bad.pk).update(lease_until=Now() - timedelta(minutes=1), attempts=3)
+    with mock.patch.object(work, "dead", None):  # on_dead raises
+        relay.sweep()
+    good.refresh_from_db()
+    assert good.state == JobState.QUEUED
+
+
+def test_a_job_with_a_valid_lease_is_not_swept(work):
+    job = add()
+    leases.claim(job.pk)
+    assert relay.sweep() == 0
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+
+
+def test_a_job_is_dispatched_once(work):
+    job = add()
+    assert relay.take_due() == [(job.pk, NAME)]
+    assert relay.take_due() == []
+
+
+def test_a_lost_message_is_dispatched_again_ever_later(work):
+    job = add()
+    relay.take_due()
+    for dispatches, seconds in ((1, 11), (2, 21)):
+        job.refresh_from_db()
+        assert job.dispatches == dispatches
+        Job.objects.update(dispatched_at=Now() - timedelta(seconds=seconds - 3))
+        assert relay.take_due() == []
+        Job.objects.update(dispatched_at=Now() - timedelta(seconds=seconds))
+        assert len(relay.take_due()) == 1
+
+
+def test_after_a_broker_restart_everything_is_dispatched_again(work):
+    add()
+    add()
+    relay.take_due()
+    assert relay.forget_dispatches() == 2
+    assert len(relay.take_due()) == 2
+
+
+def test_two_relays_never_take_the_same_job(work):
+    for _ in range(60):
+        add()
+
+    def take_all():
+        taken = []
+        while due := relay.take_due(7):
+            taken += [pk for pk, _ in due]
+        return taken
+
+    first, second = at_once(take_all, take_all)
+    assert len(first) + len(second) == 60
+    assert not set(first) & set(second)
