@@ -153,7 +153,7 @@ class PagesOfWebUrl(ReadOnlyInline):
         return page.shown_reason or "–"  # type: ignore[attr-defined]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebPage]:
-        return web_urls.shown(super().get_queryset(request))
+        return web_urls.with_shown_status(super().get_queryset(request))
 
 
 @admin.register(WebUrl)
@@ -170,7 +170,7 @@ class WebUrlAdmin(ReadOnlyAdmin):
     inlines = (PagesOfWebUrl,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebUrl]:
-        return web_urls.counted(super().get_queryset(request))
+        return web_urls.with_page_counts(super().get_queryset(request))
 
     @display(description="Status", ordering="status", label=COLORS)
     def shown_status(self, web_url: WebUrl) -> str:

@@ -1,4 +1,4 @@
-"""The picture above the chat: checked, drawn anew, served under a name that cannot be guessed."""
+"""The picture above the chat: checked, re-encoded and served under a random name."""
 
 import re
 from pathlib import Path
@@ -27,37 +27,37 @@ _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
 
 
 def upload(
-    bot: Bot, *, given: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
+    bot: Bot, *, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
 ) -> BannerUploadResponseDto:
-    """Give the bot a new banner; the one before goes."""
-    drawn = _drawn(given.file)
-    stored = media.store("banners", ContentFile(drawn.data), suffix=_SUFFIXES[drawn.mime_type])
+    """Replace the bot's banner."""
+    image = _reencoded(body.file)
+    stored = media.store("banners", ContentFile(image.data), suffix=_SUFFIXES[image.mime_type])
     try:
         _set(
             bot,
             banner=stored,
-            banner_mime_type=drawn.mime_type,
-            banner_width=drawn.width,
-            banner_height=drawn.height,
-            banner_size_bytes=len(drawn.data),
-            banner_link=given.link,
-            banner_alt=" ".join(given.alt.split()),
+            banner_mime_type=image.mime_type,
+            banner_width=image.width,
+            banner_height=image.height,
+            banner_size_bytes=len(image.data),
+            banner_link=body.link,
+            banner_alt=" ".join(body.alt.split()),
         )
     except BaseException:
         default_storage.delete(stored)
         raise
     return BannerUploadResponseDto(
         url=_url(stored),
-        mime_type=drawn.mime_type,
-        width=drawn.width,
-        height=drawn.height,
-        size_bytes=len(drawn.data),
+        mime_type=image.mime_type,
+        width=image.width,
+        height=image.height,
+        size_bytes=len(image.data),
     )
 
 
 def _set(bot: Bot, **fields: Any) -> None:
     with transaction.atomic():
-        # Two uploads at once: the later one sees, and removes, what the earlier one stored.
+        # Of two concurrent uploads, the later one sees and removes the file of the earlier.
         locked = bots.lock(bot)
         media.remove_later(bot.client_id, [locked.banner.name])
         for name, value in fields.items():
@@ -65,7 +65,7 @@ def _set(bot: Bot, **fields: Any) -> None:
         locked.save(update_fields=[*fields, "updated_at"])
 
 
-def _drawn(file: Any) -> picture.Picture:
+def _reencoded(file: Any) -> picture.Picture:
     if not isinstance(file, UploadedFile):
         raise Invalid.field("body", "file", msg="Send a file.")
     if (file.size or 0) > MAX_BANNER_BYTES:
@@ -77,13 +77,13 @@ def _drawn(file: Any) -> picture.Picture:
 
 
 def for_bot(bot: Bot) -> BotBannerDto:
-    """The bot's banner; its url is null where it has none."""
-    has_one = bool(bot.banner)
+    """The bot's banner; its url is null if there is none."""
+    has_banner = bool(bot.banner)
     return BotBannerDto(
         bot_id=bot.pk,
-        url=_url(str(bot.banner.name)) if has_one else None,
-        link=(bot.banner_link or None) if has_one else None,
-        alt=(bot.banner_alt or None) if has_one else None,
+        url=_url(str(bot.banner.name)) if has_banner else None,
+        link=(bot.banner_link or None) if has_banner else None,
+        alt=(bot.banner_alt or None) if has_banner else None,
     )
 
 
@@ -92,10 +92,12 @@ def _url(name: str) -> str:
 
 
 def stored(name: str) -> tuple[Path, str] | None:
-    """Where a banner's file lies, and its type; None for whatever is not a banner's name."""
-    found = _NAME.fullmatch(name)
-    if found is None:
+    """Path and type of a banner's file; None if there is no such banner."""
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
     path = Path(default_storage.path(f"banners/{name}"))
-    mime_type = next(kind for kind, suffix in _SUFFIXES.items() if suffix == found.group(1))
+    mime_type = next(
+        mime_type for mime_type, suffix in _SUFFIXES.items() if suffix == match.group(1)
+    )
     return (path, mime_type) if path.is_file() else None

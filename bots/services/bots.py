@@ -1,4 +1,4 @@
-"""Bots: made, changed, found."""
+"""Bots: created, changed, deleted and looked up."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
 
 MAX_BOTS = 200
-# What a request may set; `id` and `api_key` are echoes.
+# Fields that a request may set; `id` and `api_key` only repeat what the server set.
 WRITABLE = frozenset(
     {
         "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
@@ -41,12 +41,12 @@ class BotHasChats(ApiError):
     code, status = "bot_has_chats", 409
     detail = (
         "This bot has conversations, which would be lost with it. Disable the bot instead: people"
-        " then answer, and what was said stays readable."
+        " then answer, and the conversations stay readable."
     )
 
 
-def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
-    """Rows with what `BotDto.from_row` derives from other tables, in the same query."""
+def with_derived_fields(rows: QuerySet[Bot]) -> QuerySet[Bot]:
+    """Annotate the rows with the fields of `BotDto` that come from other tables."""
     now = datetime.now(UTC)
     keys = ApiKey.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now),
@@ -64,12 +64,12 @@ def described(rows: QuerySet[Bot]) -> QuerySet[Bot]:
 
 
 def list_for_client(client: Client) -> QuerySet[Bot]:
-    """The client's bots, described; order and page are the caller's."""
-    return described(Bot.objects.for_client(client))
+    """The client's bots with their derived fields, unordered."""
+    return with_derived_fields(Bot.objects.for_client(client))
 
 
 def get(client: Client, bot_id: int) -> Bot:
-    """One of the client's bots, as its row; 404 where it is not."""
+    """One of the client's bots as a row; 404 if there is none."""
     bot: Bot | None = Bot.objects.for_client(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
@@ -77,7 +77,7 @@ def get(client: Client, bot_id: int) -> Bot:
 
 
 def describe(client: Client, bot_id: int) -> BotDto:
-    """One of the client's bots, as its shape; 404 where it is not."""
+    """One of the client's bots as its shape; 404 if there is none."""
     bot = list_for_client(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
@@ -106,34 +106,34 @@ def any_allows(origin: str) -> bool:
 
 
 def for_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
-    """The bot that a key speaks for; a key of the whole client names one where there are more."""
+    """The bot of a key; for a key that serves several bots `bot_id` must name one."""
     rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
     if bot_id is not None:
         rows = rows.filter(pk=bot_id)
     if key.bot_id:
         rows = rows.filter(pk=key.bot_id)
-    found = list(rows.order_by("pk")[:2])
-    if not found:
+    matches = list(rows.order_by("pk")[:2])
+    if not matches:
         raise NotFound("There is no such bot.")
-    if len(found) > 1:
+    if len(matches) > 1:
         raise Invalid.field(
             "query", "bot_id", msg="This key serves several bots: say which.", type="missing"
         )
-    return found[0]
+    return matches[0]
 
 
-def create(client: Client, *, given: BotDto) -> BotDto:
-    """A new bot; 409 `bot_limit` where the client has its 200."""
-    if given.id is not None:
+def create(client: Client, *, body: BotDto) -> BotDto:
+    """Create a bot; 409 `bot_limit` if the client already has 200."""
+    if body.id is not None:
         raise Invalid.field("body", "id", msg="Set by the server", type="extra_forbidden")
-    if "bot_name" not in given.model_fields_set:
+    if "bot_name" not in body.model_fields_set:
         raise Invalid.field("body", "bot_name", msg="Field required", type="missing")
-    fields = _values(given, WRITABLE)
-    if "default_language" not in given.model_fields_set:
-        fields["default_language"] = _default_language(client, given.languages)
+    fields = _values(body, WRITABLE)
+    if "default_language" not in body.model_fields_set:
+        fields["default_language"] = _default_language(client, body.languages)
     _check_languages(fields["languages"], fields["default_language"])
     with transaction.atomic():
-        # Two requests at once must not both find room for the last bot.
+        # The lock keeps concurrent requests within the limit.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         if Bot.objects.for_client(client).count() >= MAX_BOTS:
             raise BotLimit
@@ -141,13 +141,13 @@ def create(client: Client, *, given: BotDto) -> BotDto:
     return describe(client, bot.pk)
 
 
-def update(bot: Bot, *, given: BotDto) -> BotDto:
-    """Change what the request names and keep the rest."""
-    if "id" in given.model_fields_set and given.id != bot.pk:
+def update(bot: Bot, *, body: BotDto) -> BotDto:
+    """Change the fields that the request names, and keep the others."""
+    if "id" in body.model_fields_set and body.id != bot.pk:
         raise Invalid.field("body", "id", msg="Another bot than the path's.")
-    changes = _values(given, WRITABLE & given.model_fields_set)
+    changes = _values(body, WRITABLE & body.model_fields_set)
     with transaction.atomic():
-        # Locked: languages and their default may arrive in two requests at once.
+        # Locked, since languages and their default may arrive in two concurrent requests.
         current = lock(bot)
         for name, value in changes.items():
             setattr(current, name, value)
@@ -157,7 +157,7 @@ def update(bot: Bot, *, given: BotDto) -> BotDto:
 
 
 def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
-    """Switch a bot off or on; what it is already changes nothing."""
+    """Disable or enable a bot; nothing happens if it is so already."""
     with transaction.atomic():
         changed = (
             Bot.objects.for_client(bot.client)
@@ -175,12 +175,12 @@ def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
 
 
 def delete(bot: Bot, *, by: User) -> None:
-    """Delete a bot and all that it was taught; its keys end, its files go once that is sure.
+    """Delete a bot with its documents and revoke its keys; its files go after the commit.
 
-    409 where it is protected, or has conversations: nothing that was said is ever lost with it.
+    409 if it is protected or has conversations.
     """
     with transaction.atomic():
-        # Locked against everything: a conversation that begins now waits, and finds no bot.
+        # A full lock: a conversation that is created now waits, and then finds no bot.
         locked = Bot.objects.for_client(bot.client).select_for_update().filter(pk=bot.pk).first()
         if locked is None:
             raise NotFound
@@ -203,7 +203,7 @@ def delete(bot: Bot, *, by: User) -> None:
 
 
 def lock(bot: Bot) -> Bot:
-    """The row as it is now, held: the lock of all that hangs on the bot, taken before theirs."""
+    """Lock and return the current row; taken before the locks of anything that belongs to it."""
     locked: Bot | None = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
     if locked is None:
         raise NotFound
@@ -211,9 +211,9 @@ def lock(bot: Bot) -> Bot:
 
 
 def lock_against_deletion(bot: Bot) -> None:
-    """Keep the bot from being deleted until the transaction ends; 404 where it is gone already.
+    """Keep the bot from being deleted until the transaction ends; 404 if it is gone already.
 
-    The foreign key alone would be checked at the commit, when nobody can answer 404 any more.
+    The foreign key alone is checked at the commit, too late to answer 404.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk])
@@ -222,35 +222,35 @@ def lock_against_deletion(bot: Bot) -> None:
 
 
 def bump_knowledge_version(bot_id: int) -> None:
-    """What the bot knows changes with the caller's transaction: indexes are made anew."""
+    """Have indexes rebuilt once the caller's transaction has changed what the bot knows."""
     Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
-def store(bot: Bot, **fields: Any) -> Bot:
-    """Write some columns of a bot that may be gone by now; the row as it then is."""
+def update_columns(bot: Bot, **fields: Any) -> Bot:
+    """Update columns and return the new row; 404 if the bot was deleted meanwhile."""
     rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
     if not rows.update(updated_at=datetime.now(UTC), **fields):
         raise NotFound
     return get(bot.client, bot.pk)
 
 
-def check_languages_of(bot: Bot, texts: Iterable[str], *, at: tuple[str | int, ...]) -> None:
-    """Refuse texts in languages that the bot is not offered in; with no list it takes any."""
-    for code in texts:
+def check_offered_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str | int, ...]) -> None:
+    """Refuse languages that the bot is not offered in; a bot without a list accepts any."""
+    for code in codes:
         if bot.languages and code not in bot.languages:
             raise Invalid.field(*at, code, msg="Not one of the bot's languages.")
 
 
 def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str | None:
-    """The text in a language, its base (`pt` for `pt-BR`), the default; None without any."""
+    """The text in `language`, its base (`pt` for `pt-BR`), the default, or any; else None."""
     for code in (language, language.split("-")[0], default, default.split("-")[0]):
         if texts.get(code):
             return texts[code]
     return next((text for text in texts.values() if text), None)
 
 
-def _values(given: BotDto, names: frozenset[str] | set[str]) -> dict[str, Any]:
-    values = given.model_dump(include=set(names))
+def _values(body: BotDto, names: frozenset[str] | set[str]) -> dict[str, Any]:
+    values = body.model_dump(include=set(names))
     if "bot_icon" in values:
         values["bot_icon"] = values["bot_icon"] or ""
     return values

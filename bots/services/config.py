@@ -1,4 +1,4 @@
-"""What a widget is told about its bot: an allow list, in one language."""
+"""The configuration of a widget: the fields of its bot that are public, in one language."""
 
 import hashlib
 from typing import Any
@@ -12,12 +12,11 @@ from bots.shapes.widget import BotConfigDto, ConfigField, Option
 
 
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
-    """The bot's configuration, its texts in `language` where there are such, else its default's.
+    """The bot's configuration; texts are in `language`, else in the bot's default language.
 
-    A disabled bot is shown like any other, for people answer its chats; whether anything is to be
-    shown at all says `is_visible`.
+    A disabled bot is shown too, since people answer its chats; `is_visible` hides a widget.
     """
-    asked = language or bot.default_language
+    chosen = language or bot.default_language
     banner = banners.for_bot(bot)
     return BotConfigDto.model_construct(
         id=bot.pk,
@@ -26,23 +25,23 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         primary_color=bot.primary_color,
         secondary_color=bot.secondary_color,
         style=BotStyle.model_construct(**bot.style),
-        language=asked,
+        language=chosen,
         default_language=bot.default_language,
         languages=bot.languages,
-        welcome_message=_text(bot, bot.welcome_message, asked),
-        terms=_text(bot, bot.terms, asked),
+        welcome_message=_text(bot, bot.welcome_message, chosen),
+        terms=_text(bot, bot.terms, chosen),
         banner=banner if banner.url else None,
-        sample_questions=welcome.questions(bot, language=asked),
+        sample_questions=welcome.questions(bot, language=chosen),
         attach_enabled=bot.attach_enabled,
         auto_pop_up=bot.auto_pop_up,
         is_fullscreen=bot.is_fullscreen,
         is_visible=bot.is_visible,
-        customer_info_fields=[_field(bot, one, asked) for one in bot.customer_info_fields],
+        customer_info_fields=[_field(bot, field, chosen) for field in bot.customer_info_fields],
     )
 
 
 def etag(config: BotConfigDto) -> str:
-    """A strong validator (RFC 9110, 8.8.3): the same for the same configuration."""
+    """A strong validator (RFC 9110, 8.8.3), equal for equal configurations."""
     body = orjson.dumps(config.model_dump(mode="json"))
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
@@ -57,6 +56,6 @@ def _field(bot: Bot, stored: dict[str, Any], language: str) -> ConfigField:
         label=_text(bot, stored["label"], language) or stored["name"],
         type=stored["type"],
         required=stored["required"],
-        options=[Option.model_construct(**one) for one in stored["options"]],
+        options=[Option.model_construct(**option) for option in stored["options"]],
         ask_before_chat=stored["ask_before_chat"],
     )

@@ -1,4 +1,4 @@
-"""What a bot asks its customers for, and whether an answer is one."""
+"""The fields that a bot asks its customers for, and the check of their answers."""
 
 import math
 import re
@@ -17,12 +17,12 @@ _PHONE = re.compile(r"\+?[0-9][0-9 ().-]{3,28}[0-9]")
 AT = ("body", "customer", "attributes")
 
 
-def update(bot: Bot, *, given: CustomerInfoFields) -> CustomerInfoFields:
-    """Replace what the bot asks for."""
-    for position, field in enumerate(given.fields):
-        bots.check_languages_of(bot, field.label, at=("body", "fields", position, "label"))
-    stored = given.model_dump(mode="json")["fields"]
-    return CustomerInfoFields.from_bot(bots.store(bot, customer_info_fields=stored))
+def update(bot: Bot, *, body: CustomerInfoFields) -> CustomerInfoFields:
+    """Replace the fields that the bot asks for."""
+    for position, field in enumerate(body.fields):
+        bots.check_offered_languages(bot, field.label, at=("body", "fields", position, "label"))
+    stored = body.model_dump(mode="json")["fields"]
+    return CustomerInfoFields.from_bot(bots.update_columns(bot, customer_info_fields=stored))
 
 
 def check(
@@ -32,25 +32,25 @@ def check(
     at: tuple[str, ...] = AT,
     is_partial: bool = True,
 ) -> None:
-    """Refuse attributes that are no answers to a bot's `customer_info_fields`; 422 names each.
+    """Refuse attributes that do not fit the bot's `customer_info_fields`; the 422 names each.
 
-    Attributes that the bot does not ask for are the client's own and pass. Null takes an answer
-    back. With `is_partial` False also what must be answered before a chat has to be there.
+    Attributes that the bot does not ask for are accepted. Null removes an answer. With
+    `is_partial` False, fields that are required before a chat must be there too.
     """
-    wrong: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
     for stored in fields:
         name = stored["name"]
         value = attributes.get(name)
         if value is None or value == "":
             needed = stored.get("required") and (name in attributes or _is_due(stored, is_partial))
-            said = ("missing", "Field required") if needed else None
+            error = ("missing", "Field required") if needed else None
         else:
             problem = _problem(stored, value)
-            said = ("value_error", problem) if problem else None
-        if said:
-            wrong.append({"loc": [*at, name], "msg": said[1], "type": said[0]})
-    if wrong:
-        raise Invalid(wrong)
+            error = ("value_error", problem) if problem else None
+        if error:
+            errors.append({"loc": [*at, name], "msg": error[1], "type": error[0]})
+    if errors:
+        raise Invalid(errors)
 
 
 def _is_due(stored: Mapping[str, Any], is_partial: bool) -> bool:  # noqa: FBT001
@@ -58,7 +58,7 @@ def _is_due(stored: Mapping[str, Any], is_partial: bool) -> bool:  # noqa: FBT00
 
 
 def _problem(stored: Mapping[str, Any], value: Any) -> str | None:
-    """Why a value is no answer, in a sentence; None where it is one."""
+    """What is wrong with a value, as a sentence; None if it is valid."""
     kind = stored["type"]
     if kind == "number":
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -81,7 +81,7 @@ def _problem(stored: Mapping[str, Any], value: Any) -> str | None:
 
 def _is_date(value: str) -> bool:
     try:
-        # The basic form 20261121 is a date to the parser as well, but not to a reader.
+        # The parser accepts the form 20261121 too; we do not.
         return date.fromisoformat(value).isoformat() == value
     except ValueError:
         return False

@@ -258,7 +258,7 @@ def run_approved(row: FunctionCall, subject: Subject, *, seconds: float) -> Func
 
 def _send(row: FunctionCall, function: Function, subject: Subject, *, seconds_left: float) -> None:
     """One exchange with the function's server, and what came of it."""
-    secrets = functions.secrets_of(function)
+    secrets = functions.secret_headers(function)
     is_get = function.method == "GET"
     if seconds_left <= 0:
         _record(row, CallStatus.REFUSED, error="No time was left for the call.")

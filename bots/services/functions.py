@@ -1,4 +1,4 @@
-"""What a bot may call: read, and replaced as a whole."""
+"""The functions that a bot may call: read, and replaced as a whole."""
 
 import json
 from typing import Any
@@ -22,39 +22,38 @@ def describe(bot: Bot) -> FunctionCallingConfigDTO:
     rows = Function.objects.filter(bot=bot).order_by("position")
     return FunctionCallingConfigDTO.from_row(
         FunctionCalling.objects.filter(bot=bot).first(),
-        [FunctionDTO.from_row(row, sorted(secrets_of(row))) for row in rows],
+        [FunctionDTO.from_row(row, sorted(secret_headers(row))) for row in rows],
         unavailable_reason=engines.why_no_functions(bot.client, bot),
     )
 
 
 def find(bot: Bot, name: str) -> Function | None:
-    """A function that the bot may call now; None where there is none, or calling is off."""
+    """The function of this name; None if there is none or function calling is off."""
     rows = Function.objects.filter(bot=bot, bot__function_calling__is_enabled=True, name=name)
     return rows.first()
 
 
-def secrets_of(function: Function) -> dict[str, str]:
-    """Secret header names to their values."""
-    found: dict[str, str] = json.loads(function.secret_headers)
-    return found
+def secret_headers(function: Function) -> dict[str, str]:
+    """Names and values of the secret headers."""
+    headers: dict[str, str] = json.loads(function.secret_headers)
+    return headers
 
 
-def replace(bot: Bot, *, given: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
-    """Store the whole configuration anew; secrets that are left out stay with their name."""
-    for place, one in enumerate(given.functions):
-        _check(place, one)
-    # Names are resolved before the transaction: that may take seconds.
-    _check_destinations(given.functions)
+def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
+    """Replace the whole configuration; secret headers that are left out stay with their name."""
+    for position, function in enumerate(body.functions):
+        _check(position, function)
+    # Host names are resolved before the transaction, since that may take seconds.
+    _check_destinations(body.functions)
     with transaction.atomic():
-        # The bot's row is the lock of its configuration.
         bots.lock(bot)
-        changes = _replace_functions(bot, given.functions)
+        changes = _replace_functions(bot, body.functions)
         FunctionCalling.objects.update_or_create(
             bot=bot,
             defaults={
                 "client_id": bot.client_id,
-                "is_enabled": given.is_enabled,
-                "max_calls_per_reply": given.max_calls_per_reply,
+                "is_enabled": body.is_enabled,
+                "max_calls_per_reply": body.max_calls_per_reply,
             },
         )
         audit.record(
@@ -62,93 +61,107 @@ def replace(bot: Bot, *, given: FunctionCallingConfigDTO, by: User) -> FunctionC
             "function_calling.updated",
             by=by,
             subject=f"bot:{bot.pk}",
-            changes={"is_enabled": given.is_enabled, **changes},
+            changes={"is_enabled": body.is_enabled, **changes},
         )
     return describe(bot)
 
 
-def _replace_functions(bot: Bot, given: list[FunctionDTO]) -> dict[str, list[str]]:
-    known = {row.name: row for row in Function.objects.filter(bot=bot)}
-    wanted = {one.name for one in given}
-    Function.objects.filter(bot=bot).exclude(name__in=wanted).delete()
-    for place, one in enumerate(given):
-        row = known.get(one.name) or Function(client_id=bot.client_id, bot=bot, name=one.name)
-        row.secret_headers = json.dumps(_secrets(place, one, known.get(one.name)))
-        _fill(row, one, place)
+def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:
+    existing = {row.name: row for row in Function.objects.filter(bot=bot)}
+    names = {function.name for function in functions}
+    Function.objects.filter(bot=bot).exclude(name__in=names).delete()
+    for position, function in enumerate(functions):
+        name = function.name
+        row = existing.get(name) or Function(client_id=bot.client_id, bot=bot, name=name)
+        row.secret_headers = json.dumps(
+            _merged_secret_headers(position, function, existing.get(name))
+        )
+        _fill(row, function, position)
         row.save()
     return {
-        "added": sorted(wanted - set(known)),
-        "kept": sorted(wanted & set(known)),
-        "removed": sorted(set(known) - wanted),
-        "secrets_replaced": sorted(one.name for one in given if one.secret_headers is not None),
+        "added": sorted(names - set(existing)),
+        "kept": sorted(names & set(existing)),
+        "removed": sorted(set(existing) - names),
+        "secrets_replaced": sorted(
+            function.name for function in functions if function.secret_headers is not None
+        ),
     }
 
 
-def _secrets(place: int, one: FunctionDTO, known: Function | None) -> dict[str, str]:
-    """The secret headers to store; a secret never follows an address to another host."""
-    if one.secret_headers is not None:
-        kept = one.secret_headers
+def _merged_secret_headers(
+    position: int, function: FunctionDTO, existing: Function | None
+) -> dict[str, str]:
+    """The secret headers to store; stored ones are never sent to another host."""
+    if function.secret_headers is not None:
+        headers = function.secret_headers
+    elif existing is None:
+        headers = {}
     else:
-        kept = secrets_of(known) if known else {}
-        if kept and known and rendering.origin(known.url) != rendering.origin(one.http.url):
-            raise _wrong(
-                place, "secret_headers",
+        headers = secret_headers(existing)
+        if headers and rendering.origin(existing.url) != rendering.origin(function.http.url):
+            raise _invalid(
+                position, "secret_headers",
                 msg="The address has another host: give the secret headers again, or {}.",
             )  # fmt: skip
-    if {name.lower() for name in kept} & {name.lower() for name in one.http.headers}:
-        raise _wrong(place, "secret_headers", msg="A header cannot be both secret and not.")
-    return kept
+    if {name.lower() for name in headers} & {name.lower() for name in function.http.headers}:
+        raise _invalid(position, "secret_headers", msg="A header cannot be both secret and not.")
+    return headers
 
 
-def _fill(row: Function, one: FunctionDTO, place: int) -> None:
-    row.description = one.description
-    row.parameters = one.parameters
-    row.method = one.http.method
-    row.url = one.http.url
-    row.headers = one.http.headers
-    row.timeout_seconds = one.http.timeout_seconds
-    row.body_template = one.http.body_template
-    row.requires_approval = one.requires_approval
-    row.position = place
+def _fill(row: Function, function: FunctionDTO, position: int) -> None:
+    row.description = function.description
+    row.parameters = function.parameters
+    row.method = function.http.method
+    row.url = function.http.url
+    row.headers = function.http.headers
+    row.timeout_seconds = function.http.timeout_seconds
+    row.body_template = function.http.body_template
+    row.requires_approval = function.requires_approval
+    row.position = position
 
 
-def _check(place: int, one: FunctionDTO) -> None:
-    """What can be said of a function without the network; raises Invalid."""
+def _check(position: int, function: FunctionDTO) -> None:
+    """Check all that needs no network; raises Invalid."""
     try:
-        arguments.check_schema(one.parameters)
+        arguments.check_schema(function.parameters)
     except arguments.WrongSchema as error:
-        raise _wrong(place, "parameters", msg=str(error)) from error
-    known = set(one.parameters.get("properties", ()))
-    if known & rendering.BOUND:
-        name = sorted(known & rendering.BOUND)[0]
-        raise _wrong(place, "parameters", msg=f"{name} is filled in by the platform")
-    _check_names(place, "url", known, lambda: rendering.url_names(one.http.url))
-    if not one.http.body_template:
+        raise _invalid(position, "parameters", msg=str(error)) from error
+    names = set(function.parameters.get("properties", ()))
+    if names & rendering.BOUND:
+        name = sorted(names & rendering.BOUND)[0]
+        raise _invalid(position, "parameters", msg=f"{name} is filled in by the platform")
+    _check_names(position, "url", names, lambda: rendering.url_names(function.http.url))
+    if not function.http.body_template:
         return
-    if one.http.method in _BODILESS:
-        raise _wrong(place, "http", "body_template", msg="GET and DELETE send no body")
+    if function.http.method in _BODILESS:
+        raise _invalid(position, "http", "body_template", msg="GET and DELETE send no body")
     _check_names(
-        place, "body_template", known, lambda: rendering.read_body(one.http.body_template).names
+        position,
+        "body_template",
+        names,
+        lambda: rendering.read_body(function.http.body_template).names,
     )
 
 
-def _check_names(place: int, field: str, known: set[str], read: Any) -> None:
+def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
     try:
-        unknown = read() - known - rendering.BOUND
+        unknown = read() - names - rendering.BOUND
     except rendering.WrongTemplate as error:
-        raise _wrong(place, "http", field, msg=str(error)) from error
+        raise _invalid(position, "http", field, msg=str(error)) from error
     if unknown:
         name = sorted(unknown)[0]
-        raise _wrong(place, "http", field, msg=f"{name} is not among the parameters' properties")
+        raise _invalid(
+            position, "http", field, msg=f"{name} is not among the parameters' properties"
+        )
 
 
-def _check_destinations(given: list[FunctionDTO]) -> None:
-    for place, one in enumerate(given):
+def _check_destinations(functions: list[FunctionDTO]) -> None:
+    for position, function in enumerate(functions):
         try:
-            egress.check_url(rendering.sample_url(one.http.url), purpose="function")
+            egress.check_url(rendering.sample_url(function.http.url), purpose="function")
         except egress.EgressError as error:
-            raise _wrong(place, "http", "url", msg=str(error)) from error
+            raise _invalid(position, "http", "url", msg=str(error)) from error
 
 
-def _wrong(place: int, *field: str, msg: str) -> Invalid:
-    return Invalid.field("body", "functions", place, *field, msg=msg)
+def _invalid(position: int, *field: str, msg: str) -> Invalid:
+    return Invalid.field("body", "functions", position, *field, msg=msg)

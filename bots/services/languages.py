@@ -6,7 +6,7 @@ from identity.models import ApiKey, Client
 
 
 def for_client(client: Client) -> BotLanguageConfigDto:
-    """All languages of the client's bots that are not disabled; the default is the client's."""
+    """The languages of all enabled bots of the client; the default is the client's."""
     rows = Bot.objects.for_client(client).filter(is_disabled=False)
     codes = {
         code
@@ -17,7 +17,7 @@ def for_client(client: Client) -> BotLanguageConfigDto:
 
 
 def for_key(key: ApiKey) -> BotLanguageConfigDto:
-    """The languages of the key's bot; of all the client's bots for a key that serves them all."""
+    """The languages of the key's bot, or of all bots if the key serves them all."""
     bot: Bot | None = Bot.objects.for_client(key.client).filter(pk=key.bot_id).first()
     if bot is None:
         return for_client(key.client)

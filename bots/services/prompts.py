@@ -9,49 +9,49 @@ from chatplatform.api.errors import NotFound
 from identity.models import User
 
 
-def create(bot: Bot, *, given: PromptDto, by: User | None) -> Prompt:
-    """A new current version; the ones before it stay."""
+def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
+    """Store a new version and make it current; earlier versions stay."""
     fields = {
-        "content": given.content,
-        "tone": given.tone or "",
-        "language": given.language or "",
-        "model": given.model or "",
-        "temperature": given.temperature,
+        "content": body.content,
+        "tone": body.tone or "",
+        "language": body.language or "",
+        "model": body.model or "",
+        "temperature": body.temperature,
     }
     with transaction.atomic():
-        # The bot's row is the lock of its prompts: two new versions get two numbers.
+        # The bot's lock gives concurrent versions different numbers.
         locked = bots.lock(bot)
-        newest = Prompt.objects.filter(bot=locked).order_by("-version").first()
+        latest = Prompt.objects.filter(bot=locked).order_by("-version").first()
         Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
-        made = Prompt.objects.create(
+        prompt = Prompt.objects.create(
             client_id=locked.client_id,
             bot=locked,
-            version=newest.version + 1 if newest else 1,
+            version=latest.version + 1 if latest else 1,
             created_by=by,
             **fields,
         )
-    # Read again: the database set its time.
-    return Prompt.objects.get(pk=made.pk)
+    # Read again, with the time that the database has set.
+    return Prompt.objects.get(pk=prompt.pk)
 
 
 def find_current(bot_id: int) -> Prompt | None:
-    """The bot's instructions, or None before the first."""
+    """The bot's current prompt; None if it has none."""
     return Prompt.objects.filter(bot_id=bot_id, is_current=True).first()
 
 
 def get_current(bot: Bot) -> Prompt:
-    """The bot's instructions; 404 before the first."""
-    found = find_current(bot.pk)
-    if found is None:
+    """The bot's current prompt; 404 if it has none."""
+    prompt = find_current(bot.pk)
+    if prompt is None:
         raise NotFound("This bot has no prompt yet.")
-    return found
+    return prompt
 
 
 def get_version(bot: Bot, *, version: int) -> Prompt:
-    """One version of the bot's instructions, current or not; 404 where it never was."""
-    found: Prompt | None = (
+    """One version of the bot's prompt, current or not; 404 if there is none."""
+    prompt: Prompt | None = (
         Prompt.objects.for_client(bot.client).filter(bot=bot, version=version).first()
     )
-    if found is None:
+    if prompt is None:
         raise NotFound("This bot has no such version of its prompt.")
-    return found
+    return prompt

@@ -1,4 +1,4 @@
-"""Web addresses that a bot learns from: added, changed, forgotten, read again in time."""
+"""Web addresses that a bot is trained on: created, changed, deleted, crawled again when due."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from identity.services import audit
 
 MAX_WEB_URLS = 50
 FINISHED = (WebUrlStatus.TRAINED, WebUrlStatus.FAILED)
-# Addresses that one round of the schedule queues; the rest has its turn in the next.
+# Addresses that one round of the schedule queues; the next round queues the rest.
 MAX_DUE = 500
 
 
@@ -37,90 +37,92 @@ class WebUrlExists(ApiError):
 # --- read ---------------------------------------------------------------------------------------
 
 
-def _in_status(page: str = "") -> dict[str, Q]:
-    """What pages are shown as, by how their documents are; `page` leads from a row to them."""
-    taken = Q(**{f"{page}status__in": [PageStatus.TRAINED, PageStatus.UNCHANGED]})
+def _status_conditions(page: str = "") -> dict[str, Q]:
+    """Conditions for each status that is shown; `page` is the lookup path to the page."""
+    stored = Q(**{f"{page}status__in": [PageStatus.TRAINED, PageStatus.UNCHANGED]})
     document = f"{page}document__status"
     waiting = [DocumentStatus.QUEUED, DocumentStatus.TRAINING]
-    learned = Q(**{document: DocumentStatus.TRAINED})
+    is_trained = Q(**{document: DocumentStatus.TRAINED})
     return {
-        "training": taken & Q(**{f"{document}__in": waiting}),
-        "trained": Q(**{f"{page}status": PageStatus.TRAINED}) & learned,
-        "unchanged": Q(**{f"{page}status": PageStatus.UNCHANGED}) & learned,
+        "training": stored & Q(**{f"{document}__in": waiting}),
+        "trained": Q(**{f"{page}status": PageStatus.TRAINED}) & is_trained,
+        "unchanged": Q(**{f"{page}status": PageStatus.UNCHANGED}) & is_trained,
         "refused": Q(**{f"{page}status": PageStatus.REFUSED}),
         "failed": Q(**{f"{page}status": PageStatus.FAILED})
-        | taken & Q(**{document: DocumentStatus.FAILED}),
+        | stored & Q(**{document: DocumentStatus.FAILED}),
     }
 
 
-def shown(pages: QuerySet[WebPage]) -> QuerySet[WebPage]:
-    """Pages with `shown_status` and `shown_reason`, those with a reason first."""
-    status = [When(condition, then=Value(name)) for name, condition in _in_status().items()]
+def with_shown_status(pages: QuerySet[WebPage]) -> QuerySet[WebPage]:
+    """Annotate pages with `shown_status` and `shown_reason`; those with a reason come first."""
+    status = [When(condition, then=Value(name)) for name, condition in _status_conditions().items()]
     reason = When(reason="", document__status=DocumentStatus.FAILED, then="document__error_code")
-    # By the alphabet: failed, refused, trained, training, unchanged.
+    # Alphabetical order: failed, refused, trained, training, unchanged.
     return pages.annotate(
         shown_status=Case(*status, default="status", output_field=CharField()),
         shown_reason=Case(reason, default="reason", output_field=CharField()),
     ).order_by("shown_status", "id")
 
 
-def counted(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Rows with how many pages they have of each status."""
+def with_page_counts(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
+    """Annotate the rows with the number of their pages in each status."""
     counts = {
         f"{name}_pages": Count("pages", filter=condition)
-        for name, condition in _in_status("pages__").items()
+        for name, condition in _status_conditions("pages__").items()
     }
     return rows.annotate(**counts)
 
 
-def described(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Rows with all that `WebUrlDto.from_row` shows, in two queries however many rows there are."""
-    pages = shown(WebPage.objects.all())[:MAX_SHOWN_PAGES]
-    return counted(rows).prefetch_related(Prefetch("pages", queryset=pages, to_attr="shown_pages"))
+def with_pages(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
+    """Rows with the pages and counts that `WebUrlDto.from_row` shows; two queries in all."""
+    pages = with_shown_status(WebPage.objects.all())[:MAX_SHOWN_PAGES]
+    return with_page_counts(rows).prefetch_related(
+        Prefetch("pages", queryset=pages, to_attr="shown_pages")
+    )
 
 
 def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
-    """The bot's addresses, described; order and page are the caller's."""
-    return described(WebUrl.objects.filter(bot=bot))
+    """The bot's addresses with their pages, unordered."""
+    return with_pages(WebUrl.objects.filter(bot=bot))
 
 
 # --- write --------------------------------------------------------------------------------------
 
 
-def add(bot: Bot, *, given: WebUrlDto) -> WebUrlDto:
-    """A new address, queued to be crawled; 409 for one too many, or one that is there."""
-    if "url" not in given.model_fields_set:
+def create(bot: Bot, *, body: WebUrlDto) -> WebUrlDto:
+    """Create an address and queue its crawl; 409 if it exists or there are too many."""
+    if "url" not in body.model_fields_set:
         raise Invalid.field("body", "url", msg="Field required", type="missing")
-    url = _checked(given.url)
+    url = _normalized(body.url)
     with transaction.atomic():
-        # Two requests at once must not both find room for the last one.
+        # The lock keeps concurrent requests within the limit.
         bots.lock(bot)
         existing = WebUrl.objects.filter(bot=bot)
         if existing.filter(url=url).exists():
             raise WebUrlExists
         if existing.count() >= MAX_WEB_URLS:
             raise WebUrlLimit
-        made = WebUrl.objects.create(
+        row = WebUrl.objects.create(
             client_id=bot.client_id,
             bot=bot,
             url=url,
-            crawl_depth=given.crawl_depth,
-            refresh_hours=given.refresh_hours,
+            crawl_depth=body.crawl_depth,
+            refresh_hours=body.refresh_hours,
         )
-        _enqueue(made)
-    return describe(made)
+        _enqueue(row)
+    return describe(row)
 
 
-def update(bot: Bot, *, web_url_id: int, given: WebUrlDto) -> WebUrlDto:
-    """Change what the request names; another address or depth is crawled at once."""
-    changes: dict[str, Any] = given.model_dump(
-        include={"url", "crawl_depth", "refresh_hours"} & given.model_fields_set
+def update(bot: Bot, *, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
+    """Change the fields that the request names; a new address or depth is crawled at once."""
+    changes: dict[str, Any] = body.model_dump(
+        include={"url", "crawl_depth", "refresh_hours"} & body.model_fields_set
     )
     if "url" in changes:
-        # Before the lock: names are resolved, which may take seconds.
+        # Before the lock, since resolving the host name may take seconds.
         if not WebUrl.objects.filter(bot=bot, pk=web_url_id).exists():
             raise NotFound
-        changes["url"] = _checked(given.url)
+        changes["url"] = _normalized(body.url)
     with transaction.atomic():
         row = WebUrl.objects.select_for_update(no_key=True).filter(bot=bot, pk=web_url_id).first()
         if row is None:
@@ -129,16 +131,12 @@ def update(bot: Bot, *, web_url_id: int, given: WebUrlDto) -> WebUrlDto:
             pk=row.pk
         ):
             raise WebUrlExists
-        is_other = any(changes.get(name, was) != was for name, was in _subject(row).items())
+        scope = {"url": row.url, "crawl_depth": row.crawl_depth}
+        scope_changed = any(changes.get(name, value) != value for name, value in scope.items())
         _apply(row, changes)
-        if is_other:
+        if scope_changed:
             crawl_again(row, even_if_busy=True)
     return describe(row)
-
-
-def _subject(row: WebUrl) -> dict[str, Any]:
-    """What a crawl goes by."""
-    return {"url": row.url, "crawl_depth": row.crawl_depth}
 
 
 def _apply(row: WebUrl, changes: dict[str, Any]) -> None:
@@ -150,25 +148,25 @@ def _apply(row: WebUrl, changes: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             row.save(update_fields=list(changes))
-    except IntegrityError as exc:  # the same address was written by another request meanwhile
+    except IntegrityError as exc:  # Another request stored the same address meanwhile.
         raise WebUrlExists from exc
 
 
 def describe(row: WebUrl) -> WebUrlDto:
-    """One address as the API shows it; 404 where it went away meanwhile."""
-    found = described(WebUrl.objects.filter(pk=row.pk)).first()
-    if found is None:
+    """An address as its shape; 404 if it was deleted meanwhile."""
+    current = with_pages(WebUrl.objects.filter(pk=row.pk)).first()
+    if current is None:
         raise NotFound
-    return WebUrlDto.from_row(found)
+    return WebUrlDto.from_row(current)
 
 
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
-    """Queue a crawl; False where one is waiting or running (which `even_if_busy` ends)."""
+    """Queue a crawl; False if one is queued or running, which `even_if_busy` replaces."""
     with transaction.atomic():
-        idle = WebUrl.objects.filter(pk=row.pk)
+        rows = WebUrl.objects.filter(pk=row.pk)
         if not even_if_busy:
-            idle = idle.filter(status__in=FINISHED)
-        queued = idle.update(
+            rows = rows.filter(status__in=FINISHED)
+        queued = rows.update(
             status=WebUrlStatus.QUEUED,
             progress=0,
             error_code="",
@@ -181,22 +179,22 @@ def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
 
 
 def crawl_due() -> int:
-    """Queue what is due by the schedule; each once, however often this runs."""
+    """Queue the addresses that are due; each once, however often this runs."""
     due = WebUrl.objects.filter(next_fetch_at__lte=timezone.now(), status__in=FINISHED)
     return sum(crawl_again(row) for row in due.order_by("next_fetch_at")[:MAX_DUE])
 
 
 def next_fetch(row: WebUrl, *, after: datetime | None = None) -> datetime | None:
-    """When the schedule reads an address again; None: never."""
+    """When an address is due to be crawled again; None: never."""
     if row.refresh_hours is None:
         return None
     return (after or row.last_fetched_at or timezone.now()) + timedelta(hours=row.refresh_hours)
 
 
 def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
-    """Forget an address and every page that the bot knew from it; a running crawl stops."""
+    """Delete an address with its pages and their documents; a running crawl stops."""
     with transaction.atomic():
-        # First the bot, then what hangs on it: the order in which training locks them too.
+        # First the bot, then the address: crawling locks them in the same order.
         bots.lock(bot)
         row = WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id).first()
         if row is None:
@@ -215,20 +213,20 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
         media.remove_later(bot.client_id, names)
 
 
-def _checked(url: str) -> str:
-    """The address normalized; 422 for one that is none, or that we do not go to."""
+def _normalized(url: str) -> str:
+    """Normalize an address; 422 if it is none, or not allowed."""
     try:
         egress.check_url(url, purpose="crawl")
     except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=egress.REFUSAL) from exc
-    found = addresses.normalized(url)
-    if found is None:
+    normalized = addresses.normalized(url)
+    if normalized is None:
         raise Invalid.field("body", "url", msg="Must be a http or https address.")
-    return found
+    return normalized
 
 
 def is_waiting(row: WebUrl) -> bool:
-    """Whether a crawl is queued, beside one that may be running."""
+    """Whether a crawl is queued, in addition to one that may be running."""
     return Job.objects.filter(
         name="bots.crawl_web_url", dedupe_key=f"web_url:{row.pk}", state=JobState.QUEUED
     ).exists()
@@ -239,7 +237,7 @@ def _enqueue(row: WebUrl) -> None:
         "bots.crawl_web_url",
         client_id=row.client_id,
         dedupe_key=f"web_url:{row.pk}",
-        # One crawl an address at a time.
+        # An address is crawled by one worker at a time.
         ordering_key=f"web_url:{row.pk}",
         web_url_id=row.pk,
     )

@@ -1,4 +1,4 @@
-"""What a bot says first, and the questions that it offers."""
+"""A bot's welcome message and the sample questions that its widget offers."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,36 +17,38 @@ from chatplatform.api.errors import Invalid
 from identity.models import User
 from identity.services import audit
 
-# Questions that are offered from the documents, and how many passages are looked at for them.
-MAX_FOUND, _PASSAGES = 6, 300
-# Whoever trains a bot sees its new questions at once (the key holds the version of the knowledge);
-# what expires is offered this long at most (seconds).
-_KEPT_SECONDS = 60
+# How many questions are taken from the documents, and from how many passages at most.
+MAX_EXTRACTED, _PASSAGES = 6, 300
+# Questions of an expired document are offered at most this long. New training counts at once,
+# since the cache key holds the version of the knowledge.
+_CACHE_SECONDS = 60
 _MARKS = ("?", "？", "؟")
 _LEADING = re.compile(r"^(?:[-*•–·▪◦#>|\s]+|(?:Q|q|Question)\s*[:.]\s*|\(?\d{1,3}[.)]\s+)+")
-_FEWEST_WORDS, _MOST_CHARACTERS = 3, 120
+_MIN_WORDS, _MAX_CHARACTERS = 3, 120
 
 
-def update_messages(bot: Bot, *, given: WelcomeMessages) -> WelcomeMessages:
-    """Replace the bot's first words."""
-    bots.check_languages_of(bot, given.messages, at=("body", "messages"))
-    stored = bots.store(bot, welcome_message=given.messages)
+def update_messages(bot: Bot, *, body: WelcomeMessages) -> WelcomeMessages:
+    """Replace the bot's welcome messages."""
+    bots.check_offered_languages(bot, body.messages, at=("body", "messages"))
+    stored = bots.update_columns(bot, welcome_message=body.messages)
     return WelcomeMessages.model_construct(messages=stored.welcome_message)
 
 
 def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
-    """What the widget offers: written questions, else some from what the bot is trained on.
+    """The written questions, else some from the bot's documents.
 
-    Without a language: every written one, whatever its language.
+    Without a language: the written questions of every language.
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
-    asked = language or bot.default_language
-    written = list(rows if language is None else _in_language(rows, asked))
+    chosen = language or bot.default_language
+    written = list(rows if language is None else _in_language(rows, chosen))
     if written:
         return [SampleQuestionDto.from_row(row) for row in written]
     return [
-        SampleQuestionDto.model_construct(id=None, question=text, language=asked, position=position)
-        for position, text in enumerate(_known(bot, asked))
+        SampleQuestionDto.model_construct(
+            id=None, question=text, language=chosen, position=position
+        )
+        for position, text in enumerate(_document_questions(bot, chosen))
     ]
 
 
@@ -55,83 +57,83 @@ def _in_language(rows: QuerySet[SampleQuestion], language: str) -> QuerySet[Samp
     return own if own.exists() else rows.filter(language=language.split("-")[0])
 
 
-def replace_questions(bot: Bot, *, given: SampleQuestions, by: User) -> list[SampleQuestionDto]:
-    """Write the questions that the widget offers, in place of those before."""
+def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[SampleQuestionDto]:
+    """Replace the written questions."""
     rows = [
         SampleQuestion(
             client_id=bot.client_id,
             bot=bot,
-            question=" ".join(one.question.split()),
-            language=one.language or bot.default_language,
+            question=" ".join(item.question.split()),
+            language=item.language or bot.default_language,
             position=position,
         )
-        for position, one in enumerate(given.questions)
+        for position, item in enumerate(body.questions)
     ]
     for row in rows:
         at = ("body", "questions", row.position, "language")
-        bots.check_languages_of(bot, [row.language], at=at)
-    _check_doubles(rows)
+        bots.check_offered_languages(bot, [row.language], at=at)
+    _check_duplicates(rows)
     with transaction.atomic():
-        # Two lists written at once must not be mixed.
+        # The lock keeps concurrent lists from being mixed.
         bots.lock(bot)
         SampleQuestion.objects.for_client(bot.client).filter(bot=bot).delete()
-        made = SampleQuestion.objects.bulk_create(rows)
+        created = SampleQuestion.objects.bulk_create(rows)
         audit.record(
             bot.client_id,
             "sample_questions.replaced",
             by=by,
             subject=f"bot:{bot.pk}",
-            changes={"count": len(made)},
+            changes={"count": len(created)},
         )
-    return [SampleQuestionDto.from_row(row) for row in made]
+    return [SampleQuestionDto.from_row(row) for row in created]
 
 
-def _check_doubles(rows: Iterable[SampleQuestion]) -> None:
+def _check_duplicates(rows: Iterable[SampleQuestion]) -> None:
     seen: set[tuple[str, str]] = set()
     for row in rows:
-        same = (row.language, fold(row.question))
-        if same in seen:
+        question = (row.language, fold(row.question))
+        if question in seen:
             raise Invalid.field(
                 "body", "questions", row.position, "question", msg="The list holds it already."
             )
-        seen.add(same)
+        seen.add(question)
 
 
-def _known(bot: Bot, language: str) -> list[str]:
-    """Questions that the bot's documents themselves ask, the same ones every time."""
+def _document_questions(bot: Bot, language: str) -> list[str]:
+    """Questions that occur in the bot's documents; cached."""
     key = f"sample-questions:{bot.pk}:{bot.knowledge_version}:{language}"
-    found: list[str] | None = cache.get(key)
-    if found is None:
-        found = _found(bot, language)
-        cache.set(key, found, _KEPT_SECONDS)
-    return found
+    texts: list[str] | None = cache.get(key)
+    if texts is None:
+        texts = _extract_questions(bot, language)
+        cache.set(key, texts, _CACHE_SECONDS)
+    return texts
 
 
-def _found(bot: Bot, language: str) -> list[str]:
-    asking = Q()
+def _extract_questions(bot: Bot, language: str) -> list[str]:
+    has_mark = Q()
     for mark in _MARKS:
-        asking |= Q(heading__endswith=mark) | Q(text__contains=mark)
+        has_mark |= Q(heading__endswith=mark) | Q(text__contains=mark)
     now = datetime.now(UTC)
     passages = (
         Chunk.objects.for_client(bot.client)
-        .filter(valid(now, prefix="document__"), asking, bot=bot, language=language.split("-")[0])
+        .filter(valid(now, prefix="document__"), has_mark, bot=bot, language=language.split("-")[0])
         .order_by(F("document__is_important").desc(), "document_id", "position")
         .values_list("heading", "sentences")[:_PASSAGES]
     )
     distinct: dict[str, str] = {}
     for heading, sentences in passages:
-        for text in _questions_of([heading, *sentences]):
+        for text in _questions_in([heading, *sentences]):
             distinct.setdefault(fold(text), text)
-        if len(distinct) >= MAX_FOUND:
+        if len(distinct) >= MAX_EXTRACTED:
             break
-    return list(distinct.values())[:MAX_FOUND]
+    return list(distinct.values())[:MAX_EXTRACTED]
 
 
-def _questions_of(texts: Iterable[str]) -> Iterator[str]:
+def _questions_in(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        # Of "Delivery > How long does it take?" the last part is the question.
-        own = _LEADING.sub("", " ".join(text.split()).rpartition(" > ")[2])
-        is_dense = not own.isascii() and " " not in own
-        long_enough = is_dense or len(own.split()) >= _FEWEST_WORDS
-        if own.endswith(_MARKS) and long_enough and len(own) <= _MOST_CHARACTERS:
-            yield own
+        # In "Delivery > How long does it take?" the last part is the question.
+        question = _LEADING.sub("", " ".join(text.split()).rpartition(" > ")[2])
+        is_dense = not question.isascii() and " " not in question
+        long_enough = is_dense or len(question.split()) >= _MIN_WORDS
+        if question.endswith(_MARKS) and long_enough and len(question) <= _MAX_CHARACTERS:
+            yield question

@@ -155,9 +155,9 @@ class BotDto(Shape):
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
-        """A row of `bots.services.bots.described`, which brings the derived fields along.
+        """The shape of a row of `bots.services.bots.with_derived_fields`.
 
-        Not validated again: a row that an older version stored must still be readable.
+        Not validated: rows that an older version stored must stay readable.
         """
         derived: Any = bot
         copied = {name: getattr(bot, name) for name in STORED}

@@ -47,7 +47,7 @@ class WebPageDto(Shape):
 
     @classmethod
     def from_row(cls, page: WebPage) -> "WebPageDto":
-        """A row with the `shown_status` and `shown_reason` of `web_urls.shown`."""
+        """A row with the `shown_status` and `shown_reason` of `web_urls.with_shown_status`."""
         return cls.model_construct(
             url=page.url,
             status=page.shown_status,  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ class WebUrlDto(Shape):
 
     @classmethod
     def from_row(cls, row: WebUrl) -> "WebUrlDto":
-        """A row with the pages and counts of `web_urls.described`."""
+        """A row with the pages and counts of `web_urls.with_pages`."""
         error = WebUrlError(code=row.error_code, message=row.error_message)
         return cls.model_construct(
             id=row.pk,

@@ -38,16 +38,16 @@ class BotViewSet(TenantViewSet):
         bot is shown like any other: people answer its chats.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
-        found = config.for_bot(bot, language=query.language)
-        tag = config.etag(found)
+        result = config.for_bot(bot, language=query.language)
+        tag = config.etag(result)
         headers = {
             "ETag": tag,
             "Cache-Control": f"private, max-age={CONFIG_SECONDS}",
             "Vary": "API-KEY",
         }
-        if _is_known(request.headers.get("If-None-Match", ""), tag):
+        if _matches(request.headers.get("If-None-Match", ""), tag):
             return HttpResponse(status=304, headers=headers)
-        return json_response(found, headers=headers)
+        return json_response(result, headers=headers)
 
     @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
     def list(self, request: Request, query: Page) -> dict[str, Any]:
@@ -65,12 +65,12 @@ class BotViewSet(TenantViewSet):
     )  # fmt: skip
     def create(self, request: Request, body: BotDto) -> BotDto:
         """Make a bot. What is left out takes the documented default; at most 200 a client."""
-        return bots.create(self.client, given=body)
+        return bots.create(self.client, body=body)
 
     @operation("bot", "Update Bot", access=ADMIN, body=BotDto, returns=BotDto)
     def update(self, request: Request, bot_id: int, body: BotDto) -> BotDto:
         """Change the fields that the body names; the others keep their value."""
-        return bots.update(bots.get(self.client, bot_id), given=body)
+        return bots.update(bots.get(self.client, bot_id), body=body)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN, body=ToggleDisableBotDto, returns=BotDto)
     def toggle_disable(self, request: Request, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
@@ -116,7 +116,7 @@ class BotViewSet(TenantViewSet):
         An empty list: the widget offers questions from the documents.
         """
         bot = bots.get(self.client, bot_id)
-        items = welcome.replace_questions(bot, given=body, by=self.user)
+        items = welcome.replace_questions(bot, body=body, by=self.user)
         return SampleQuestionsResponse(items=items, next_cursor=None)
 
 
@@ -142,7 +142,7 @@ class LanguageViewSet(TenantViewSet):
         return languages.for_key(self.key)
 
 
-def _is_known(given: str, tag: str) -> bool:
-    """Whether If-None-Match (RFC 9110, 13.1.2) names what would be sent."""
-    names = {part.strip().removeprefix("W/") for part in given.split(",")}
+def _matches(if_none_match: str, tag: str) -> bool:
+    """Whether an If-None-Match header (RFC 9110, 13.1.2) names this validator."""
+    names = {part.strip().removeprefix("W/") for part in if_none_match.split(",")}
     return tag in names or names == {"*"}

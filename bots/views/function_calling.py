@@ -40,7 +40,7 @@ class FunctionCallingViewSet(TenantViewSet):
         A function keeps its secret headers where they are left out. Taken also where the engine
         in use cannot call functions: `is_available` says so.
         """
-        return functions.replace(bots.get(self.client, bot_id), given=body, by=self.user)
+        return functions.replace(bots.get(self.client, bot_id), body=body, by=self.user)
 
 
 class FunctionCallViewSet(TenantViewSet):

@@ -46,7 +46,7 @@ class PromptViewSet(TenantViewSet):
     def create(self, request: Request, bot_id: int, body: PromptDto) -> PromptDto:
         """A new version, which the bot follows from now on; the old ones stay."""
         bot = bots.get(self.client, bot_id)
-        return PromptDto.from_row(prompts.create(bot, given=body, by=self.user))
+        return PromptDto.from_row(prompts.create(bot, body=body, by=self.user))
 
     @operation(
         "AI / train", "Get Current Prompt", access=BEARER, query=PromptVersion, returns=PromptDto
@@ -129,7 +129,7 @@ class WebUrlViewSet(TenantViewSet):
 
         A worker fetches them as the site's robots.txt allows; `Get Web Urls` shows how far it is.
         """
-        return web_urls.add(bots.get(self.client, bot_id), given=body)
+        return web_urls.create(bots.get(self.client, bot_id), body=body)
 
     @operation(
         "AI / train", "Update Web Url By Id", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
@@ -138,7 +138,7 @@ class WebUrlViewSet(TenantViewSet):
     def update(self, request: Request, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change what is named. Another `url` or `crawl_depth` is crawled at once."""
         bot = bots.get(self.client, bot_id)
-        return web_urls.update(bot, web_url_id=web_url_id, given=body)
+        return web_urls.update(bot, web_url_id=web_url_id, body=body)
 
     @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
     def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class CustomerInfoViewSet(TenantViewSet):
     )  # fmt: skip
     def update(self, request: Request, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
         """What the bot asks a customer for, in this order; replaces what was asked before."""
-        return customer_info.update(bots.get(self.client, bot_id), given=body)
+        return customer_info.update(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER, returns=CustomerInfoFields)
     def retrieve(self, request: Request, bot_id: int) -> CustomerInfoFields:
@@ -175,7 +175,7 @@ class WelcomeViewSet(TenantViewSet):
     )  # fmt: skip
     def update(self, request: Request, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
         """The bot's first words, by language; replaces those before."""
-        return welcome.update_messages(bots.get(self.client, bot_id), given=body)
+        return welcome.update_messages(bots.get(self.client, bot_id), body=body)
 
     @operation(
         "AI / train", "Get Client Customer Welcome Message Route", access=BEARER,
@@ -199,7 +199,7 @@ class BannerViewSet(TenantViewSet):
         body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     ) -> BannerUploadResponseDto:
         """The picture above the chat; replaces the one before, with its link and text."""
-        return banners.upload(bots.get(self.client, bot_id), given=body)
+        return banners.upload(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER, returns=BotBannerDto)
     def retrieve(self, request: Request, bot_id: int) -> BotBannerDto:

@@ -80,7 +80,7 @@ def _create_client(password: str) -> tuple[Bot, str]:
     User.objects.create_superuser(ADMIN, password, full_name="Platform Admin")
     bot_dto = bots.create(
         client,
-        given=BotDto(
+        body=BotDto(
             bot_name="Shop helper",
             languages=["en", "vi"],
             default_language="en",
@@ -92,7 +92,7 @@ def _create_client(password: str) -> tuple[Bot, str]:
     )
     assert bot_dto.id
     bot = bots.get(client, bot_dto.id)
-    prompts.create(bot, given=PromptDto(content=PROMPT, language="en"), by=None)
+    prompts.create(bot, body=PromptDto(content=PROMPT, language="en"), by=None)
     samples = sorted(SAMPLES.glob("*.md"))
     documents.upload(
         bot, files=[SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
