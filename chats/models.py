@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models.functions import Coalesce, Now, Upper
 
 from bots.models import Bot
+from chatplatform.channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
 from identity.models import ApiKey, Client, OfClient, User
 
@@ -46,17 +47,6 @@ class Customer(models.Model):
         return self.name or f"customer {self.pk}"
 
 
-class Channel(models.TextChoices):
-    """The door that a chat came through."""
-
-    WEB = "web"
-    API = "api"
-    SOCIALNET = "socialnet"
-    PHOTOAPP = "photoapp"
-    CHATAPP = "chatapp"
-    LOCALAPP = "localapp"
-
-
 class Status(models.TextChoices):
     """Whether work is expected in a chat."""
 
@@ -88,7 +78,7 @@ class Conversation(models.Model):
     # The public key whose page opened it: another page's key does not see it.
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
-    channel = models.CharField(max_length=10, choices=Channel, default=Channel.API)
+    channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
     assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)

@@ -17,7 +17,6 @@ from django.utils import timezone
 from bots.models import Bot, Document
 from chats.models import (
     AssignType,
-    Channel,
     Conversation,
     Customer,
     Feedback,
@@ -167,7 +166,7 @@ class DemoChat:
             client_id=month.bot.client_id,
             bot=month.bot,
             customer=customer,
-            channel=self.chance.choices((Channel.WEB, Channel.API), (7, 3))[0],
+            channel=self.chance.choices(("web", "api"), (7, 3))[0],
             language=self.language,
             location=Location(country=country).model_dump(),
             metadata={"page": "/help"} if self.chance.random() < 0.5 else {},

@@ -8,13 +8,13 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
+from chatplatform.channels import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, Sentiment
 from chats.shapes.people import CustomerInfo, Identity, Location
 
 ConversationStatus = Literal["open", "snoozed", "ended"]
-ChannelName = Literal["web", "api", "socialnet", "photoapp", "chatapp", "localapp"]
 
 
 class Conversation(Shape):
@@ -120,7 +120,7 @@ class ChatCreation(Shape):
         min_length=1,
         max_length=8000,
     )
-    channel: Literal["web", "api"] = Field("api", description="The door: a web page, or a server.")
+    channel: OwnChannel = Field("api", description="The door: a web page, or a server.")
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(default_factory=list, description="Tags to begin with, at most 20.")
     metadata: FreeObject = Field(

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from bots.services import bots, documents
 from bots.shapes.train import DeletedCount
 from bots.shapes.widget import KeyBotQuery
+from chatplatform import media
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import Deprecated, Form, operation
@@ -209,7 +210,13 @@ class AttachmentViewSet(TenantViewSet):
         self, request: Request, attachment_id: uuid.UUID, query: message_shapes.AttachmentQuery
     ) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""
-        return attachments.download(attachment_id, signature=query.signature)
+        row, file = attachments.open_by_link(attachment_id, signature=query.signature)
+        return media.file_response(
+            file,
+            mime_type=row.mime_type,
+            cache_control="private, max-age=3600",
+            download_as=row.file_name,
+        )
 
 
 class MigrationViewSet(TenantViewSet):

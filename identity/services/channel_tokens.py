@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from chatplatform.channels import MessagingChannel
 from identity.models import ChannelToken, Client, User
 from identity.services import audit
 
@@ -12,7 +13,7 @@ from identity.services import audit
 def store(
     client: Client,
     *,
-    channel: str,
+    channel: MessagingChannel,
     access_token: str,
     expires_in: int | None,
     user_external_id: str,

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.core.signing import BadSignature, TimestampSigner
-from django.http import FileResponse
 
 from chatplatform import media
 from chatplatform.api.errors import Forbidden, Invalid, NotFound, TooLarge
@@ -143,8 +142,8 @@ def _resolve_link(
     }
 
 
-def download(attachment_id: uuid.UUID, *, signature: str) -> FileResponse:
-    """The bytes, as a download and never shown in place; 403 for a wrong or old link."""
+def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachment, IO[bytes]]:
+    """An attachment and its open file; 403 for a wrong or old link."""
     try:
         TimestampSigner(salt=ATTACHMENT_SALT).unsign(
             f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
@@ -155,15 +154,9 @@ def download(attachment_id: uuid.UUID, *, signature: str) -> FileResponse:
     if row is None:
         raise NotFound
     try:
-        file = row.file.open("rb")
+        return row, row.file.open("rb")
     except FileNotFoundError as exc:
         raise NotFound from exc
-    return media.file_response(
-        file,
-        mime_type=row.mime_type,
-        cache_control="private, max-age=3600",
-        download_as=row.file_name,
-    )
 
 
 def _checked_type(position: int, file: File) -> str:

@@ -14,10 +14,10 @@ from bots.knowledge import language as languages
 from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, as_page, numbers_of
+from chatplatform.channels import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
 from chats.models import (
     AssignType,
-    Channel,
     Conversation,
     LockedConversation,
     Message,
@@ -30,9 +30,6 @@ from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
 from identity.models import ApiKey, User
 from webhooks.services import announce
-
-# Where a message is only read once the channel's own server has it.
-MESSAGING_CHANNELS = {Channel.SOCIALNET, Channel.PHOTOAPP, Channel.CHATAPP, Channel.LOCALAPP}
 
 
 class IdTaken(ApiError):

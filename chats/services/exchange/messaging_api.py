@@ -9,7 +9,6 @@ from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import (
     AssignType,
-    Channel,
     Conversation,
     LockedConversation,
     Message,
@@ -48,7 +47,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             bot,
             customer=customers.find_or_create(key.client, customer),
             opened_by_key_id=key.pk,
-            channel=Channel.API,
+            channel="api",
             language=bot.default_language,
             tags=body.tags,
             location=body.location.model_dump() if body.location else None,

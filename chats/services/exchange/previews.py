@@ -11,7 +11,6 @@ from bots.services import bots
 from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError, Invalid
 from chats.models import (
-    Channel,
     Conversation,
     Customer,
     LockedConversation,
@@ -54,7 +53,7 @@ def open_preview(client: Client, bot_id: int, body: GenerateChatRequest, *, by: 
         chat = conversations.open_chat(
             bot,
             customer=customer,
-            channel=Channel.API,
+            channel="api",
             provider=PROVIDER,
             language=body.language or bot.default_language,
         )
