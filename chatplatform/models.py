@@ -1,4 +1,4 @@
-"""The job row: work that must happen after a commit. And answers kept for a repeated request."""
+"""Jobs: work that must happen after a commit. And the stored answers of repeated requests."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -79,24 +79,24 @@ class Job(models.Model):
 
 
 class StoredAnswer(models.Model):
-    """What a request with an Idempotency-Key was answered; kept for a day, encrypted.
+    """The answer to a request with an Idempotency-Key, stored for a day.
 
-    Encrypted since some answers show a secret once, such as a new API key.
+    Encrypted, since some answers show a secret once, such as a new API key.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client_id = models.BigIntegerField()
-    # A hash of caller, path and key.
-    place = models.CharField(max_length=64)
-    # A hash of what was sent: another body under the same key is refused.
+    # Of client, caller, path and key.
+    key_hash = models.CharField(max_length=64)
+    # A hash of the query and body: another body under the same key is refused.
     fingerprint = models.CharField(max_length=64)
-    # JSON: the answer; or, where a repetition makes it anew (held ones, files), what it is about.
+    # JSON: the response; or, if a repetition makes it anew (a stream, a file), its result's id.
     answer = EncryptedTextField(default="")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client_id", "place"], name="stored_answer_once")
+            models.UniqueConstraint(fields=["client_id", "key_hash"], name="stored_answer_once")
         ]
         indexes = [models.Index(fields=["created_at"], name="stored_answer_age")]
 

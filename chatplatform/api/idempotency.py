@@ -1,8 +1,8 @@
 """`Idempotency-Key`: a repeated request gets the answer of the first and does nothing more.
 
-Where a request changes rows alone, its answer is stored in the same transaction: a process that
-dies leaves both or neither. Where it calls out (a model, a receiver), a transaction must not wait
-for a network: there the answer is stored after, and what died halfway is done again.
+If a request only changes rows, its answer is stored in the same transaction: a process that dies
+leaves both or neither. If it waits for another server (a model, a receiver), no transaction is
+held open meanwhile: its answer is stored afterwards, and what died halfway is done again.
 The header is that of draft-ietf-httpapi-idempotency-key-header.
 """
 
@@ -30,7 +30,7 @@ MAX_KEY_CHARACTERS = 255
 MAX_ANSWER_BYTES = 1_000_000
 
 
-class TwinInFlight(ApiError):
+class RequestInFlight(ApiError):
     code, status = "request_in_flight", 409
     detail = "A request with this Idempotency-Key is being served; ask again in a moment."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
@@ -41,78 +41,65 @@ class KeyReused(ApiError):
     detail = "This Idempotency-Key came with another body before; take a new key."
 
 
-@dataclass(frozen=True)
-class Place:
-    """What a key is good for: one caller and one path."""
+@dataclass
+class _KeyedRequest:
+    """A request with a key, while it is served. A key counts for one caller and one path."""
 
     client_id: int
-    caller: str
-    path: str
-    key: str
-
-    def digest(self) -> bytes:
-        parts = (str(self.client_id), self.caller, self.path, self.key)
-        return hashlib.sha256("\x00".join(parts).encode()).digest()
+    key_hash: str
+    # Set by the operation, or known from the first request.
+    result_id: str | None = None
 
 
-@dataclass
-class _Try:
-    """A request with a key, while it is served."""
-
-    place: Place
-    # What it is about: said by it, or by its first try.
-    subject: str | None = None
+_current: ContextVar[_KeyedRequest | None] = ContextVar("idempotency_request", default=None)
 
 
-_current: ContextVar[_Try | None] = ContextVar("idempotency_try", default=None)
-
-
-def current_id() -> str | None:
-    """An id that a repetition of the request being served has too; None without a key."""
+def stable_id() -> str | None:
+    """An id that the current request shares with its repetitions; None without a key."""
     current = _current.get()
-    return f"idempotency-key:{current.place.digest().hex()[:32]}" if current else None
+    return f"idempotency-key:{current.key_hash[:32]}" if current else None
 
 
-def remember(subject: str) -> None:
-    """Keep what the request being served turned out to be about, for its repetitions."""
+def store_result_id(result_id: str) -> None:
+    """Remember what the current request resulted in, for its repetitions."""
     current = _current.get()
     if current:
-        current.subject = subject
+        current.result_id = result_id
 
 
-def remembered() -> str | None:
-    """What the first try of the request being served was about; None in a first try."""
+def earlier_result_id() -> str | None:
+    """What the first of these requests resulted in; None if the current one is the first."""
     current = _current.get()
-    return current.subject if current else None
+    return current.result_id if current else None
 
 
-def once(
+def run_once(
     request: HttpRequest,
     *,
     client_id: int,
     caller: str,
-    act: Callable[[], HttpResponseBase],
+    run: Callable[[], HttpResponseBase],
     waits: bool,
 ) -> HttpResponseBase:
-    """`act`'s answer, or the stored one of the same request; 409 while a twin is being served.
+    """The response of `run`, or the stored one of the same request; 409 while that is served.
 
-    Refusals are raised and store nothing: what was refused may be sent again, corrected.
+    Refusals are raised and not stored: a refused request may be sent again, corrected.
     """
-    place = Place(client_id, caller, request.path, _key_of(request))
-    fingerprint, current = _fingerprint(request), _Try(place)
+    current = _KeyedRequest(client_id, _key_hash(request, client_id, caller))
+    fingerprint = _fingerprint(request)
     token = _current.set(current)
     try:
-        with _alone(place, waits=waits):
-            known = _find(place)
-            if known and known.fingerprint != fingerprint:
+        with _exclusive(current, waits=waits):
+            stored = _find(current)
+            if stored and stored.fingerprint != fingerprint:
                 raise KeyReused
-            kept = orjson.loads(known.answer or "{}") if known else {}
-            if "status" in kept:
-                return _replayed(kept)
-            current.subject = kept.get("subject")
-            response = act()
-            if known:
-                # A held answer cannot be kept; its message was, and is found again.
+            answer = orjson.loads(stored.answer or "{}") if stored else {}
+            if "status" in answer:
+                return _replayed(answer)
+            current.result_id = answer.get("result_id")
+            response = run()
+            if stored:
+                # A streamed answer is not stored. Its message is, and was found again.
                 response["Idempotent-Replayed"] = "true"
             elif response.status_code < 400:
                 _store(current, fingerprint, response)
@@ -121,15 +108,16 @@ def once(
         _current.reset(token)
 
 
-def _key_of(request: HttpRequest) -> str:
+def _key_hash(request: HttpRequest, client_id: int, caller: str) -> str:
     key = request.headers[HEADER]
     if not 1 <= len(key) <= MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
         raise Invalid.field("header", HEADER, msg="1 to 255 printable ASCII characters")
-    return key
+    parts = (str(client_id), caller, request.path, key)
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
 
 
 def _fingerprint(request: HttpRequest) -> str:
-    """What was sent. A multipart body is read by its parts: its boundary is another each time."""
+    """A hash of the query and the body; of a multipart body's parts, for its boundary varies."""
     digest = hashlib.sha256(request.META.get("QUERY_STRING", "").encode())
     if request.content_type != "multipart/form-data":
         digest.update(b"\x00" + request.body)
@@ -146,25 +134,24 @@ def _fingerprint(request: HttpRequest) -> str:
 
 
 @contextmanager
-def _alone(place: Place, *, waits: bool) -> Iterator[None]:
-    """Be the only one with this key. The lock ends with the transaction, or the connection."""
-    name = place.digest().hex()
+def _exclusive(current: _KeyedRequest, *, waits: bool) -> Iterator[None]:
+    """Lock the key. The lock ends with the transaction, or with the block if the request waits."""
     if waits:
-        with locks.try_lock(name) as is_held:
+        with locks.try_lock(current.key_hash) as is_held:
             if not is_held:
-                raise TwinInFlight
+                raise RequestInFlight
             yield
         return
     with transaction.atomic():
-        if not locks.try_lock_in_transaction(name):
-            raise TwinInFlight
+        if not locks.try_lock_in_transaction(current.key_hash):
+            raise RequestInFlight
         yield
 
 
-def _find(place: Place) -> StoredAnswer | None:
+def _find(current: _KeyedRequest) -> StoredAnswer | None:
     return StoredAnswer.objects.filter(
-        client_id=place.client_id,
-        place=place.digest().hex(),
+        client_id=current.client_id,
+        key_hash=current.key_hash,
         created_at__gt=timezone.now() - RETENTION,
     ).first()
 
@@ -178,19 +165,20 @@ def _replayed(answer: dict[str, Any]) -> HttpResponse:
     return response
 
 
-def _store(current: _Try, fingerprint: str, response: HttpResponseBase) -> None:
-    place = current.place
-    StoredAnswer.objects.filter(client_id=place.client_id, place=place.digest().hex()).delete()
+def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase) -> None:
+    answer = _answer(response) or {"result_id": current.result_id}
+    # There may be an expired one.
+    StoredAnswer.objects.filter(client_id=current.client_id, key_hash=current.key_hash).delete()
     StoredAnswer.objects.create(
-        client_id=place.client_id,
-        place=place.digest().hex(),
+        client_id=current.client_id,
+        key_hash=current.key_hash,
         fingerprint=fingerprint,
-        answer=orjson.dumps(_answer(response) or {"subject": current.subject}).decode(),
+        answer=orjson.dumps(answer).decode(),
     )
 
 
 def _answer(response: HttpResponseBase) -> dict[str, Any]:
-    """The answer as data; empty where a repetition makes it anew."""
+    """The response as data; empty if a repetition makes it anew."""
     if isinstance(response, StreamingReply) or not isinstance(response, HttpResponse):
         return {}
     if len(response.content) > MAX_ANSWER_BYTES:
@@ -203,5 +191,5 @@ def _answer(response: HttpResponseBase) -> dict[str, Any]:
 
 
 def purge_expired() -> None:
-    """Delete answers that no repetition may ask for any more."""
+    """Delete answers that no repetition can get any more."""
     StoredAnswer.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()

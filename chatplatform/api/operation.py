@@ -143,11 +143,11 @@ def _once(
     """`act`, or the stored answer of a caller's earlier request with the same key."""
     if not view.principal or http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
-    return idempotency.once(
+    return idempotency.run_once(
         http,
         client_id=view.principal.client_id,
         caller=str(view.principal),
-        act=act,
+        run=act,
         waits=declared.waits,
     )
 

@@ -47,14 +47,14 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('client_id', models.BigIntegerField()),
-                ('place', models.CharField(max_length=64)),
+                ('key_hash', models.CharField(max_length=64)),
                 ('fingerprint', models.CharField(max_length=64)),
                 ('answer', chatplatform.crypto.EncryptedTextField(default='', editable=False)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
                 'indexes': [models.Index(fields=['created_at'], name='stored_answer_age')],
-                'constraints': [models.UniqueConstraint(fields=('client_id', 'place'), name='stored_answer_once')],
+                'constraints': [models.UniqueConstraint(fields=('client_id', 'key_hash'), name='stored_answer_once')],
             },
         ),
     ]

@@ -135,3 +135,31 @@ def test_a_twin_in_flight_is_told_to_wait(server):
     assert (twin[0].status_code, twin[0].json()["code"]) == (409, "request_in_flight")
     assert twin[0].headers["Retry-After"] == "1"
     assert Conversation.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_operation_that_waits_holds_no_transaction_open(server):
+    in_transaction = []
+    body = {"text": "Parcels take three days. They come by post. " * 5}
+
+    def look():
+        in_transaction.append(connection.in_atomic_block)
+
+    with run_before("chats.services.insight.assist.summarise", look):
+        first = server.post("/client/summarize", body, **KEY)
+    assert first.status_code == 200
+    assert in_transaction == [False]
+    again = server.post("/client/summarize", body, **KEY)
+    assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_any_other_operation_stores_its_answer_in_its_own_transaction(server):
+    in_transaction = []
+
+    def look():
+        in_transaction.append(connection.in_atomic_block)
+
+    with run_before("chats.services.reply.incoming.open_chat", look):
+        server.post("/ai/client/chat", CHAT, **KEY)
+    assert in_transaction == [True]

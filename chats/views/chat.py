@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
+from chatplatform.api import idempotency
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
@@ -48,7 +49,9 @@ class PreviewViewSet(TenantViewSet):
         self, request: Request, bot_id: int, body: preview_shapes.GenerateChatRequest
     ) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
-        message = previews.open_preview(self.client, bot_id, body, by=self.user)
+        message = previews.open_preview(
+            self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
+        )
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
         )
@@ -68,7 +71,13 @@ class PreviewViewSet(TenantViewSet):
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.get_for_client(self.client, chat_id)
-        message = previews.continue_chat(chat, body)
+        message = previews.continue_chat(
+            chat,
+            body,
+            client_message_id=idempotency.stable_id(),
+            earlier_result_id=idempotency.earlier_result_id(),
+        )
+        idempotency.store_result_id(str(message.pk))
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
         )

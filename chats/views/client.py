@@ -11,6 +11,7 @@ from bots.services import bots, documents
 from bots.shapes.train import DeletedCount
 from bots.shapes.widget import KeyBotQuery
 from chatplatform import media
+from chatplatform.api import idempotency
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import Deprecated, Form, operation
@@ -50,7 +51,9 @@ class ClientChatViewSet(TenantViewSet):
         self, request: Request, body: conversation_shapes.ChatCreation
     ) -> conversation_shapes.Conversation:
         """Open a conversation, with the customer's first message where there is one."""
-        return conversation_shapes.Conversation.from_row(incoming.open_chat(self.key, body))
+        return conversation_shapes.Conversation.from_row(
+            incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
+        )
 
     @operation(
         "AI / client",
@@ -69,6 +72,7 @@ class ClientChatViewSet(TenantViewSet):
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
         `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
         """
+        body.client_message_id = body.client_message_id or idempotency.stable_id()
         message, is_new = incoming.receive_by(self.key, chat_id, body)
         return reply_responses.respond(
             message, reply=reply_responses.asked(request, body.reply), is_new=is_new
@@ -119,6 +123,7 @@ class ClientChatViewSet(TenantViewSet):
         Each file has a signed link in the message's content, good for a day, and is always
         handed out as a download.
         """
+        body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get_for_key(self.key, chat_id)
         with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
@@ -139,6 +144,7 @@ class ClientChatViewSet(TenantViewSet):
         self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
     ) -> dict[str, Any]:
         """Answer from your own system in the bot's name; 409 while an agent has the chat."""
+        body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get_for_key(self.key, chat_id)
         return message_shapes.Message.from_row(messages.append_by_assistant(chat, body))
 
@@ -152,7 +158,11 @@ class ClientChatViewSet(TenantViewSet):
     )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; answered already, it is told again."""
-        message = incoming.request_reply_again(conversations.get_for_key(self.key, chat_id))
+        chat = conversations.get_for_key(self.key, chat_id)
+        message = incoming.request_reply_again(
+            chat, earlier_result_id=idempotency.earlier_result_id()
+        )
+        idempotency.store_result_id(str(message.pk))
         return reply_responses.respond(message, reply=reply_responses.asked(request))
 
     @operation(

@@ -11,7 +11,6 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from bots.knowledge import language as languages
-from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, as_page, numbers_of
 from chatplatform.channels import MESSAGING_CHANNELS
@@ -132,11 +131,10 @@ def append_by_agent(
 
 def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:
     """Store a reply by the client's own system in the bot's name; 409 if an agent has the chat."""
-    client_message_id = client_message_id_of(body)
     with transaction.atomic():
         chat = conversations.lock(chat)
         author = Author.bot_of(chat)
-        existing = find_existing(chat, client_message_id, author)
+        existing = find_existing(chat, body.client_message_id, author)
         if existing:
             return existing
         lifecycle.ensure_not_ended(chat)
@@ -147,14 +145,9 @@ def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) ->
             author=author,
             content=build_content(chat, body),
             language=body.language or languages.detect(body.text, default=chat.language),
-            client_message_id=client_message_id,
+            client_message_id=body.client_message_id,
             receipt={"engine": "external"},
         )
-
-
-def client_message_id_of(body: message_shapes.ConvMessage) -> str | None:
-    """The sender's id of the message, or one made of the request's Idempotency-Key."""
-    return body.client_message_id or idempotency.current_id()
 
 
 def find_existing(

@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from bots.knowledge import language as languages
 from bots.models import Bot
 from bots.services import bots
-from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError, Invalid
 from chats.models import (
     Conversation,
@@ -38,7 +37,14 @@ class NotAPreview(ApiError):
     detail = "This is a customer's chat: nobody speaks in the customer's place."
 
 
-def open_preview(client: Client, bot_id: int, body: GenerateChatRequest, *, by: User) -> Message:
+def open_preview(
+    client: Client,
+    bot_id: int,
+    body: GenerateChatRequest,
+    *,
+    by: User,
+    client_message_id: str | None = None,
+) -> Message:
     """Open a preview with these messages; return the last one, whose reply is on its way."""
     bot = bots.get(client, bot_id)
     if not bot.allow_preview:
@@ -47,7 +53,7 @@ def open_preview(client: Client, bot_id: int, body: GenerateChatRequest, *, by: 
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     with transaction.atomic():
         customer = _as_customer(by)
-        existing = _existing_message(customer)
+        existing = _existing_message(customer, client_message_id)
         if existing:
             return existing
         chat = conversations.open_chat(
@@ -57,22 +63,28 @@ def open_preview(client: Client, bot_id: int, body: GenerateChatRequest, *, by: 
             provider=PROVIDER,
             language=body.language or bot.default_language,
         )
-        return _append(chat, body)
+        return _append(chat, body, client_message_id)
 
 
-def continue_chat(chat: Conversation, body: GenerateChatRequest) -> Message:
+def continue_chat(
+    chat: Conversation,
+    body: GenerateChatRequest,
+    *,
+    client_message_id: str | None = None,
+    earlier_result_id: str | None = None,
+) -> Message:
     """Add messages to a preview; without messages, answer the chat's last message again."""
     if not body.messages:
-        return incoming.request_reply_again(chat)
+        return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if chat.provider != PROVIDER:
         raise NotAPreview
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = _existing_message(chat.customer)
+        existing = _existing_message(chat.customer, client_message_id)
         if existing:
             return existing
         lifecycle.ensure_not_ended(chat)
-        return _append(chat, body)
+        return _append(chat, body, client_message_id)
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
@@ -92,16 +104,17 @@ def _as_customer(user: User) -> Customer:
     return customer
 
 
-def _existing_message(customer: Customer) -> Message | None:
-    """The last message of an earlier request with the same Idempotency-Key."""
-    request_id = idempotency.current_id()
-    if request_id is None:
+def _existing_message(customer: Customer, client_message_id: str | None) -> Message | None:
+    """The last message of the same request, if this one repeats it."""
+    if client_message_id is None:
         return None
     rows: QuerySet[Message] = Message.objects.for_client(customer.client)
-    return rows.filter(conversation__customer=customer, client_message_id=request_id).first()
+    return rows.filter(conversation__customer=customer, client_message_id=client_message_id).first()
 
 
-def _append(chat: LockedConversation, body: GenerateChatRequest) -> Message:
+def _append(
+    chat: LockedConversation, body: GenerateChatRequest, client_message_id: str | None
+) -> Message:
     """Store the messages; the last one is received as the customer's and gets a reply."""
     *earlier, last = body.messages
     for item in earlier:
@@ -111,7 +124,10 @@ def _append(chat: LockedConversation, body: GenerateChatRequest) -> Message:
             content=text_content(item.content),
             language=body.language or languages.detect(item.content, default=chat.language),
         )
-    return incoming.receive(chat, ConvMessage(text=last.content, language=body.language)).message
+    message = ConvMessage(
+        text=last.content, language=body.language, client_message_id=client_message_id
+    )
+    return incoming.receive(chat, message).message
 
 
 def _author(chat: Conversation, item: ChatGptMessage) -> messages.Author:

@@ -12,7 +12,6 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from bots.services import engines
 from bots.services.function_calls import ordering_key
-from chatplatform.api import idempotency
 from chatplatform.api.errors import ApiError
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
@@ -47,7 +46,9 @@ class Received(NamedTuple):
     is_new: bool
 
 
-def open_chat(key: ApiKey, creation: ChatCreation) -> Conversation:
+def open_chat(
+    key: ApiKey, creation: ChatCreation, *, client_message_id: str | None = None
+) -> Conversation:
     """Open a conversation, together with its first message if there is one."""
     customers.ensure_may_identify(key, creation.customer, "customer")
     bot = conversations.bot_for_key(key, creation.bot_id)
@@ -64,7 +65,11 @@ def open_chat(key: ApiKey, creation: ChatCreation) -> Conversation:
         )
         tags.store_initial(chat)
         if creation.message:
-            first = message_shapes.ConvMessage(text=creation.message, language=creation.language)
+            first = message_shapes.ConvMessage(
+                text=creation.message,
+                language=creation.language,
+                client_message_id=client_message_id,
+            )
             _receive(MessageTarget.from_chat(chat), first)
     return chat
 
@@ -96,8 +101,7 @@ def _receive(
     body: message_shapes.ConvMessage,
     files: Sequence[attachments.StoredFile] = (),
 ) -> Received:
-    client_message_id = messages.client_message_id_of(body)
-    chat, existing = resolve_target(target.chat, client_message_id)
+    chat, existing = resolve_target(target.chat, body.client_message_id)
     if existing:
         return Received(existing, is_new=False)
     if chat is not target.chat:
@@ -108,7 +112,7 @@ def _receive(
         recipient=messages.customers_recipient(chat, bot_name=target.bot_name),
         content=messages.build_content(chat, body, files),
         language=body.language or languages.detect(body.text, default=chat.language),
-        client_message_id=client_message_id,
+        client_message_id=body.client_message_id,
     )
     attachments.attach(message, files)
     enqueue_translation(message, auto_translate=target.auto_translate)
@@ -191,20 +195,19 @@ def request_reply(chat: LockedConversation, message: Message, *, burst_wait: tim
     _enqueue_reply(chat, message, wait=burst_wait)
 
 
-def request_reply_again(chat: Conversation) -> Message:
+def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = None) -> Message:
     """The last message of the customer; requests a reply if the bot still owes one.
 
     409 `nothing_to_answer` if the customer has said nothing. A repeated request returns the
-    message of the first one.
+    message of the first one, `earlier_result_id`.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
-        remembered = idempotency.remembered()
-        if remembered:
-            stored: Message = Message.objects.for_client(chat.client).get(
-                conversation=chat, pk=remembered
+        if earlier_result_id:
+            earlier: Message = Message.objects.for_client(chat.client).get(
+                conversation=chat, pk=earlier_result_id
             )
-            return stored
+            return earlier
         lifecycle.ensure_not_ended(chat)
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         message: Message | None = rows.order_by("-seq").first()
@@ -214,7 +217,6 @@ def request_reply_again(chat: Conversation) -> Message:
         is_owed = chat.status == Status.OPEN and messages.find_reply(message) is None
         if is_owed and chat.assign_type == AssignType.BOT:
             _enqueue_reply(chat, message)
-        idempotency.remember(str(message.pk))
     return message
 
 
