@@ -259,6 +259,20 @@ def test_a_bad_file_fails_where_people_see_it(ann, bot, data, name, code):
     assert Bot.objects.get().knowledge_version == 1
 
 
+def test_a_run_that_fails_leaves_a_document_queued_again_alone(ann, bot):
+    """A crawl may replace the bytes of a page while its old ones are trained."""
+    document = send(ann, bot, b"--- ... ---", "dots.txt")
+
+    def queue_again():
+        Document.objects.filter(pk=document.pk).update(status="queued", progress=0)
+
+    with run_before("bots.services.training.fail", queue_again):
+        training.train(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code, document.error_message) == ("queued", "", "")
+    assert not events()
+
+
 def test_the_next_file_after_a_bad_one(ann, bot):
     send(ann, bot, bomb(), "bomb.docx")
     send(ann, bot)

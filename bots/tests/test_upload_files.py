@@ -105,12 +105,19 @@ def test_names_do_no_harm(ann, bot, name):
     assert len(stored_files()) == 1
 
 
-def test_a_large_file(ann, bot, settings):
+def test_a_file_above_the_limit(ann, bot, settings):
     settings.MAX_UPLOAD_BYTES = 100
-    reply = ann.upload(path(bot), files=[file(b"a " * 51)])
+    reply = ann.upload(path(bot), files=[file(b"a" * 101)])
     assert reply.status_code == 413
     assert reply.json()["code"] == "too_large"
     assert not stored_files()
+
+
+def test_a_file_of_exactly_the_limit(ann, bot, settings):
+    settings.MAX_UPLOAD_BYTES = 100
+    reply = ann.upload(path(bot), files=[file(b"a" * 100)])
+    assert reply.status_code == 202
+    assert reply.json()["items"][0]["size_bytes"] == 100
 
 
 def test_no_files(ann, bot):

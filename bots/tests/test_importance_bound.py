@@ -1,0 +1,47 @@
+"""The embedded engine: how far below the best an important passage still wins."""
+
+import numpy as np
+import pytest
+
+from bots.engine import embedded
+from bots.knowledge.search import Features, Found, Hit, IndexedChunk
+
+FEATURES = Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=2)
+
+
+def hit(number: int, text: str, cosine: float, *, is_important: bool) -> Hit:
+    """A passage of one sentence at this cosine to the question."""
+    vector = np.array([cosine, np.sqrt(1 - cosine**2)], dtype=np.float32)
+    chunk = IndexedChunk(
+        id=number,
+        document_id=number,
+        title="",
+        url=None,
+        heading="",
+        page=None,
+        text=text,
+        language="en",
+        vector=vector,
+        sentences=(text,),
+        sentence_vectors=vector[np.newaxis],
+        is_important=is_important,
+    )
+    return Hit(chunk, score=1, cosine=cosine, coverage=0)
+
+
+@pytest.mark.parametrize(("below", "answers"), [(0.2, "important"), (0.3, "best")])
+def test_an_important_passage_wins_within_its_bound(below: float, answers: str) -> None:
+    # A sentence's score is 4 for its cosine; each place further down takes 0.08.
+    cosine = 0.9 - (below - 0.08) / 4
+    found = Found(
+        hits=(
+            hit(1, "This is the best sentence.", 0.9, is_important=False),
+            hit(2, "This is the important sentence.", cosine, is_important=True),
+        ),
+        gate=1,
+        features=FEATURES,
+        vector=np.array([1, 0], dtype=np.float32),
+    )
+    quoted = embedded.extract("Which?", language="en", found=found, threshold=0.5)
+    assert quoted is not None
+    assert quoted.text == f"This is the {answers} sentence."
