@@ -1,9 +1,6 @@
 """Assign Chat."""
 
-import threading
-
 import pytest
-from django.db import connection
 
 from chatplatform.testing import run_before
 from chats.models import Conversation, Message, Notification
@@ -28,7 +25,7 @@ def events(kind):
     return Event.objects.filter(type=kind).count()
 
 
-def untouched(chat):
+def assert_unchanged(chat):
     before = (chat.assign_type, chat.assignee_id, chat.version)
     chat.refresh_from_db()
     assert (chat.assign_type, chat.assignee_id, chat.version) == before
@@ -36,39 +33,42 @@ def untouched(chat):
     assert not Notification.objects.exists()
 
 
-def test_an_agent_claims_what_waits(ben, chat):
+def test_an_agent_claims_a_waiting_chat(ben, chat):
     reply = ben.post(path_of(chat), ME)
     assert reply.status_code == 200
-    found = reply.json()
-    assert (found["assign_type"], found["version"]) == ("agent", 2)
-    assert found["assignee"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    chat_data = reply.json()
+    assert (chat_data["assign_type"], chat_data["version"]) == ("agent", 2)
+    assert chat_data["assignee"] == {"external_id": str(ben.user.pk), "name": "Ben"}
     event = Event.objects.get(type="conversation.assigned")
     assert (event.sequence, event.data["conversation"]["version"]) == (1, 2)
-    own = Notification.objects.get()
-    assert (own.user, own.kind, own.assigned_by, own.is_read) == (
-        ben.user, "assigned", ben.user, True,
-    )  # fmt: skip
+    notification = Notification.objects.get()
+    assert (notification.user, notification.kind) == (ben.user, "assigned")
+    assert (notification.assigned_by, notification.is_read) == (ben.user, True)
     assert Message.objects.count() == 0
     chat.refresh_from_db()
     assert chat.assigned_at is not None
 
 
-def test_a_colleague_is_given_it_with_a_note(ann, ben, server, chat):
+def test_assigning_a_colleague_with_a_note(ann, ben, server, chat):
     body = {**ME, "user_id": ben.user.pk, "note": "Wants a refund", "return_after_seconds": 60}
     assert ann.post(path_of(chat), body).status_code == 200
     note = Message.objects.get()
     assert (note.is_note, note.sender_name, note.content[0]["text"]) == (
         True, "Ann", "Wants a refund",
     )  # fmt: skip
-    told = Notification.objects.get()
-    assert (told.user, told.assigned_by, told.is_read) == (ben.user, ann.user, False)
+    notification = Notification.objects.get()
+    assert (notification.user, notification.assigned_by, notification.is_read) == (
+        ben.user,
+        ann.user,
+        False,
+    )
     chat.refresh_from_db()
     assert (chat.assignee, chat.message_count, chat.last_message) == (ben.user, 0, None)
     assert chat.return_at > chat.assigned_at
     assert server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"] == []
 
 
-def test_the_second_to_claim_is_refused(ben, bea, chat):
+def test_the_second_claim_is_refused(ben, bea, chat):
     with run_before(
         "chats.services.desk.assignment._agent_to_assign", lambda: bea.post(path_of(chat), ME)
     ):
@@ -80,7 +80,7 @@ def test_the_second_to_claim_is_refused(ben, bea, chat):
     assert events("conversation.assigned") == 1
 
 
-def test_an_admin_who_claims_late_takes_nothing(ann, ben, chat):
+def test_an_admins_claim_takes_no_chat_from_an_agent(ann, ben, chat):
     ben.post(path_of(chat), ME)
     assert ann.post(path_of(chat), ME).json()["code"] == "already_assigned"
     chat.refresh_from_db()
@@ -88,37 +88,24 @@ def test_an_admin_who_claims_late_takes_nothing(ann, ben, chat):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_who_claim_at_once_one_has_it(client_a, chat):
-    people = [make_person(client_a, Role.AGENT, f"P{n}") for n in range(5)]
-    ready, answers = threading.Barrier(5), []
-
-    def claim(person):
-        try:
-            ready.wait(5)
-            answers.append(person.post(path_of(chat), ME))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=claim, args=(person,)) for person in people]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+def test_one_of_many_concurrent_claims_succeeds(client_a, chat, at_once):
+    agents = iter([make_person(client_a, Role.AGENT, f"P{n}") for n in range(5)])
+    replies = at_once(5, lambda: next(agents).post(path_of(chat), ME))
+    assert sorted(reply.status_code for reply in replies) == [200, 409, 409, 409, 409]
     chat.refresh_from_db()
     assert chat.version == 2
     assert events("conversation.assigned") == 1
     assert Notification.objects.count() == 1
 
 
-def test_claiming_what_one_has_changes_nothing(ben, chat):
+def test_claiming_ones_own_chat_changes_nothing(ben, chat):
     ben.post(path_of(chat), ME)
     assert ben.post(path_of(chat), ME).json()["version"] == 2
     assert events("conversation.assigned") == 1
 
 
 @pytest.mark.parametrize("who", ["ann", "bea"])
-def test_an_admin_or_the_owner_hands_it_on(ann, ben, bea, chat, who):
+def test_an_admin_or_the_assignee_reassigns_a_chat(ann, ben, bea, chat, who):
     bea.post(path_of(chat), ME)
     Notification.objects.all().delete()
     body = {**ME, "user_id": ben.user.pk}
@@ -129,7 +116,7 @@ def test_an_admin_or_the_owner_hands_it_on(ann, ben, bea, chat, who):
     assert kinds == {("Ben", "assigned", False), ("Bea", "unassigned", who == "bea")}
 
 
-def test_another_agent_hands_on_nothing(ben, bea, chat):
+def test_another_agent_cannot_reassign_a_chat(ben, bea, chat):
     bea.post(path_of(chat), ME)
     for body in ({**ME, "user_id": ben.user.pk}, {"assign_type": "queue"}, {"assign_type": "bot"}):
         assert ben.post(path_of(chat), body).json()["code"] == "already_assigned"
@@ -148,7 +135,7 @@ def test_a_stale_version(ann, ben, chat):
     assert ann.post(path_of(chat), {**body, "expected_version": 2}).status_code == 200
 
 
-def test_from_the_bot_to_the_queue_the_customer_is_told(ben, bot):
+def test_moving_a_chat_from_the_bot_to_the_queue_tells_the_customer(ben, bot):
     chat = make_chat(bot)
     reply = ben.post(path_of(chat), {"assign_type": "queue"})
     assert reply.json()["handoff_reason"] == "staff_request"
@@ -165,12 +152,12 @@ def test_back_to_the_bot(ben, chat):
     assert events("conversation.unassigned") == 1
 
 
-def test_a_bot_that_is_off_gets_nothing(ben, bot, chat):
+def test_a_bot_that_is_off_is_assigned_no_chat(ben, bot, chat):
     bot.is_disabled = True
     bot.save()
     reply = ben.post(path_of(chat), {"assign_type": "bot"})
     assert (reply.status_code, reply.json()["code"]) == (409, "bot_disabled")
-    untouched(chat)
+    assert_unchanged(chat)
 
 
 def test_an_ended_chat(ben, chat):
@@ -179,10 +166,10 @@ def test_an_ended_chat(ben, chat):
         reply = ben.post(path_of(chat), {"assign_type": kind})
         assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
     chat.refresh_from_db()
-    untouched(chat)
+    assert_unchanged(chat)
 
 
-def test_who_cannot_have_it(ben, cara, client_a, chat):
+def test_users_who_cannot_be_assigned(ben, cara, client_a, chat):
     make_person(client_a, Role.VIEWER, "Vic")
     make_person(client_a, Role.AGENT, "Gus")
     User.objects.filter(full_name="Gus").update(is_disabled=True)
@@ -190,7 +177,7 @@ def test_who_cannot_have_it(ben, cara, client_a, chat):
         reply = ben.post(path_of(chat), {**ME, "user_id": user_id})
         assert reply.status_code == 422
         assert reply.json()["detail"][0]["loc"] == ["body", "user_id"]
-    untouched(chat)
+    assert_unchanged(chat)
 
 
 @pytest.mark.parametrize(
@@ -213,12 +200,12 @@ def test_who_cannot_have_it(ben, cara, client_a, chat):
 )
 def test_a_wrong_body(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
-    untouched(chat)
+    assert_unchanged(chat)
 
 
-def test_who_may_not(cara, nobody, client_a, server, chat):
+def test_access_is_refused(cara, nobody, client_a, server, chat):
     assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), ME).status_code == 403
     assert cara.post(path_of(chat), ME).status_code == 404
     assert nobody.post(path_of(chat), ME).status_code == 401
     assert server.post(path_of(chat), ME).status_code == 401
-    untouched(chat)
+    assert_unchanged(chat)

@@ -1,9 +1,6 @@
 """End A Chat By Id, Agent End A Chat By Id, and what follows from an end."""
 
-import threading
-
 import pytest
-from django.db import connection
 
 from bots.testing import make_bot
 from chatplatform.models import Job
@@ -26,13 +23,17 @@ def ended():
 
 
 @pytest.mark.parametrize("who", ["server", "ben"])
-def test_the_customer_ends_it(request, chat, who):
+def test_the_customer_ends_a_chat(request, chat, who):
     reply = request.getfixturevalue(who).post(f"/ai/chat/{chat.pk}/end")
     assert reply.status_code == 200
-    found = reply.json()
-    assert (found["status"], found["ended_by"], found["version"]) == ("ended", "customer", 2)
-    assert (found["can_reply"], found["ended_at"] is None) == (False, False)
-    assert found["assignee"] is not None
+    chat_data = reply.json()
+    assert (chat_data["status"], chat_data["ended_by"], chat_data["version"]) == (
+        "ended",
+        "customer",
+        2,
+    )
+    assert (chat_data["can_reply"], chat_data["ended_at"] is None) == (False, False)
+    assert chat_data["assignee"] is not None
     event = Event.objects.get()
     assert (event.type, event.data["conversation"]["ended_by"]) == (
         "conversation.ended",
@@ -41,11 +42,11 @@ def test_the_customer_ends_it(request, chat, who):
     assert Job.objects.count() == 0
 
 
-def test_an_agent_ends_it(ben, chat):
+def test_an_agent_ends_a_chat(ben, chat):
     assert ben.post(f"/ai/chat/{chat.pk}/agent-end").json()["ended_by"] == "agent"
 
 
-def test_what_has_ended_does_not_end_again(ben, server, chat):
+def test_an_ended_chat_does_not_end_again(ben, server, chat):
     server.post(f"/ai/chat/{chat.pk}/end")
     (before,) = ended()
     for path in (f"/ai/chat/{chat.pk}/end", f"/ai/chat/{chat.pk}/agent-end"):
@@ -62,38 +63,27 @@ def test_another_agents_chat(ann, bea, chat):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_ends_at_once_one_counts(ben, server, chat):
-    ready, answers = threading.Barrier(2), []
+def test_one_of_two_concurrent_ends_succeeds(ben, server, chat, at_once):
+    calls = iter([(ben, "agent-end"), (server, "end")])
 
-    def end(person, path):
-        try:
-            ready.wait(5)
-            answers.append(person.post(path).status_code)
-        finally:
-            connection.close()
+    def end():
+        caller, path = next(calls)
+        return caller.post(f"/ai/chat/{chat.pk}/{path}").status_code
 
-    threads = [
-        threading.Thread(target=end, args=(ben, f"/ai/chat/{chat.pk}/agent-end")),
-        threading.Thread(target=end, args=(server, f"/ai/chat/{chat.pk}/end")),
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert sorted(answers) == [200, 409]
+    assert sorted(at_once(2, end)) == [200, 409]
     assert Event.objects.filter(type="conversation.ended").count() == 1
 
 
-@pytest.mark.parametrize("wish", ["auto_summary", "auto_tag", "auto_sentiment"])
-def test_what_the_client_wants_to_know_follows(ben, client_a, chat, wish):
-    setattr(client_a.config, wish, True)
+@pytest.mark.parametrize("setting", ["auto_summary", "auto_tag", "auto_sentiment"])
+def test_the_insights_that_the_client_wants_are_enqueued(ben, client_a, chat, setting):
+    setattr(client_a.config, setting, True)
     client_a.config.save()
     ben.post(f"/ai/chat/{chat.pk}/agent-end")
     job = Job.objects.get()
     assert (job.name, job.args) == ("chats.run_after_end", {"conversation_id": str(chat.pk)})
 
 
-def test_who_may_not(cara, nobody, page, client_a, client_b, server, chat):
+def test_access_is_refused(cara, nobody, page, client_a, client_b, server, chat):
     viewer = make_person(client_a, Role.VIEWER, "Vic")
     strangers = [
         cara, page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk),

@@ -30,15 +30,15 @@ def say(chat, text, *, is_note=False, ago=timedelta()):
     return message
 
 
-def test_the_newest_activity_first(ben, bot):
+def test_newest_activity_first(ben, bot):
     old, quiet, new = make_chat(bot), make_chat(bot), make_chat(bot)
     say(old, "Long ago", ago=timedelta(hours=2))
     Conversation.objects.filter(pk=quiet.pk).update(created_at=timezone.now() - timedelta(hours=1))
-    said = say(new, "Just now")
-    found = ben.get(PATH)
-    assert ids(found) == [str(new.pk), str(quiet.pk), str(old.pk)]
-    newest, empty, _ = found.json()["items"]
-    assert newest["last_message"]["id"] == str(said.pk)
+    message = say(new, "Just now")
+    reply = ben.get(PATH)
+    assert ids(reply) == [str(new.pk), str(quiet.pk), str(old.pk)]
+    newest, empty, _ = reply.json()["items"]
+    assert newest["last_message"]["id"] == str(message.pk)
     assert newest["last_message"]["content"][0]["text"] == "Just now"
     assert empty["last_message"] is None
 
@@ -52,14 +52,14 @@ def test_every_filter(ann, ben, bot, client_a):
     )  # fmt: skip
     usual = make_chat(bot)
     yesterday = (timezone.now() - timedelta(days=1)).isoformat()
-    both = {
+    values = {
         "status": ("ended", "open"), "bot_id": (other.pk, bot.pk), "channel": ("chatapp", "api"),
         "assignee_id": (ben.user.pk, None), "tag": ("vip", None), "sentiment": ("negative", None),
     }  # fmt: skip
-    for name, (of_odd, of_usual) in both.items():
-        assert ids(ann.get(PATH, {name: of_odd})) == [str(odd.pk)], name
-        if of_usual:
-            assert ids(ann.get(PATH, {name: of_usual})) == [str(usual.pk)], name
+    for name, (odd_value, usual_value) in values.items():
+        assert ids(ann.get(PATH, {name: odd_value})) == [str(odd.pk)], name
+        if usual_value:
+            assert ids(ann.get(PATH, {name: usual_value})) == [str(usual.pk)], name
     assert ids(ann.get(PATH, {"created_from": yesterday})) == [str(usual.pk)]
     assert ids(ann.get(PATH, {"created_to": yesterday})) == [str(odd.pk)]
     assert ids(ann.get(PATH, {"tag": "vip", "status": "open"})) == []
@@ -89,7 +89,7 @@ def test_a_wrong_query(ben, query):
     assert ben.get(PATH, query).status_code == 422
 
 
-def test_pages_neither_repeat_nor_skip(ben, bot):
+def test_pages_neither_repeat_nor_skip_a_chat(ben, bot):
     at = timezone.now()
     expected = [str(make_chat(bot, last_message_at=at).pk) for _ in range(3)][::-1]
     expected += [
@@ -97,11 +97,11 @@ def test_pages_neither_repeat_nor_skip(ben, bot):
     ]
     seen, cursor = [], None
     for _ in range(4):
-        found = ben.get(PATH, {"limit": 2} | ({"cursor": cursor} if cursor else {})).json()
-        seen += [item["id"] for item in found["items"]]
-        cursor = found["next_cursor"]
+        reply = ben.get(PATH, {"limit": 2} | ({"cursor": cursor} if cursor else {})).json()
+        seen += [item["id"] for item in reply["items"]]
+        cursor = reply["next_cursor"]
         if cursor:
-            make_chat(bot)  # somebody writes meanwhile
+            make_chat(bot)  # a chat is opened meanwhile
     assert (seen, cursor) == (expected, None)
 
 
@@ -112,7 +112,7 @@ def test_a_cursor_of_another_list(ben, bot):
     assert ben.get(PATH, {"cursor": other}).status_code == 422
 
 
-def test_only_the_clients_own(ben, cara, nobody, client_a, bot):
+def test_only_the_clients_own_chats(ben, cara, nobody, client_a, bot):
     chat = make_chat(bot)
     say(chat, "Hello")
     assert ids(make_person(client_a, Role.VIEWER, "Vic").get(PATH)) == [str(chat.pk)]
@@ -140,9 +140,9 @@ def test_all_chats_of_a_customer_and_of_a_bot(ben, bot, client_a):
     assert ben.get(customer, {"limit": 101}).status_code == 422
 
 
-def test_the_messages_of_a_chat_with_its_notes(ben, bot):
+def test_a_chats_messages_include_notes(ben, bot):
     chat = make_chat(bot)
     say(chat, "Hello")
     say(chat, "Be careful", is_note=True)
-    found = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
-    assert [(one["seq"], one["is_note"]) for one in found] == [(1, False), (2, True)]
+    messages = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
+    assert [(message["seq"], message["is_note"]) for message in messages] == [(1, False), (2, True)]

@@ -1,4 +1,4 @@
-"""Manual Chat: a person's own message, or an internal note."""
+"""Manual Chat: an agent's message, or an internal note."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def chat(bot):
     return make_chat(bot, assign_type="queue", unread_count=2)
 
 
-def test_who_answers_has_it(ben, server, chat):
+def test_an_answer_assigns_the_chat_to_its_sender(ben, server, chat):
     reply = ben.post(path_of(chat), {"text": "How can I help?", "client_message_id": "a-1"})
     assert reply.status_code == 201
     sent = reply.json()
@@ -39,13 +39,13 @@ def test_who_answers_has_it(ben, server, chat):
     assert Job.objects.count() == 0
 
 
-def test_the_same_message_twice_is_one(ben, chat):
+def test_a_repeated_message_is_stored_once(ben, chat):
     body = {"text": "Hello", "client_message_id": "a-1"}
     assert ben.post(path_of(chat), body).json() == ben.post(path_of(chat), body).json()
     assert Message.objects.count() == 1
 
 
-def test_the_customers_ids_are_not_the_agents(ben, server, chat):
+def test_a_message_id_of_the_customer_is_taken(ben, server, chat):
     body = {"text": "Hello", "client_message_id": "m-1"}
     server.post(f"/ai/client/chat/{chat.pk}", body)
     reply = ben.post(path_of(chat), body)
@@ -61,10 +61,10 @@ def test_a_note_changes_nothing_for_the_customer(ben, bea, server, bot):
     before = server.post(f"/ai/chat/{chat.pk}/end").json()
     assert (before["message_count"], before["last_message"], before["unread_count"]) == (0, None, 1)
     assert server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"] == []
-    # A note may be left after the end, too.
+    # Notes are possible after the end, too.
     assert ben.post(path_of(chat), {"text": "Paid", "is_note": True}).status_code == 201
     shown = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
-    assert [one["content"][0]["text"] for one in shown] == ["VIP", "Paid"]
+    assert [message["content"][0]["text"] for message in shown] == ["VIP", "Paid"]
 
 
 def test_in_another_agents_chat(ann, ben, bea, bot):
@@ -76,7 +76,7 @@ def test_in_another_agents_chat(ann, ben, bea, bot):
     assert (chat.assignee, chat.version) == (bea.user, 1)
 
 
-def test_in_a_messaging_channel_it_is_handed_on(ben, bot):
+def test_a_message_in_a_messaging_channel_is_delivered_by_a_job(ben, bot):
     chat = make_chat(bot, channel="chatapp")
     sent = ben.post(path_of(chat), {"text": "Hello"}).json()
     assert sent["status"] == "pending"
@@ -93,7 +93,7 @@ def test_an_ended_chat(ben, chat):
     assert Message.objects.count() == 0
 
 
-def test_a_snoozed_chat_opens(ben, chat):
+def test_an_answer_opens_a_snoozed_chat(ben, chat):
     Conversation.objects.update(status="snoozed")
     ben.post(path_of(chat), {"text": "Hello"})
     chat.refresh_from_db()
@@ -116,13 +116,13 @@ def test_a_wrong_body(ben, chat, body):
     assert Message.objects.count() == 0
 
 
-def test_files_by_link_and_of_the_chat_itself(ben, chat, bot):
+def test_attachments_by_link_and_of_the_same_chat(ben, chat, bot):
     ours, theirs = (
         Attachment.objects.create(
-            client=bot.client, conversation=one, file="x", file_name="bill.pdf",
+            client=bot.client, conversation=owner, file="x", file_name="bill.pdf",
             mime_type="application/pdf", size_bytes=5,
         )
-        for one in (chat, make_chat(bot))
+        for owner in (chat, make_chat(bot))
     )  # fmt: skip
     link = {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"}
     again = {"type": "file", "url": Attachment.link_to(str(ours.pk)), "text": "Once more"}
@@ -149,7 +149,7 @@ def test_a_note_with_a_file(ben, chat):
     assert (chat.assign_type, chat.message_count) == ("queue", 0)
 
 
-def test_who_may_not(cara, nobody, client_a, chat):
+def test_access_is_refused(cara, nobody, client_a, chat):
     body = {"text": "Hello"}
     assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), body).status_code == 403
     assert cara.post(path_of(chat), body).status_code == 404
@@ -158,7 +158,7 @@ def test_who_may_not(cara, nobody, client_a, chat):
 
 
 @pytest.mark.parametrize("then", ["unassign", "snooze", "end"])
-def test_said_again_it_does_nothing_again(ben, chat, then):
+def test_a_repeated_message_changes_nothing(ben, chat, then):
     body = {"text": "Hello", "client_message_id": "a-1"}
     first = ben.post(path_of(chat), body).json()
     calls = {
@@ -174,7 +174,7 @@ def test_said_again_it_does_nothing_again(ben, chat, then):
     assert Conversation.objects.values().get() == before
 
 
-def test_an_id_is_one_agents_and_one_kinds(ben, bea, chat):
+def test_a_message_id_belongs_to_one_agent_and_one_kind(ben, bea, chat):
     assert ben.post(path_of(chat), {"text": "VIP", "is_note": True, "client_message_id": "1"})
     for who, is_note in ((bea, True), (ben, False)):
         body = {"text": "Other words", "is_note": is_note, "client_message_id": "1"}

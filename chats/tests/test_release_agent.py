@@ -1,4 +1,4 @@
-"""Chats of a person who may have none any more: locked out, or made a viewer."""
+"""The chats of a user who may not have any now: disabled, or made a viewer."""
 
 import threading
 from datetime import timedelta
@@ -25,7 +25,7 @@ def disable(ann, person, *, flag=True):
     assert reply.status_code == 200, reply.content
 
 
-def make(ann, person, role):
+def set_role(ann, person, role):
     reply = ann.put(f"/identity/users/{person.user.pk}/role", {"role": role})
     assert reply.status_code == 200, reply.content
 
@@ -43,28 +43,27 @@ def chat(bot, ben):
 
 
 @pytest.mark.parametrize("how", ["disabled", "viewer", "staff"])
-def test_his_chats_wait_for_others(ann, ben, bea, chat, how):
+def test_the_chats_of_a_user_without_rights_return_to_the_queue(ann, ben, bea, chat, how):
     if how == "disabled":
         disable(ann, ben)
     elif how == "viewer":
-        make(ann, ben, "viewer")
+        set_role(ann, ben, "viewer")
     else:
-        by_staff(ben)
+        disable_in_admin_site(ben)
     run_jobs()
     chat.refresh_from_db()
     assert (chat.assign_type, chat.assignee, chat.version) == ("queue", None, 3)
     assert chat.handoff_reason == "no_answer"
     assert chat.waiting_since is not None
-    told = set(Notification.objects.values_list("user__full_name", "kind"))
-    assert {("Ben", "unassigned"), ("Bea", "handoff")} <= told
+    notified = set(Notification.objects.values_list("user__full_name", "kind"))
+    assert {("Ben", "unassigned"), ("Bea", "handoff")} <= notified
     event = Event.objects.get(type="conversation.unassigned")
     assert event.data["conversation"]["assignee"] is None
     assert Message.objects.count() == 0
     assert bea.post(f"/ai/chat/{chat.pk}/assign", ME).status_code == 200
 
 
-def by_staff(person):
-    """Locked out in the admin site."""
+def disable_in_admin_site(person):
     browser = Browser()
     browser.force_login(User.objects.create_superuser("staff@example.com", PASSWORD))
     user = person.user
@@ -73,7 +72,7 @@ def by_staff(person):
     assert browser.post(f"/admin/identity/user/{user.pk}/change/", form).status_code == 302
 
 
-def test_the_reason_where_there_is_none(ann, ben, bot):
+def test_a_chat_without_a_handoff_reason_gets_one(ann, ben, bot):
     waited = timezone.now() - timedelta(hours=1)
     chat = make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=waited)
     disable(ann, ben)
@@ -82,7 +81,7 @@ def test_the_reason_where_there_is_none(ann, ben, bot):
     assert (chat.handoff_reason, chat.waiting_since) == ("agent_gone", waited)
 
 
-def test_snoozed_ones_too_and_nothing_else(ann, ben, bea, bot):
+def test_open_and_snoozed_chats_of_the_user_only(ann, ben, bea, bot):
     until = timezone.now() + timedelta(hours=1)
     chats = [
         make_chat(bot, assign_type="agent", assignee=ben.user, status="snoozed",
@@ -101,7 +100,7 @@ def test_snoozed_ones_too_and_nothing_else(ann, ben, bea, bot):
     assert rows[1].assignee == ben.user
 
 
-def test_the_strategy_looks(ann, ben, bea, client_a, chat):
+def test_the_strategy_assigns_the_returned_chat(ann, ben, bea, client_a, chat):
     client_a.config.assign_strategy = "round_robin"
     client_a.config.save()
     for person in (ben, bea):
@@ -112,12 +111,12 @@ def test_the_strategy_looks(ann, ben, bea, client_a, chat):
     assert (chat.assign_type, chat.assignee) == ("agent", bea.user)
 
 
-def test_who_keeps_his_rights_keeps_his_chats(ann, ben, chat):
-    make(ann, ben, "admin")
-    make(ann, ben, "agent")
+def test_a_user_who_keeps_the_right_keeps_the_chats(ann, ben, chat):
+    set_role(ann, ben, "admin")
+    set_role(ann, ben, "agent")
     disable(ann, ben, flag=False)
     assert not jobs().exists()
-    # Let in again before a worker came to it.
+    # Enabled again before the job ran.
     disable(ann, ben)
     disable(ann, ben, flag=False)
     run_jobs()
@@ -125,7 +124,7 @@ def test_who_keeps_his_rights_keeps_his_chats(ann, ben, chat):
     assert (chat.assignee, chat.version) == (ben.user, 2)
 
 
-def test_twice_changes_nothing_more(ann, ben, bea, chat):
+def test_a_repeated_job_changes_nothing(ann, ben, bea, chat):
     disable(ann, ben)
     run_jobs()
     assert bea.post(f"/ai/chat/{chat.pk}/assign", ME).status_code == 200
@@ -135,7 +134,7 @@ def test_twice_changes_nothing_more(ann, ben, bea, chat):
     assert (chat.assignee, chat.version) == (bea.user, 4)
 
 
-def test_what_somebody_took_meanwhile_is_left_alone(ann, ben, bea, chat):
+def test_a_chat_that_is_taken_meanwhile_is_left_alone(ann, ben, bea, chat):
     disable(ann, ben)
 
     def take():
@@ -157,21 +156,21 @@ def test_a_refused_change_releases_nothing(ann, cara, chat, ben):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_goes_while_he_is_given_a_chat(ann, bea, bot):
-    """One of the two comes first; either way the chat is not left with him."""
+def test_an_agent_is_disabled_while_being_assigned_a_chat(ann, bea, bot):
+    """Whichever comes first, the chat is not left with the disabled agent."""
     leaver = make_person(ann.client, Role.AGENT, "Lee")
     chat = make_chat(bot, assign_type="queue")
     assert leaver.user
 
-    def lock_out():
+    def disable_leaver():
         disable(ann, leaver)
         connection.close()
 
-    leaving = threading.Thread(target=lock_out)
+    leaving = threading.Thread(target=disable_leaver)
     with transaction.atomic():
         lifecycle.to_agent(conversations.lock(chat), leaver.user, by=None)
         leaving.start()
-        leaving.join(1)  # it waits for this move: else its job would not see the chat as his
+        leaving.join(1)  # it waits for this move: else its job would not see the new assignee
         assert leaving.is_alive()
     leaving.join(10)
     run_jobs()
@@ -180,7 +179,7 @@ def test_who_goes_while_he_is_given_a_chat(ann, bea, bot):
 
 
 @pytest.mark.parametrize("path", ["assign", "manual"])
-def test_nobody_who_has_just_gone_is_given_a_chat(ann, ben, bot, path):
+def test_a_user_who_was_just_disabled_is_assigned_no_chat(ann, ben, bot, path):
     chat = make_chat(bot, assign_type="queue")
     body = ME if path == "assign" else {"text": "Hello"}
     with run_before("chats.services.core.conversations.lock", lambda: disable(ann, ben)):
@@ -190,7 +189,7 @@ def test_nobody_who_has_just_gone_is_given_a_chat(ann, ben, bot, path):
     assert (chat.assign_type, chat.version, Message.objects.count()) == ("queue", 1, 0)
 
 
-def test_the_strategy_passes_over_who_has_just_gone(ann, ben, client_a, bot):
+def test_the_strategy_skips_an_agent_who_was_just_disabled(ann, ben, client_a, bot):
     client_a.config.assign_strategy = "round_robin"
     client_a.config.save()
     presence.touch(ben.user)

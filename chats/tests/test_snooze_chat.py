@@ -26,16 +26,16 @@ def chat(bot, ben):
     return make_chat(bot, assign_type="agent", assignee=ben.user, unread_count=3)
 
 
-def test_it_works(ben, chat):
-    found = ben.post(path_of(chat), later()).json()
-    assert (found["status"], found["version"]) == ("snoozed", 2)
-    assert found["assignee"]["name"] == "Ben"
+def test_snoozing_a_chat(ben, chat):
+    chat_data = ben.post(path_of(chat), later()).json()
+    assert (chat_data["status"], chat_data["version"]) == ("snoozed", 2)
+    assert chat_data["assignee"]["name"] == "Ben"
     chat.refresh_from_db()
     assert chat.snoozed_until > timezone.now() + timedelta(hours=1)
     assert Event.objects.get().type == "conversation.snoozed"
 
 
-def test_the_customer_opens_it(ben, server, chat):
+def test_a_customers_message_opens_a_snoozed_chat(ben, server, chat):
     ben.post(path_of(chat), later())
     server.post(f"/ai/client/chat/{chat.pk}", {"text": "Still there?"})
     chat.refresh_from_db()
@@ -66,7 +66,7 @@ def test_a_wrong_body(ben, chat, body):
     assert (chat.status, chat.version) == ("open", 1)
 
 
-def test_who_may_not(cara, nobody, client_a, bea, ben, chat):
+def test_access_is_refused(cara, nobody, client_a, bea, ben, chat):
     assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), later()).status_code == 403
     assert bea.post(path_of(chat), later()).json()["code"] == "already_assigned"
     assert cara.post(path_of(chat), later()).status_code == 404
@@ -76,11 +76,11 @@ def test_who_may_not(cara, nobody, client_a, bea, ben, chat):
     assert not Event.objects.exists()
 
 
-def test_reading_counts_to_zero(ben, cara, chat):
+def test_marking_a_chat_as_read(ben, cara, chat):
     assert cara.post(f"/ai/chat/{chat.pk}/read").status_code == 404
     ben.get(f"/ai/chat/{chat.pk}/history")
     chat.refresh_from_db()
-    assert chat.unread_count == 3, "looking changes nothing"
-    found = ben.post(f"/ai/chat/{chat.pk}/read").json()
-    assert (found["unread_count"], found["version"]) == (0, 1)
+    assert chat.unread_count == 3, "reading the history changes nothing"
+    chat_data = ben.post(f"/ai/chat/{chat.pk}/read").json()
+    assert (chat_data["unread_count"], chat_data["version"]) == (0, 1)
     assert not Event.objects.exists()

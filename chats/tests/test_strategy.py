@@ -1,10 +1,8 @@
-"""Chats that are handed to agents by their client's strategy."""
+"""Chats that are assigned to agents by their client's strategy."""
 
-import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from chatplatform import valkey
@@ -21,7 +19,7 @@ UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
 
 
 @pytest.fixture
-def use(client_a):
+def set_strategy(client_a):
     def choose(strategy, capacity=5):
         client_a.config.assign_strategy = strategy
         client_a.config.agent_capacity = capacity
@@ -39,24 +37,25 @@ def waiting(bot, count):
 
 
 def owners(chats):
-    found = dict(Conversation.objects.values_list("pk", "assignee__full_name"))
-    return [found[chat.pk] for chat in chats]
+    names = dict(Conversation.objects.values_list("pk", "assignee__full_name"))
+    return [names[chat.pk] for chat in chats]
 
 
-def test_a_handover_finds_the_agent_who_is_there(ben, bea, server, bot, use):
-    use("round_robin")
+def test_a_handover_is_assigned_to_an_agent_who_is_online(ben, bea, server, bot, set_strategy):
+    set_strategy("round_robin")
     presence.touch(bea.user)
     chat = make_chat(bot)
     server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
     run_jobs()
     chat.refresh_from_db()
     assert (chat.assign_type, chat.assignee, chat.version) == ("agent", bea.user, 3)
-    got = Notification.objects.get(kind="assigned")
-    assert (got.user, got.assigned_by, got.is_read) == (bea.user, None, False)
+    notification = Notification.objects.get(kind="assigned")
+    assert (notification.user, notification.is_read) == (bea.user, False)
+    assert notification.assigned_by is None
     assert Event.objects.filter(type="conversation.assigned").count() == 1
 
 
-def test_manual_leaves_it_in_the_queue(ben, server, bot):
+def test_with_the_manual_strategy_a_chat_stays_in_the_queue(ben, server, bot):
     presence.touch(ben.user)
     chat = make_chat(bot)
     server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
@@ -65,8 +64,8 @@ def test_manual_leaves_it_in_the_queue(ben, server, bot):
     assert not Job.objects.filter(name="chats.assign_waiting").exists()
 
 
-def test_round_robin_goes_round(ben, bea, client_a, bot, use):
-    use("round_robin")
+def test_round_robin(ben, bea, client_a, bot, set_strategy):
+    set_strategy("round_robin")
     for person in (ben, bea):
         presence.touch(person.user)
     chats = waiting(bot, 4)
@@ -74,8 +73,8 @@ def test_round_robin_goes_round(ben, bea, client_a, bot, use):
     assert owners(chats) == ["Ben", "Bea", "Ben", "Bea"]
 
 
-def test_least_busy_evens_out(ben, bea, client_a, bot, use):
-    use("least_busy")
+def test_least_busy(ben, bea, client_a, bot, set_strategy):
+    set_strategy("least_busy")
     for _ in range(2):
         make_chat(bot, assign_type="agent", assignee=ben.user)
     make_chat(bot, assign_type="agent", assignee=bea.user, status="ended")
@@ -86,20 +85,20 @@ def test_least_busy_evens_out(ben, bea, client_a, bot, use):
     assert sorted(owners(chats)) == ["Bea", "Bea", "Bea", "Ben"]
 
 
-def test_nobody_is_given_more_than_he_can_take(ben, client_a, bot, use):
-    use("round_robin", capacity=2)
+def test_no_agent_is_assigned_more_than_the_capacity(ben, client_a, bot, set_strategy):
+    set_strategy("round_robin", capacity=2)
     presence.touch(ben.user)
     first, second, third = chats = waiting(bot, 3)
     routing.assign_waiting(client_a.pk)
     assert owners(chats) == ["Ben", "Ben", None]
-    # One's own hands are free: a claim beyond the capacity counts.
+    # An agent may claim chats beyond the capacity.
     ben.post(f"/ai/chat/{third.pk}/assign", {"assign_type": "agent"})
     assert owners([third]) == ["Ben"]
 
 
 @pytest.mark.parametrize("how", ["agent-end", "unassign", "snooze"])
-def test_room_that_comes_free_is_used(ben, client_a, bot, use, how):
-    use("round_robin", capacity=1)
+def test_free_capacity_is_used(ben, client_a, bot, set_strategy, how):
+    set_strategy("round_robin", capacity=1)
     presence.touch(ben.user)
     mine, next_one = waiting(bot, 2)
     routing.assign_waiting(client_a.pk)
@@ -109,8 +108,8 @@ def test_room_that_comes_free_is_used(ben, client_a, bot, use, how):
     assert owners([next_one]) == ["Ben"]
 
 
-def test_who_comes_online_is_given_what_waits(ben, bot, use):
-    use("least_busy")
+def test_an_agent_who_comes_online_is_assigned_waiting_chats(ben, bot, set_strategy):
+    set_strategy("least_busy")
     (chat,) = waiting(bot, 1)
     tasks.run_timers()
     assert owners([chat]) == [None]
@@ -121,16 +120,16 @@ def test_who_comes_online_is_given_what_waits(ben, bot, use):
     assert owners([chat]) == ["Ben"]
 
 
-def test_a_missed_hint_is_made_good_by_the_schedule(ben, bot, use):
-    use("round_robin")
+def test_the_timer_assigns_chats_if_a_job_was_lost(ben, bot, set_strategy):
+    set_strategy("round_robin")
     presence.touch(ben.user)
     chats = waiting(bot, 2)
     tasks.run_timers()
     assert owners(chats) == ["Ben", "Ben"]
 
 
-def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
-    use("round_robin")
+def test_an_agent_is_offline_after_ninety_seconds(ben, bot, client_a, set_strategy):
+    set_strategy("round_robin")
     presence.touch(ben.user)
     assert presence.online(client_a.pk) == {ben.user.pk}
     key = f"presence:{client_a.pk}"
@@ -141,7 +140,7 @@ def test_ninety_seconds_of_silence_are_away(ben, bot, client_a, use):
     assert owners([chat]) == [None]
 
 
-def test_without_valkey_nobody_seems_to_be_there(ben, client_a, settings, monkeypatch):
+def test_without_valkey_nobody_seems_online(ben, client_a, settings, monkeypatch):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     monkeypatch.setattr(valkey, "shared", valkey.connect)
     monkeypatch.setattr(presence, "_best_effort", valkey.BestEffort("presence unknown"))
@@ -149,23 +148,23 @@ def test_without_valkey_nobody_seems_to_be_there(ben, client_a, settings, monkey
     assert presence.online(client_a.pk) == set()
 
 
-def test_the_one_who_let_it_go_is_not_asked_first(ben, bea, client_a, bot, use):
-    use("round_robin")
+def test_the_last_owner_of_a_chat_is_not_the_first_choice(ben, bea, client_a, bot, set_strategy):
+    set_strategy("round_robin")
     for person in (ben, bea):
         presence.touch(person.user)
     (chat,) = waiting(bot, 1)
     routing.assign_waiting(client_a.pk)
     assert owners([chat]) == ["Ben"]
     past = timezone.now() - timedelta(seconds=1)
-    # Bea had one since: it would be Ben's turn.
+    # Bea was assigned a chat since then: by the strategy it is Ben's turn.
     Notification.objects.create(client=client_a, user=bea.user, conversation=chat, kind="assigned")
     Conversation.objects.update(return_at=past)
     tasks.run_timers()
     assert owners([chat]) == ["Bea"]
 
 
-def test_admins_are_agents_only_where_there_is_none(ann, ben, client_a, bot, use):
-    use("round_robin")
+def test_admins_are_assigned_chats_only_if_there_is_no_agent(ann, ben, client_a, bot, set_strategy):
+    set_strategy("round_robin")
     presence.touch(ann.user)
     (chat,) = waiting(bot, 1)
     routing.assign_waiting(client_a.pk)
@@ -176,8 +175,8 @@ def test_admins_are_agents_only_where_there_is_none(ann, ben, client_a, bot, use
     assert owners([chat]) == ["Ann"]
 
 
-def test_a_claim_that_comes_first_counts(ben, bea, client_a, bot, use):
-    use("round_robin")
+def test_a_chat_that_is_claimed_meanwhile_is_left_alone(ben, bea, client_a, bot, set_strategy):
+    set_strategy("round_robin")
     presence.touch(bea.user)
     (chat,) = waiting(bot, 1)
 
@@ -190,8 +189,8 @@ def test_a_claim_that_comes_first_counts(ben, bea, client_a, bot, use):
 
 
 @pytest.mark.parametrize("change", ["delete", "end", "snooze"])
-def test_a_chat_that_changes_meanwhile_stops_no_other(ben, client_a, bot, use, change):
-    use("round_robin")
+def test_a_chat_that_changes_meanwhile_stops_no_other(ben, client_a, bot, set_strategy, change):
+    set_strategy("round_robin")
     presence.touch(ben.user)
     changing, other = waiting(bot, 2)
 
@@ -212,26 +211,13 @@ def test_a_chat_that_changes_meanwhile_stops_no_other(ben, client_a, bot, use, c
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_hands_at_once_give_each_chat_once(ben, bea, client_a, bot, use):
-    use("least_busy", capacity=4)
+def test_concurrent_calls_assign_each_chat_once(ben, bea, client_a, bot, set_strategy, at_once):
+    set_strategy("least_busy", capacity=4)
     for person in (ben, bea):
         presence.touch(person.user)
     chats = waiting(bot, 12)
-    ready = threading.Barrier(4)
-
-    def run(act):
-        try:
-            ready.wait(5)
-            act()
-        finally:
-            connection.close()
-
-    acts = [lambda: routing.assign_waiting(client_a.pk)] * 2 + [tasks.run_timers] * 2
-    threads = [threading.Thread(target=run, args=(act,)) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    found = owners(chats)
-    assert (found.count("Ben"), found.count("Bea"), found.count(None)) == (4, 4, 4)
+    acts = iter([lambda: routing.assign_waiting(client_a.pk), tasks.run_timers] * 2)
+    at_once(4, lambda: next(acts)())
+    names = owners(chats)
+    assert (names.count("Ben"), names.count("Bea"), names.count(None)) == (4, 4, 4)
     assert Event.objects.filter(type="conversation.assigned").count() == 8

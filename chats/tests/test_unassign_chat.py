@@ -19,25 +19,29 @@ def chat(bot, ben):
 
 
 def test_back_to_the_bot(ben, chat):
-    found = ben.post(path_of(chat)).json()
-    assert (found["assign_type"], found["assignee"], found["version"]) == ("bot", None, 2)
-    assert (found["handoff_reason"], found["waiting_since"]) == (None, None)
+    chat_data = ben.post(path_of(chat)).json()
+    assert (chat_data["assign_type"], chat_data["assignee"], chat_data["version"]) == (
+        "bot",
+        None,
+        2,
+    )
+    assert (chat_data["handoff_reason"], chat_data["waiting_since"]) == (None, None)
     assert Event.objects.get(type="conversation.unassigned").data["conversation"]["version"] == 2
 
 
 @pytest.mark.parametrize("field", ["is_disabled", "agent_reply"])
-def test_to_the_queue_where_the_bot_is_off(ann, ben, bot, chat, field):
+def test_to_the_queue_if_the_bot_is_off(ann, ben, bot, chat, field):
     setattr(bot, field, True)
     bot.save()
-    found = ben.post(path_of(chat)).json()
-    assert (found["assign_type"], found["handoff_reason"]) == ("queue", "no_answer")
-    assert found["waiting_since"] is not None
-    # Agents hear of it, the customer does not: nothing has changed for him.
+    chat_data = ben.post(path_of(chat)).json()
+    assert (chat_data["assign_type"], chat_data["handoff_reason"]) == ("queue", "no_answer")
+    assert chat_data["waiting_since"] is not None
+    # Agents are notified, the customer is not: nothing changes for the customer.
     assert ann.get("/ai/chat/notifications").json()["items"][0]["kind"] == "handoff"
     assert Message.objects.count() == 0
 
 
-def test_what_nobody_has_goes_back_too_and_once(ben, bot):
+def test_a_waiting_chat_goes_back_to_the_bot_once(ben, bot):
     chat = make_chat(bot, assign_type="queue")
     assert ben.post(path_of(chat)).json()["version"] == 2
     again = ben.post(path_of(chat))
@@ -55,7 +59,7 @@ def test_another_agents_chat(ann, bea, chat):
     assert ("Ben", "unassigned", False) in kinds
 
 
-def test_who_may_not(cara, nobody, client_a, ben, chat):
+def test_access_is_refused(cara, nobody, client_a, ben, chat):
     assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat)).status_code == 403
     assert cara.post(path_of(chat)).status_code == 404
     assert nobody.post(path_of(chat)).status_code == 401
