@@ -1,6 +1,6 @@
 """Who: clients, their people, their keys and what they may use."""
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
@@ -9,6 +9,8 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
+
+Row = TypeVar("Row", bound=models.Model, covariant=True)
 
 
 class Client(models.Model):
@@ -25,7 +27,7 @@ class Client(models.Model):
         return self.name
 
 
-class OfClient(models.QuerySet[Any]):
+class OfClient(models.QuerySet[Row]):
     """Rows that belong to one client."""
 
     def for_client(self, client: Client) -> Self:

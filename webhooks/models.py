@@ -73,7 +73,7 @@ class DisabledReason(models.TextChoices):
     FAILING = "failing"  # days of nothing but failures
 
 
-class EndpointQuerySet(OfClient):
+class EndpointQuerySet(OfClient["WebhookConfig"]):
     def current(self) -> Self:
         """Without those that were deleted."""
         return self.filter(deleted_at=None)

@@ -70,7 +70,7 @@ def list_for_client(client: Client) -> QuerySet[Bot]:
 
 def get(client: Client, bot_id: int) -> Bot:
     """One of the client's bots as a row; 404 if there is none."""
-    bot: Bot | None = Bot.objects.for_client(client).filter(pk=bot_id).first()
+    bot = Bot.objects.for_client(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
     return bot
@@ -86,7 +86,7 @@ def describe(client: Client, bot_id: int) -> BotDto:
 
 def exists(client: Client, bot_id: int) -> bool:
     """Whether the client has this bot."""
-    return bool(Bot.objects.for_client(client).filter(pk=bot_id).exists())
+    return Bot.objects.for_client(client).filter(pk=bot_id).exists()
 
 
 def allowed_hosts(bot_id: int) -> list[str]:
@@ -107,7 +107,7 @@ def any_allows(origin: str) -> bool:
 
 def for_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
     """The bot of a key; for a key that serves several bots `bot_id` must name one."""
-    rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
+    rows = Bot.objects.for_client(key.client)
     if bot_id is not None:
         rows = rows.filter(pk=bot_id)
     if key.bot_id:
@@ -204,7 +204,7 @@ def delete(bot: Bot, *, by: User) -> None:
 
 def lock(bot: Bot) -> Bot:
     """Lock and return the current row; taken before the locks of anything that belongs to it."""
-    locked: Bot | None = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
+    locked = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
     if locked is None:
         raise NotFound
     return locked

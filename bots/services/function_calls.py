@@ -205,7 +205,7 @@ def _find_or_make(
     try:
         with jobs.commit():
             # A worker that has lost its job must not begin what the next one will do.
-            row: FunctionCall = FunctionCall.objects.create(
+            return FunctionCall.objects.create(
                 client_id=bot.client_id,
                 bot=bot,
                 conversation_id=subject.conversation_id,
@@ -216,7 +216,6 @@ def _find_or_make(
                 status=CallStatus.WAITING if asks else CallStatus.RUNNING,
                 requires_approval=function.requires_approval,
             )
-            return row
     except IntegrityError:
         known = FunctionCall.objects.get(message_id=subject.message_id, fingerprint=fingerprint)
         return _settled(known)

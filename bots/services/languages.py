@@ -18,7 +18,8 @@ def for_client(client: Client) -> BotLanguageConfigDto:
 
 def for_key(key: ApiKey) -> BotLanguageConfigDto:
     """The languages of the key's bot, or of all bots if the key serves them all."""
-    bot: Bot | None = Bot.objects.for_client(key.client).filter(pk=key.bot_id).first()
+    own = Bot.objects.for_client(key.client)
+    bot = own.filter(pk=key.bot_id).first() if key.bot_id else None
     if bot is None:
         return for_client(key.client)
     return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)

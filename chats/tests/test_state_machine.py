@@ -208,7 +208,7 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def the_model_is_right_and_the_state_legal(self):
         chat = Conversation.objects.select_related("assignee").get(pk=self.id)
-        owner = chat.assignee.full_name if chat.assign_type == "agent" else chat.assign_type
+        owner = chat.assignee.full_name if chat.assignee else chat.assign_type
         assert (chat.status, owner, chat.version) == (self.status, self.owner, self.version)
         assert (chat.assign_type == "agent") == (chat.assignee_id is not None)
         assert (chat.status == "ended") == (chat.ended_at is not None)

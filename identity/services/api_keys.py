@@ -60,8 +60,7 @@ def create(
 
 def list_for_client(client: Client) -> QuerySet[ApiKey]:
     """The client's keys, also the revoked ones: who used what must stay visible."""
-    rows: QuerySet[ApiKey] = ApiKey.objects.for_client(client)
-    return rows
+    return ApiKey.objects.for_client(client)
 
 
 def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
@@ -81,7 +80,7 @@ def revoke_of_bot(client: Client, *, bot_id: int) -> int:
     """End every key that speaks for one bot, in the caller's transaction; how many were ended."""
     live = ApiKey.objects.for_client(client).filter(bot_id=bot_id, revoked_at=None)
     prefixes = list(live.values_list("prefix", flat=True))
-    ended: int = live.update(revoked_at=timezone.now())
+    ended = live.update(revoked_at=timezone.now())
     for prefix in prefixes:
         _remembered.pop(prefix, None)
     return ended
@@ -115,7 +114,7 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
 
 
 def _find(prefix: str) -> ApiKey | None:
-    rows: QuerySet[ApiKey] = ApiKey.objects.select_related("client")
+    rows = ApiKey.objects.select_related("client")
     return rows.filter(prefix=prefix, revoked_at=None, client__is_disabled=False).first()
 
 

@@ -125,7 +125,7 @@ def open_account(
 ) -> Subscription:
     """A new client's trial plan with its first grant."""
     with transaction.atomic():
-        account: Subscription = Subscription.objects.create(
+        account = Subscription.objects.create(
             client=client,
             credits_included=included,
             period_start=timezone.now(),
@@ -199,17 +199,13 @@ def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
 
 
 def _lock(client_id: int) -> Subscription:
-    account: Subscription = Subscription.objects.select_for_update(no_key=True).get(
-        client_id=client_id
-    )
-    return account
+    return Subscription.objects.select_for_update(no_key=True).get(client_id=client_id)
 
 
 def _open(client_id: int, reference: str) -> CreditEntry | None:
-    held: CreditEntry | None = CreditEntry.objects.filter(
+    return CreditEntry.objects.filter(
         client_id=client_id, reference=reference, is_open=True
     ).first()
-    return held
 
 
 def _is_paid(client_id: int, reference: str) -> bool:

@@ -21,6 +21,7 @@ def test_stored_encrypted_and_never_shown(ann):
     assert (reply.status_code, reply.content) == (204, b"")
     row = ChannelToken.objects.for_client(ann.client).get()
     assert (row.access_token, row.channel, row.user_external_id) == (SECRET, "socialnet", "10158")
+    assert row.expires_at
     assert abs(row.expires_at - timezone.now() - timedelta(hours=1)) < timedelta(minutes=1)
     assert row.created_by == ann.user
     with connection.cursor() as cursor:

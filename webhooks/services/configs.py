@@ -29,8 +29,7 @@ class TooManyEndpoints(ApiError):
 
 def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
     """The client's endpoints."""
-    rows: QuerySet[WebhookConfig] = WebhookConfig.objects.for_client(client).current()
-    return rows
+    return WebhookConfig.objects.for_client(client).current()
 
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
@@ -54,7 +53,7 @@ def create(
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         if list_for_client(client).count() >= MAX_ENDPOINTS:
             raise TooManyEndpoints
-        config: WebhookConfig = WebhookConfig.objects.create(
+        config = WebhookConfig.objects.create(
             client=client, secret=delivery.new_secret(), **_columns(given)
         )
         audit.record(

@@ -59,19 +59,17 @@ def begin_test(config: WebhookConfig) -> Delivery:
             raise TooManyTests
         data = {"config_id": str(config.pk), "message": "It works: this is a test."}
         event = events.announce(config.client_id, "webhook.test", data, only_to=config.pk)
-        queued: Delivery = Delivery.objects.get(event_id=event.pk, config=config)
-    return queued
+        return Delivery.objects.get(event_id=event.pk, config=config)
 
 
 def get(delivery_id: int) -> Delivery:
     """A delivery with its attempts."""
-    found: Delivery = Delivery.objects.prefetch_related("log").get(pk=delivery_id)
-    return found
+    return Delivery.objects.prefetch_related("log").get(pk=delivery_id)
 
 
 def replay(event: Event, config: WebhookConfig | None) -> Event:
     """Send an event again under the same id: to one endpoint, or to all that take its type."""
-    targets: QuerySet[WebhookConfig] = WebhookConfig.objects.filter(
+    targets = WebhookConfig.objects.filter(
         client_id=event.client_id, is_active=True, deleted_at=None
     )
     if config:
@@ -142,7 +140,7 @@ def _of_range(
     config: WebhookConfig, created_from: str, created_to: str, state: str, type: str | None
 ) -> QuerySet[Event]:
     begin, end = datetime.fromisoformat(created_from), datetime.fromisoformat(created_to)
-    rows: QuerySet[Event] = Event.objects.filter(
+    rows = Event.objects.filter(
         client_id=config.client_id, created_at__gte=begin, created_at__lt=end
     ).exclude(type="webhook.test")
     types = [type] if type else config.event_types
@@ -246,8 +244,8 @@ def purge_expired() -> None:
     orphans = Payload.objects.filter(event__created_at__lt=before).exclude(
         Exists(Delivery.objects.filter(event_id=OuterRef("event_id")))
     )
-    while ids := list(orphans.values_list("pk", flat=True)[: _BATCH * 4]):
-        Payload.objects.filter(pk__in=ids).delete()
+    while payload_ids := list(orphans.values_list("pk", flat=True)[: _BATCH * 4]):
+        Payload.objects.filter(pk__in=payload_ids).delete()
     WebhookConfig.objects.filter(deleted_at__lt=before).exclude(
         Exists(Delivery.objects.filter(config_id=OuterRef("pk")))
     ).delete()

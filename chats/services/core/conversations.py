@@ -42,7 +42,7 @@ class ConversationFields(TypedDict, total=False):
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
     """What a key may see: its client's chats, its bot's where it has one, a page's own."""
-    rows: QuerySet[Conversation] = Conversation.objects.for_client(key.client)
+    rows = Conversation.objects.for_client(key.client)
     if key.bot_id:
         rows = rows.filter(bot_id=key.bot_id)
     if key.scope == KeyScope.PUBLIC:
@@ -54,8 +54,7 @@ def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
     """What whoever calls may see: a key its part, a person all of the client's."""
     if caller.key:
         return visible_to_key(caller.key)
-    rows: QuerySet[Conversation] = Conversation.objects.for_client(caller.client)
-    return rows
+    return Conversation.objects.for_client(caller.client)
 
 
 def get_for_key(key: ApiKey, chat_id: Any) -> Conversation:
@@ -92,7 +91,7 @@ def open_chat(
     reason = bot_off_reason(bot)
     with transaction.atomic():
         bots.lock_against_deletion(bot)
-        made: Conversation = Conversation.objects.create(
+        made = Conversation.objects.create(
             client_id=bot.client_id,
             bot=bot,
             customer=customer,
@@ -129,7 +128,7 @@ def lock(chat: Conversation) -> LockedConversation:
     and a joined one, such as the assignee's, as it was before the wait. A chat that became another
     customer's meanwhile then fits no joined row and is not found: the second look finds it.
     """
-    rows: QuerySet[Conversation] = (
+    rows = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
         .select_related("customer", "bot", "client__config")
         .filter(pk=chat.pk)
@@ -180,7 +179,7 @@ def next_event(chat: LockedConversation) -> int:
 
 def bot_for_key(key: ApiKey, asked: int | None) -> Bot:
     """The bot that a key opens chats with: its own, or the one asked for; 404 or 422 for others."""
-    rows: QuerySet[Bot] = Bot.objects.for_client(key.client)
+    rows = Bot.objects.for_client(key.client)
     if key.bot_id:
         if asked not in {None, key.bot_id}:
             raise Invalid.field("body", "bot_id", msg="This key serves another bot.")

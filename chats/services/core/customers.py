@@ -30,16 +30,15 @@ def find_or_create(client: Client, given: CustomerInfo) -> Customer:
         return Customer.objects.create(client=client, attributes=given.attributes, **_named(given))
     try:
         with transaction.atomic():
-            customer: Customer = Customer.objects.create(
+            return Customer.objects.create(
                 client=client,
                 external_id=given.external_id,
                 attributes=given.attributes,
                 **_named(given),
             )
-            return customer
     except IntegrityError:
         # Known already: two first chats at once end in one customer, too.
-        known: Customer = Customer.objects.for_client(client).get(external_id=given.external_id)
+        known = Customer.objects.for_client(client).get(external_id=given.external_id)
         return update(known.pk, given)
 
 

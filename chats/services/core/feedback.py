@@ -21,7 +21,7 @@ def create(chat: Conversation, given: ChatFeedBackDto) -> Feedback:
     try:
         with transaction.atomic():
             locked = conversations.lock(chat)
-            row: Feedback = Feedback.objects.create(
+            row = Feedback.objects.create(
                 client_id=chat.client_id,
                 conversation=locked,
                 message=message,
@@ -43,7 +43,7 @@ def create(chat: Conversation, given: ChatFeedBackDto) -> Feedback:
 
 def list_for_client(client: Client, asked: FeedbacksQuery) -> QuerySet[Feedback]:
     """The client's feedback that fits the filters; order and page are the caller's."""
-    rows: QuerySet[Feedback] = Feedback.objects.for_client(client)
+    rows = Feedback.objects.for_client(client)
     filters = {
         "conversation__bot_id": asked.bot_id,
         "rating": asked.rating,

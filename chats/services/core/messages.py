@@ -194,7 +194,7 @@ def text_of(content: Sequence[dict[str, Any]]) -> str:
 
 def find_reply(message: Message) -> Message | None:
     """The one reply by bot or system to a customer's message, if there is one yet."""
-    replies: QuerySet[Message] = Message.objects.filter(
+    replies = Message.objects.filter(
         # The reply to a burst names its last message, and in its receipt the others.
         Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
         conversation_id=message.conversation_id,
@@ -216,7 +216,7 @@ def customers_recipient(
 
 def history(chat: Conversation) -> QuerySet[Message]:
     """The messages that the customer may read; order and page are the caller's."""
-    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
+    rows = Message.objects.for_client(chat.client)
     return rows.filter(conversation=chat, is_note=False)
 
 

@@ -20,7 +20,7 @@ STAFF = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 def staff(client_id: int) -> QuerySet[User]:
     """Whoever of a client may have a chat."""
-    rows: QuerySet[User] = User.objects.filter(client_id=client_id)
+    rows = User.objects.filter(client_id=client_id)
     return rows.filter(role__in=STAFF, is_disabled=False)
 
 
@@ -53,7 +53,7 @@ def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> No
 def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
     """A person's notifications; only the unread or only the read ones where asked."""
     assert user.client
-    rows: QuerySet[Notification] = Notification.objects.for_client(user.client).filter(user=user)
+    rows = Notification.objects.for_client(user.client).filter(user=user)
     if unread is not None:
         rows = rows.filter(is_read=not unread)
     return rows.select_related("assigned_by")

@@ -51,7 +51,7 @@ def chats_of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
     """Every message of a chat, internal notes too."""
-    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
+    rows = Message.objects.for_client(chat.client)
     return rows.filter(conversation=chat)
 
 

@@ -160,7 +160,7 @@ def _answered_message(chat: Conversation, body: MessageRequest) -> Message | Non
     """The message that is answered; 409 if bot or system would answer it a second time."""
     if body.in_reply_to is None:
         return None
-    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
+    rows = Message.objects.for_client(chat.client)
     message = rows.filter(conversation=chat, pk=body.in_reply_to).first()
     if message is None:
         raise Invalid.field("body", "in_reply_to", msg="No such message in this conversation.")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from bots.knowledge import language as languages
 from bots.models import Bot
@@ -96,19 +95,18 @@ def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
 
 def _as_customer(user: User) -> Customer:
     """The customer in whose name a member of the staff tries bots."""
-    customer: Customer = Customer.objects.get_or_create(
+    return Customer.objects.get_or_create(
         client=user.client,
         external_id=f"staff:{user.pk}",
         defaults={"name": user.full_name, "email": user.email},
     )[0]
-    return customer
 
 
 def _existing_message(customer: Customer, client_message_id: str | None) -> Message | None:
     """The last message of the same request, if this one repeats it."""
     if client_message_id is None:
         return None
-    rows: QuerySet[Message] = Message.objects.for_client(customer.client)
+    rows = Message.objects.for_client(customer.client)
     return rows.filter(conversation__customer=customer, client_message_id=client_message_id).first()
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, replace
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Subquery
 
 from bots.engine import digest, embedded, tagging, text_tasks
 from bots.engine.masking import Mask
@@ -142,7 +142,7 @@ def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
         conversation=OuterRef("conversation"), seq__lt=OuterRef("seq"),
         sender_type=SenderType.CUSTOMER,
     ).order_by("-seq")  # fmt: skip
-    rows: QuerySet[Message] = Message.objects.for_client(chat.client)
+    rows = Message.objects.for_client(chat.client)
     replies = (
         rows.filter(conversation__bot=chat.bot_id, sender_type=SenderType.AGENT, is_note=False)
         .exclude(conversation=chat)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from django.conf import settings
-from django.db.models import Case, QuerySet, Value, When
+from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from bots.engine import digest, sentiment, tagging, text_tasks
@@ -45,7 +45,7 @@ ByMessage: TypeAlias = dict[uuid.UUID, str]
 
 def newest_summary(chat: Conversation) -> Summary | None:
     """The latest summary of a chat, whatever was said since."""
-    rows: QuerySet[Summary] = Summary.objects.for_client(chat.client)
+    rows = Summary.objects.for_client(chat.client)
     return rows.filter(conversation=chat).order_by("-id").first()
 
 

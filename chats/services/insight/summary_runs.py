@@ -40,7 +40,7 @@ def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> Summar
         running = SummaryJob.objects.for_client(client).filter(status__in=_UNFINISHED).first()
         if running:
             raise SummaryRunning(job_id=str(running.pk))
-        run: SummaryJob = SummaryJob.objects.create(
+        run = SummaryJob.objects.create(
             client=client,
             bot=bot,
             created_from=given.created_from,
@@ -56,7 +56,7 @@ def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> Summar
 
 def get(client: Client, job_id: Any) -> SummaryJob:
     """One of the client's runs; 404 where it is not."""
-    run: SummaryJob | None = SummaryJob.objects.for_client(client).filter(pk=job_id).first()
+    run = SummaryJob.objects.for_client(client).filter(pk=job_id).first()
     if run is None:
         raise NotFound
     return run
@@ -92,9 +92,7 @@ def _chats(run: SummaryJob) -> QuerySet[Conversation]:
 
     What has begun since it was asked for is left for the next run.
     """
-    rows: QuerySet[Conversation] = Conversation.objects.for_client(run.client).filter(
-        message_count__gt=0
-    )
+    rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0)
     filters = {
         "bot_id": run.bot_id,
         "created_at__gte": run.created_from,

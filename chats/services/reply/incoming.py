@@ -204,10 +204,9 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
     with transaction.atomic():
         chat = conversations.lock(chat)
         if earlier_result_id:
-            earlier: Message = Message.objects.for_client(chat.client).get(
+            return Message.objects.for_client(chat.client).get(
                 conversation=chat, pk=earlier_result_id
             )
-            return earlier
         lifecycle.ensure_not_ended(chat)
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         message: Message | None = rows.order_by("-seq").first()
