@@ -1,4 +1,4 @@
-"""Events, endpoints and deliveries in the admin site: looked at, and sent again."""
+"""Events, endpoints and deliveries in the admin site: read, and sent again."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -30,15 +30,15 @@ class Deliveries(ReadOnlyInline):
     ordering = ("id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
-        found: QuerySet[Delivery] = super().get_queryset(request)
-        return found.select_related("config").prefetch_related("log")
+        rows: QuerySet[Delivery] = super().get_queryset(request)
+        return rows.select_related("config").prefetch_related("log")
 
     @admin.display(description="Attempts")
     def attempt_log(self, row: Delivery) -> str:
-        log = sorted(row.log.all(), key=lambda one: one.number)
+        log = sorted(row.log.all(), key=lambda entry: entry.number)
         return " · ".join(
-            f"{one.number}: {one.error or one.http_status} ({one.duration_ms or 0} ms)"
-            for one in log
+            f"{entry.number}: {entry.error or entry.http_status} ({entry.duration_ms or 0} ms)"
+            for entry in log
         )
 
 

@@ -1,6 +1,6 @@
-"""Every type of event: what it means, and the schema of its data in the API's document.
+"""Every type of event: its meaning, and the schema of its data in the API's document.
 
-The shapes lie in apps above this one, so they are named here and found in the document.
+The shapes of the data are in higher apps, so they are named here and resolved in the document.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _EXAMPLE_DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of event. `data` names its fields: a component of the document, or a schema."""
+    """A type of event. `data`: field to the name of a component of the document, or a schema."""
 
     description: str
     data: Mapping[str, str | dict[str, Any]]
@@ -21,11 +21,11 @@ class Kind:
 _CHAT: dict[str, str | dict[str, Any]] = {"conversation": "Conversation"}
 _MESSAGE: dict[str, str | dict[str, Any]] = {"message": "Message"}
 _DOCUMENT: dict[str, str | dict[str, Any]] = {
-    "bot_id": {"type": "integer", "description": "The bot that was to learn it."},
+    "bot_id": {"type": "integer", "description": "The bot that the document belongs to."},
     "document": "DocumentDto",
 }
 _CHANNEL: dict[str, str | dict[str, Any]] = {"connection": "ChannelConnection"}
-_REASON = {"type": "string", "description": "Why.", "examples": ["no_answer"]}
+_REASON = {"type": "string", "description": "The reason.", "examples": ["no_answer"]}
 _TAGS = {
     "type": "array",
     "items": {"type": "object"},
@@ -34,55 +34,68 @@ _TAGS = {
 }
 _SENTIMENT = {
     "enum": ["positive", "neutral", "negative"],
-    "description": "How the customer feels.",
+    "description": "The customer's sentiment.",
 }
-_SCORE = {"type": ["number", "null"], "description": "From -1 to 1.", "examples": [0.6]}
+_SCORE = {
+    "type": ["number", "null"],
+    "description": "The sentiment as a number from -1 to 1.",
+    "examples": [0.6],
+}
 _CREDITS: dict[str, str | dict[str, Any]] = {
     "plan": {"type": "string", "description": "The client's plan.", "examples": ["standard"]},
-    "credits_left": {"type": "integer", "description": "What is left.", "examples": [42]},
-    "threshold": {"type": "integer", "description": "What it fell below.", "examples": [100]},
+    "credits_left": {"type": "integer", "description": "Credits that are left.", "examples": [42]},
+    "threshold": {
+        "type": "integer",
+        "description": "The threshold that credits_left fell below.",
+        "examples": [100],
+    },
 }
 _TEST: dict[str, str | dict[str, Any]] = {
     "config_id": {"type": "string", "format": "uuid", "description": "The endpoint."},
     "message": {
         "type": "string",
-        "description": "A word to the reader.",
+        "description": "A text for the reader.",
         "examples": ["It works: this is a test."],
     },
 }
 _NOTIFICATIONS = {
     "type": "array",
     "items": {"type": "object"},
-    "description": "For each person told: `user_id` and the `notification`.",
+    "description": "For each recipient: `user_id` and the `notification`.",
 }
 
 EVENTS: dict[str, Kind] = {
     "conversation.created": Kind("A conversation was opened.", _CHAT),
-    "conversation.assigned": Kind("An agent has it now.", _CHAT),
+    "conversation.assigned": Kind("A conversation was assigned to an agent.", _CHAT),
     "conversation.unassigned": Kind(
-        "Its agent gave it back, lost it by the timer, or left.", _CHAT
+        "A conversation lost its agent, who returned it, did not answer in time, or left.", _CHAT
     ),
-    "conversation.handed_off": Kind("The bot handed it over.", {**_CHAT, "reason": _REASON}),
-    "conversation.snoozed": Kind("It rests until a moment, or a message.", _CHAT),
-    "conversation.ended": Kind("It ended; `ended_by` says by whom.", _CHAT),
-    "conversation.reopened": Kind("It goes on after its end or rest.", _CHAT),
-    "message.created": Kind("A message of any side was stored.", _MESSAGE),
-    "message.delivered": Kind("It reached the reader's device.", _MESSAGE),
-    "message.read": Kind("It was read.", _MESSAGE),
-    "message.failed": Kind("It could not be delivered; `error` says why.", _MESSAGE),
-    "summary.created": Kind("It was summarised.", {**_CHAT, "summary": "ChatSummary"}),
+    "conversation.handed_off": Kind(
+        "The bot handed a conversation over.", {**_CHAT, "reason": _REASON}
+    ),
+    "conversation.snoozed": Kind(
+        "A conversation was snoozed until a moment or the next message.", _CHAT
+    ),
+    "conversation.ended": Kind("A conversation ended; `ended_by` says by whom.", _CHAT),
+    "conversation.reopened": Kind("A conversation continues after its end or snooze.", _CHAT),
+    "message.created": Kind("A message was stored, from any sender.", _MESSAGE),
+    "message.delivered": Kind("A message reached the recipient's device.", _MESSAGE),
+    "message.read": Kind("A message was read.", _MESSAGE),
+    "message.failed": Kind("A message could not be delivered; `error` says why.", _MESSAGE),
+    "summary.created": Kind("A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}),
     "tags.updated": Kind("A conversation's tags changed.", {**_CHAT, "tags": _TAGS}),
     "sentiment.updated": Kind(
-        "A customer's mood was judged.", {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE}
+        "A conversation's sentiment was computed.",
+        {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE},
     ),
     "feedback.created": Kind("A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}),
-    "notification.created": Kind("Agents were told.", {"notifications": _NOTIFICATIONS}),
-    "document.trained": Kind("A bot knows a document now.", _DOCUMENT),
+    "notification.created": Kind("Agents were notified.", {"notifications": _NOTIFICATIONS}),
+    "document.trained": Kind("A document was trained.", _DOCUMENT),
     "document.failed": Kind("A document could not be trained; `error` says why.", _DOCUMENT),
     "channel.connected": Kind("A messaging channel was connected.", _CHANNEL),
     "channel.disconnected": Kind("A messaging channel is no longer connected.", _CHANNEL),
-    "credits.low": Kind("Few credits are left.", _CREDITS),
-    "webhook.test": Kind("You asked for a test.", _TEST),
+    "credits.low": Kind("Credits are running low.", _CREDITS),
+    "webhook.test": Kind("A test was requested.", _TEST),
 }
 
 _FORMATS = {
@@ -101,15 +114,15 @@ _ENVELOPE: dict[str, dict[str, Any]] = {
     "id": {
         "type": "string",
         "pattern": "^evt_[0-9a-f]{32}$",
-        "description": "The event's id: also in `webhook-id`, the live stream and the event log.",
+        "description": "The event's id, as in `webhook-id`, the live stream and the event log.",
     },
-    "type": {"type": "string", "description": "What happened."},
+    "type": {"type": "string", "description": "The event's type."},
     "timestamp": {"type": "string", "format": "date-time", "description": "When it happened."},
-    "client_id": {"type": "integer", "description": "Whose event it is."},
+    "client_id": {"type": "integer", "description": "The client that the event belongs to."},
     "conversation_id": {
         "type": ["string", "null"],
         "format": "uuid",
-        "description": "The conversation it belongs to, if it does.",
+        "description": "The conversation that the event belongs to, if any.",
     },
     "sequence": {
         "type": ["integer", "null"],
@@ -117,14 +130,14 @@ _ENVELOPE: dict[str, dict[str, Any]] = {
     },
     "is_thin": {
         "type": "boolean",
-        "description": "True where the body would be over 20 KB: `data` is null then, and"
-        " `GET /webhook/events/{event_id}` has it.",
+        "description": "True if the body would be over 20 KB: then `data` is null, and"
+        " `GET /webhook/events/{event_id}` returns it.",
     },
 }
 _HEADERS = {
-    "webhook-id": "The event's id, the same in every attempt: remember it to skip doubles.",
-    "webhook-timestamp": "When this attempt was made, in Unix seconds: refuse old ones.",
-    "webhook-signature": "A signature `v1,<base64>`; after a rotation two, a space apart.",
+    "webhook-id": "The event's id, the same in every attempt: store it to skip duplicates.",
+    "webhook-timestamp": "When this attempt was made, in Unix seconds: refuse old attempts.",
+    "webhook-signature": "A signature `v1,<base64>`; after a rotation two, separated by a space.",
 }
 
 
@@ -145,14 +158,14 @@ def schema_of(name: str, components: dict[str, Any]) -> dict[str, Any]:
     }
     fields = {**_ENVELOPE, "type": {**_ENVELOPE["type"], "const": name}}
     fields["data"] = {
-        "description": "What it is about; null where `is_thin`.",
+        "description": "The event's data; null if `is_thin`.",
         "anyOf": [data, {"type": "null"}],
     }
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
 def unresolved(components: dict[str, Any]) -> set[str]:
-    """Names of shapes that the document does not have."""
+    """Names of components that the document does not have."""
     named = {
         part for kind in EVENTS.values() for part in kind.data.values() if isinstance(part, str)
     }
@@ -186,7 +199,7 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
             "tags": ["Webhook"],
             "parameters": headers,
             "requestBody": {"required": True, "content": content},
-            "responses": {"2XX": {"description": "Taken. Anything else is tried again."}},
+            "responses": {"2XX": {"description": "Accepted. Any other status is retried."}},
         }
     }
 
@@ -194,7 +207,7 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
 def example_of(
     schema: dict[str, Any], components: dict[str, Any], name: str = "", depth: int = 0
 ) -> Any:
-    """A value that fits a schema, made of what the schema says."""
+    """A value that fits a schema, made from its examples, enums and types."""
     if "$ref" in schema:
         schema = components[schema["$ref"].rsplit("/")[-1]]
     for key in ("const", "default"):

@@ -1,4 +1,4 @@
-"""What happened: the append-only event log, and its delivery to clients' servers."""
+"""The append-only event log, and its delivery to clients' servers."""
 
 from datetime import datetime
 from typing import Self
@@ -14,22 +14,21 @@ from identity.models import Client, OfClient
 
 
 class Event(models.Model):
-    """Something that happened, written in the transaction of the change; never changed after.
+    """Something that happened, written in the transaction of the change; never updated.
 
-    The same id names the webhook delivery, the live stream's event and this row. `sequence` grows
-    by one within a conversation. The feed's order is (`rank`, `position`): see
-    `webhooks.services.events.after`.
+    The webhook, the live stream and this row share the id. `sequence` grows by one within a
+    conversation. The feed's order is (`rank`, `position`): see `events.read_feed`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     type = models.CharField(max_length=60)
-    # Conversations lie above this app: the number alone is kept.
+    # Conversations are in a higher app, so there is no foreign key.
     conversation_id = models.UUIDField(null=True)
     sequence = models.PositiveIntegerField(null=True)
     data = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())
-    # The transaction that wrote it, or that of its conversation's event before where that is later.
+    # Number of the writing transaction, or the rank of the conversation's previous event if higher.
     rank = models.BigIntegerField(db_default=0)
     position = models.BigIntegerField(
         db_default=models.Func(models.Value("webhooks_event_position"), function="nextval")
@@ -54,9 +53,9 @@ class Event(models.Model):
 
 
 class FeedEpoch(models.Model):
-    """One row: what is added to a transaction's number to make a rank.
+    """One row: the number added to a transaction's number to make a rank.
 
-    Numbers of transactions begin anew in a database that was restored from a dump; ranks go on.
+    Transaction numbers restart in a database restored from a dump; ranks must not.
     """
 
     lead = models.BigIntegerField(default=0)
@@ -66,9 +65,9 @@ class FeedEpoch(models.Model):
 
 
 class DisabledReason(models.TextChoices):
-    """Why an endpoint gets nothing."""
+    """Why an endpoint is off."""
 
-    BY_HAND = "by_hand"  # the client switched it off
+    BY_HAND = "by_hand"  # switched off by the client
     GONE = "gone"  # it answered 410
     FAILING = "failing"  # days of nothing but failures
 
@@ -80,9 +79,9 @@ class EndpointQuerySet(OfClient["WebhookConfig"]):
 
 
 class WebhookConfig(models.Model):
-    """A client's endpoint: where events are delivered, which, and how it fares.
+    """A client's endpoint: its URL, event types and health.
 
-    The health columns are written by the courier alone, and only when they change.
+    Only the dispatcher writes the health columns, and only when they change.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -95,15 +94,15 @@ class WebhookConfig(models.Model):
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True)
     disabled_at = models.DateTimeField(null=True)
     secret = EncryptedTextField()
-    # After a rotation the old one signs along until this moment.
+    # After a rotation the old secret also signs until this moment.
     previous_secret = EncryptedTextField(default="")
     previous_secret_until = models.DateTimeField(null=True)
     failures_in_row = models.PositiveIntegerField(db_default=0)
     failing_since = models.DateTimeField(null=True)
     warned_at = models.DateTimeField(null=True)
-    # The breaker is open, or the receiver asked for time: nothing is sent before.
+    # Nothing is sent before: the breaker is open, or the receiver asked to wait (Retry-After).
     paused_until = models.DateTimeField(null=True)
-    # Kept for its deliveries' sake until those are forgotten.
+    # The row stays until its deliveries are purged.
     deleted_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -111,7 +110,7 @@ class WebhookConfig(models.Model):
 
     class Meta:
         indexes = [
-            # announce(): who listens?
+            # announce(): which endpoints are active?
             models.Index(
                 fields=["client"], condition=models.Q(is_active=True), name="endpoint_listening"
             )
@@ -121,17 +120,17 @@ class WebhookConfig(models.Model):
         return self.url
 
     def secrets(self, now: datetime) -> list[str]:
-        """Whatever signs at this moment, the newest first."""
-        found = [self.secret]
+        """The secrets that sign at this moment, the newest first."""
+        secrets = [self.secret]
         if self.previous_secret_until and self.previous_secret_until > now:
-            found.append(self.previous_secret)
-        return found
+            secrets.append(self.previous_secret)
+        return secrets
 
 
 class Payload(models.Model):
-    """The very bytes that are sent for an event: made once, so that every attempt sends the same.
+    """The body sent for an event: made once, so that every attempt sends the same bytes.
 
-    There is one only where an endpoint was, or is to be, sent the event.
+    Exists only if the event has deliveries.
     """
 
     event = models.OneToOneField(Event, on_delete=models.CASCADE, primary_key=True)
@@ -145,17 +144,17 @@ class DeliveryState(models.TextChoices):
     PENDING = "pending"  # no attempt has ended yet
     FAILED = "failed"  # the latest attempt failed, another follows
     SUCCEEDED = "succeeded"
-    GAVE_UP = "gave_up"  # no attempt follows, unless it is replayed
+    GAVE_UP = "gave_up"  # no attempt follows unless it is replayed
 
 
 class Delivery(models.Model):
-    """One event on its way to one endpoint: a row of work, taken by the courier under a lease.
+    """One event for one endpoint: a row of work that the dispatcher leases.
 
-    `due_at` is when the next attempt is due; while one is made, when its lease ends; null when
-    there is nothing left to do. A courier that dies therefore loses nothing.
+    `due_at` is when the next attempt is due; during an attempt, when its lease ends; null if no
+    attempt follows. A dispatcher that dies therefore loses nothing.
     """
 
-    # Found by event or by what is due: no further index, since every event passes here.
+    # Few indexes, because every event is inserted here: rows are found by event or by due time.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     event = models.ForeignKey(
         Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False
@@ -166,9 +165,9 @@ class Delivery(models.Model):
     state = models.CharField(max_length=10, choices=DeliveryState, db_default=DeliveryState.PENDING)
     due_at = models.DateTimeField(null=True, db_default=Now())
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Attempts made before the latest replay: the ladder begins anew with it.
+    # Attempts made before the latest replay, which restarts the retry delays.
     attempts_before = models.PositiveSmallIntegerField(db_default=0)
-    # Sent on demand: once, at once, whatever the endpoint's health.
+    # Sent once and immediately, whatever the endpoint's health.
     is_test = models.BooleanField(db_default=False)
     lease_token = models.UUIDField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -180,29 +179,29 @@ class Delivery(models.Model):
             models.UniqueConstraint(fields=["event", "config"], name="delivery_once"),
         ]
         indexes = [
-            # The courier: which endpoints have work, and the oldest of it.
+            # The dispatcher: which endpoints have work, and the oldest of it.
             models.Index(
                 fields=["config", "due_at", "id"],
                 condition=models.Q(due_at__isnull=False, is_test=False),
                 name="delivery_due",
             ),
-            # The courier: tests that somebody waits for.
+            # The dispatcher: tests whose caller is waiting.
             models.Index(
                 fields=["due_at"],
                 condition=models.Q(due_at__isnull=False, is_test=True),
                 name="delivery_test_due",
             ),
-            # The limit of tests.
+            # The limit on tests.
             models.Index(
                 fields=["config", "created_at"],
                 condition=models.Q(is_test=True),
                 name="delivery_test",
             ),
-            # The courier: how many are on their way to an endpoint.
+            # The dispatcher: how many requests are in flight to an endpoint.
             models.Index(
                 fields=["config"],
                 condition=models.Q(lease_token__isnull=False),
-                name="delivery_on_its_way",
+                name="delivery_in_flight",
             ),
             # Housekeeping.
             BrinIndex(fields=["created_at"], name="delivery_created"),
@@ -222,9 +221,9 @@ class DeliveryAttempt(models.Model):
     number = models.PositiveSmallIntegerField()
     http_status = models.PositiveSmallIntegerField(null=True)
     duration_ms = models.PositiveIntegerField(null=True)
-    # Null where it succeeded; see `webhooks.delivery.Fault`.
+    # Null on success; see `webhooks.delivery.Fault`.
     error = models.CharField(max_length=30, null=True)
-    # The first 1,000 bytes or so of the answer, without what looks like a secret.
+    # About the first 1,000 bytes of the answer, with secrets redacted.
     response_excerpt = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -1,16 +1,16 @@
-"""Jobs of webhooks, and housekeeping. Deliveries are the courier's, in the same worker."""
+"""Jobs of webhooks, and housekeeping. Deliveries are sent by the dispatcher, in the same worker."""
 
 from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
 from identity.models import Subscription
 from identity.services.mails import notify
 from identity.shapes.subscriptions import SubscriptionDto
-from webhooks.services import announce, deliveries, mails
+from webhooks.services import announce, deliveries
 
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
 def credits_low(*, subscription_id: int, threshold: int) -> None:
-    """Announce for `identity`, which lies below, that a client's credits run low."""
+    """Announce for `identity`, a lower app, that a client's credits run low."""
     account = Subscription.objects.get(pk=subscription_id)
     data = SubscriptionDto.from_row(account).model_dump(mode="json") | {"threshold": threshold}
     with jobs.commit():
@@ -18,29 +18,23 @@ def credits_low(*, subscription_id: int, threshold: int) -> None:
         notify(account.client_id, "low_credit", {"credits_left": account.credits_left})
 
 
-@job("webhooks.mail_owners", queue=Queue.WEBHOOK, max_attempts=8)
-def mail_owners(*, config_id: str, kind: str) -> None:
-    """Tell a client's owners that an endpoint fails, or was switched off."""
-    mails.tell_owners(config_id, kind)
-
-
 @job("webhooks.replay_range", queue=Queue.WEBHOOK)
 def replay_range(
     *, config_id: str, created_from: str, created_to: str, state: str, type: str | None
 ) -> None:
-    """Queue a range of events for an endpoint once more."""
+    """Queue a range of events for an endpoint again."""
     deliveries.replay_range(
-        config_id, created_from=created_from, created_to=created_to, state=state, type=type
+        config_id, created_from=created_from, created_to=created_to, state=state, event_type=type
     )
 
 
 @job("webhooks.give_up", queue=Queue.WEBHOOK)
 def give_up(*, config_id: str) -> None:
-    """End what waits for an endpoint that was switched off."""
+    """End the waiting deliveries of an endpoint that was switched off."""
     deliveries.give_up(config_id)
 
 
 @periodic("webhooks.clean_up")
 def clean_up() -> None:
-    """Forget deliveries and attempts older than 30 days."""
+    """Delete deliveries and attempts older than 30 days."""
     deliveries.purge_expired()

@@ -136,7 +136,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('lease_token__isnull', False)), fields=['config'], name='delivery_on_its_way'),
+            index=models.Index(condition=models.Q(('lease_token__isnull', False)), fields=['config'], name='delivery_in_flight'),
         ),
         migrations.AddIndex(
             model_name='delivery',

@@ -1,4 +1,4 @@
-"""Endpoints: set up, changed, switched off, their secrets rotated."""
+"""Endpoints: created, updated, deleted; their secrets rotated."""
 
 import uuid
 from datetime import timedelta
@@ -19,7 +19,7 @@ from webhooks.services import deliveries
 from webhooks.shapes import webhook as webhook_shapes
 
 MAX_ENDPOINTS = 10
-OVERLAP = timedelta(hours=24)
+SECRET_OVERLAP = timedelta(hours=24)
 
 
 class TooManyEndpoints(ApiError):
@@ -33,7 +33,7 @@ def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
 
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
-    """This endpoint, or the client's oldest one; 404 where there is none."""
+    """This endpoint, or the client's oldest one; 404 if there is none."""
     rows = list_for_client(client)
     if config_id:
         rows = rows.filter(pk=config_id)
@@ -43,71 +43,70 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
     return config
 
 
-def create(
-    client: Client, given: webhook_shapes.WebhookConfigRequest, *, by: User
-) -> WebhookConfig:
-    """A new endpoint. Its secret is in the row, and shown by this answer alone."""
-    _check(given)
+def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+    """A new endpoint. Only this reply shows its secret."""
+    _check(body)
     with transaction.atomic():
-        # Two at once must not both be the tenth.
+        # Concurrent requests must not exceed the limit.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         if list_for_client(client).count() >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         config = WebhookConfig.objects.create(
-            client=client, secret=delivery.new_secret(), **_columns(given)
+            client=client, secret=delivery.new_secret(), **_columns(body)
         )
         audit.record(
             client.pk,
             "webhook.created",
             by=by,
             subject=_subject(config),
-            changes={"url": given.url},
+            changes={"url": body.url},
         )
     config.refresh_from_db(fields=["created_at"])
     return config
 
 
 def update(
-    config: WebhookConfig, given: webhook_shapes.WebhookConfigRequest, *, by: User
+    config: WebhookConfig, body: webhook_shapes.WebhookConfigRequest, *, by: User
 ) -> WebhookConfig:
-    """Replace an endpoint's settings; where it is switched on, past failures are forgotten."""
-    _check(given)
-    columns = _columns(given)
+    """Replace an endpoint's settings; switching it on resets its health."""
+    _check(body)
+    columns = _columns(body)
     with transaction.atomic():
         before = _lock(config)
-        if given.is_active and not before.is_active:
+        if body.is_active and not before.is_active:
             columns |= deliveries.HEALTHY
-        elif not given.is_active and not before.is_active:
-            # Why and since when it is off stays as it was.
+        elif not body.is_active and not before.is_active:
+            # Already off: the reason and the moment stay.
             del columns["disabled_reason"], columns["disabled_at"]
         WebhookConfig.objects.filter(pk=config.pk).update(**columns)
-        if before.is_active and not given.is_active:
-            deliveries.begin_giving_up(config)
+        if before.is_active and not body.is_active:
+            deliveries.enqueue_give_up(config)
         changed = sorted(name for name in columns if getattr(before, name) != columns[name])
         audit.record(
             config.client_id, "webhook.updated", by=by, subject=_subject(config),
-            changes=dict.fromkeys(changed) | {"url": [_place(before.url), _place(given.url)]},
+            changes=dict.fromkeys(changed)
+            | {"url": [_without_query(before.url), _without_query(body.url)]},
         )  # fmt: skip
     return get(before.client, config.pk)
 
 
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
-    """Take an endpoint away; its deliveries stay in the log for their 30 days."""
+    """Delete an endpoint; its deliveries stay in the log for 30 days."""
     with transaction.atomic():
         _lock(config)
         WebhookConfig.objects.filter(pk=config.pk).update(
             is_active=False, deleted_at=timezone.now()
         )
-        deliveries.begin_giving_up(config)
+        deliveries.enqueue_give_up(config)
         audit.record(config.client_id, "webhook.deleted", by=by, subject=_subject(config))
 
 
 def rotate_secret(config: WebhookConfig, *, by: User) -> WebhookConfig:
-    """A new secret; the one before signs along for 24 hours."""
+    """A new secret; the old one also signs for 24 hours."""
     with transaction.atomic():
         row = _lock(config)
         row.previous_secret, row.secret = row.secret, delivery.new_secret()
-        row.previous_secret_until = timezone.now() + OVERLAP
+        row.previous_secret_until = timezone.now() + SECRET_OVERLAP
         row.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
         audit.record(row.client_id, "webhook.secret_rotated", by=by, subject=_subject(row))
     return row
@@ -126,15 +125,15 @@ def _lock(config: WebhookConfig) -> WebhookConfig:
     return row
 
 
-def _columns(given: webhook_shapes.WebhookConfigRequest) -> dict[str, Any]:
-    off = not given.is_active
+def _columns(body: webhook_shapes.WebhookConfigRequest) -> dict[str, Any]:
+    is_off = not body.is_active
     return {
-        "url": given.url,
-        "event_types": list(dict.fromkeys(given.event_types)),
-        "description": given.description,
-        "is_active": given.is_active,
-        "disabled_reason": DisabledReason.BY_HAND if off else None,
-        "disabled_at": timezone.now() if off else None,
+        "url": body.url,
+        "event_types": list(dict.fromkeys(body.event_types)),
+        "description": body.description,
+        "is_active": body.is_active,
+        "disabled_reason": DisabledReason.BY_HAND if is_off else None,
+        "disabled_at": timezone.now() if is_off else None,
     }
 
 
@@ -142,21 +141,21 @@ def _subject(config: WebhookConfig) -> str:
     return f"webhook:{config.pk}"
 
 
-def _place(url: str) -> str:
-    """A URL without its query, which may hold a token of the receiver's."""
+def _without_query(url: str) -> str:
+    """The query may hold a token of the receiver."""
     return url.partition("?")[0]
 
 
-def _check(given: webhook_shapes.WebhookConfigRequest) -> None:
-    for number, name in enumerate(given.event_types):
+def _check(body: webhook_shapes.WebhookConfigRequest) -> None:
+    for number, name in enumerate(body.event_types):
         if name not in catalogue.EVENTS:
             raise Invalid.field(
                 "body", "event_types", number, msg=f"There is no event type {name[:60]!r}."
             )
     try:
-        egress.check_url(given.url, purpose="webhook")
-        is_plain = not given.url.lower().startswith("https:")
-        if is_plain and egress.host_port(given.url) not in settings.EGRESS_ALLOW:
+        egress.check_url(body.url, purpose="webhook")
+        is_plain = not body.url.lower().startswith("https:")
+        if is_plain and egress.host_port(body.url) not in settings.EGRESS_ALLOW:
             raise Invalid.field("body", "url", msg="Use https.")
     except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=str(exc)) from exc

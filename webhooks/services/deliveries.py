@@ -1,4 +1,4 @@
-"""Deliveries as people see them: tested, replayed, given up, forgotten."""
+"""Deliveries: tested, replayed, given up, purged."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
-# What a switched-on endpoint begins with.
+# The health of a new or newly activated endpoint.
 HEALTHY: dict[str, Any] = {
     "failures_in_row": 0, "failing_since": None, "warned_at": None, "paused_until": None,
 }  # fmt: skip
@@ -45,13 +45,13 @@ class EndpointDisabled(ApiError):
     detail = "This endpoint is off: switch it on first."
 
 
-def begin_test(config: WebhookConfig) -> Delivery:
-    """Queue a `webhook.test` event for this endpoint alone; the courier sends it at once.
+def queue_test(config: WebhookConfig) -> Delivery:
+    """Queue a `webhook.test` event for this endpoint only; the dispatcher sends it at once.
 
-    Bounded by its own limit, so that tests of a slow receiver hold up nobody.
+    Tests have their own limit, so that those of a slow receiver delay nobody.
     """
     with transaction.atomic():
-        # Under the lock two tests at once see each other.
+        # Under the lock, concurrent tests see each other.
         WebhookConfig.objects.select_for_update(no_key=True).get(pk=config.pk)
         tests = Delivery.objects.filter(config=config, is_test=True)
         recent = tests.filter(created_at__gt=timezone.now() - timedelta(minutes=1))
@@ -68,65 +68,65 @@ def get(delivery_id: int) -> Delivery:
 
 
 def replay(event: Event, config: WebhookConfig | None) -> Event:
-    """Send an event again under the same id: to one endpoint, or to all that take its type."""
+    """Send an event again with the same id: to one endpoint, or to all that take its type."""
     targets = WebhookConfig.objects.filter(
         client_id=event.client_id, is_active=True, deleted_at=None
     )
     if config:
         targets = targets.filter(pk=config.pk)
-    chosen = [
-        one.pk for one in targets if config or not one.event_types or event.type in one.event_types
+    config_ids = [
+        row.pk for row in targets if config or not row.event_types or event.type in row.event_types
     ]
-    if not chosen:
+    if not config_ids:
         raise (
             EndpointDisabled
             if config
             else EndpointDisabled("No endpoint that is on takes this type of event.")
         )
     with transaction.atomic():
-        for config_id in chosen:
+        for config_id in config_ids:
             _queue([event], config_id)
     return events.get(event.client, webhook_shapes.event_id(event.pk))
 
 
-def begin_replay(
-    client: Client, config: WebhookConfig, given: webhook_shapes.ReplayRequest
+def enqueue_replay(
+    client: Client, config: WebhookConfig, body: webhook_shapes.ReplayRequest
 ) -> webhook_shapes.Replay:
-    """Take on the replay of a range: a job queues it, so that a long one holds up nobody."""
+    """Accept the replay of a range; a job queues the deliveries, however many."""
     if not config.is_active:
         raise EndpointDisabled
     now = timezone.now()
-    until = min(given.created_to or now, now)
-    if given.created_from < now - RETENTION:
+    until = min(body.created_to or now, now)
+    if body.created_from < now - RETENTION:
         raise Invalid.field("body", "created_from", msg="At most 30 days ago.")
-    if until <= given.created_from:
+    if until <= body.created_from:
         raise Invalid.field("body", "created_to", msg="Must lie after created_from.")
     jobs.enqueue(
         "webhooks.replay_range",
         client_id=client.pk,
         config_id=str(config.pk),
-        created_from=given.created_from.isoformat(),
+        created_from=body.created_from.isoformat(),
         created_to=until.isoformat(),
-        state=given.state,
-        type=given.type,
+        state=body.state,
+        type=body.type,
     )
     return webhook_shapes.Replay(
         config_id=config.pk,
-        created_from=given.created_from,
+        created_from=body.created_from,
         created_to=until,
-        state=given.state,
-        type=given.type,
+        state=body.state,
+        type=body.type,
     )
 
 
 def replay_range(
-    config_id: str, *, created_from: str, created_to: str, state: str, type: str | None
+    config_id: str, *, created_from: str, created_to: str, state: str, event_type: str | None
 ) -> int:
-    """Queue a range of events for an endpoint, the oldest first; how many. May run twice."""
+    """Queue a range of events for an endpoint, the oldest first; returns how many."""
     config = WebhookConfig.objects.filter(pk=config_id, is_active=True).first()
     queued, last = 0, uuid.UUID(int=0)
     while config:
-        rows = _of_range(config, created_from, created_to, state, type).filter(pk__gt=last)
+        rows = _in_range(config, created_from, created_to, state, event_type).filter(pk__gt=last)
         batch = list(rows.order_by("id")[:_BATCH])
         if not batch:
             break
@@ -136,25 +136,25 @@ def replay_range(
     return queued
 
 
-def _of_range(
-    config: WebhookConfig, created_from: str, created_to: str, state: str, type: str | None
+def _in_range(
+    config: WebhookConfig, created_from: str, created_to: str, state: str, event_type: str | None
 ) -> QuerySet[Event]:
-    begin, end = datetime.fromisoformat(created_from), datetime.fromisoformat(created_to)
+    start, end = datetime.fromisoformat(created_from), datetime.fromisoformat(created_to)
     rows = Event.objects.filter(
-        client_id=config.client_id, created_at__gte=begin, created_at__lt=end
+        client_id=config.client_id, created_at__gte=start, created_at__lt=end
     ).exclude(type="webhook.test")
-    types = [type] if type else config.event_types
+    types = [event_type] if event_type else config.event_types
     if types:
         rows = rows.filter(type__in=types)
-    known = Delivery.objects.filter(event_id=OuterRef("pk"), config=config)
+    existing = Delivery.objects.filter(event_id=OuterRef("pk"), config=config)
     if state == "missing":
-        return rows.filter(~Exists(known))
+        return rows.filter(~Exists(existing))
     if state == "gave_up":
-        return rows.filter(Exists(known.filter(state=DeliveryState.GAVE_UP)))
+        return rows.filter(Exists(existing.filter(state=DeliveryState.GAVE_UP)))
     return rows
 
 
-# One that is on its way right now is left to end by itself.
+# A delivery in flight is left alone.
 _REQUEUE = """
 INSERT INTO webhooks_delivery (client_id, event_id, config_id)
 SELECT e.client_id, e.id, %(config)s FROM webhooks_event e WHERE e.id = ANY (%(events)s)
@@ -167,9 +167,9 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 
 
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
-    """Deliveries due now, and the bytes to send where there are none yet."""
+    """Make deliveries due now, and store the bodies to send if they are missing."""
     Payload.objects.bulk_create(
-        [Payload(event=event, body=events.body_of(event)) for event in batch],
+        [Payload(event=event, body=events.encode_body(event)) for event in batch],
         ignore_conflicts=True,
     )
     with connection.cursor() as cursor:
@@ -177,7 +177,7 @@ def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
 
 
 def retry(delivery: Delivery) -> bool:
-    """Send one again now, by hand; False where its endpoint is off."""
+    """Send a delivery again now; False if its endpoint is off."""
     config = delivery.config
     if not config.is_active:
         return False
@@ -202,8 +202,8 @@ SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
 """
 
 
-def begin_giving_up(config: WebhookConfig) -> None:
-    """In the transaction that switches an endpoint off: a job ends what waits, however much."""
+def enqueue_give_up(config: WebhookConfig) -> None:
+    """Have a job end the waiting deliveries; in the transaction that switches the endpoint off."""
     jobs.enqueue(
         "webhooks.give_up",
         client_id=config.client_id,
@@ -213,23 +213,23 @@ def begin_giving_up(config: WebhookConfig) -> None:
 
 
 def give_up(config_id: str) -> None:
-    """End what waits for an endpoint, as long as it is off; all of it can be replayed."""
-    given: dict[str, Any] = {
+    """End the waiting deliveries of an endpoint while it is off; they can be replayed."""
+    params: dict[str, Any] = {
         "config": config_id, "error": Fault.ENDPOINT_DISABLED, "batch": _BATCH,
     }  # fmt: skip
     off = WebhookConfig.objects.select_for_update(no_key=True).filter(pk=config_id, is_active=False)
     has_more = True
     while has_more:
         with jobs.commit(), connection.cursor() as cursor:
-            # Locked before its deliveries, as everywhere; switched on again it gets the rest.
+            # The endpoint is locked before its deliveries. If on again, the rest is delivered.
             if not off.exists():
                 break
-            cursor.execute(_GIVE_UP, given)
+            cursor.execute(_GIVE_UP, params)
             has_more = cursor.rowcount == _BATCH
 
 
 def purge_expired() -> None:
-    """Deliveries, attempts and bytes older than 30 days, in small bites; events stay."""
+    """Delete deliveries, attempts and payloads older than 30 days, in batches; events stay."""
     before = timezone.now() - RETENTION
     while True:
         ids = list(

@@ -1,12 +1,12 @@
-"""The courier: takes due deliveries, has threads send them, writes down what came of it.
+"""The dispatcher: leases due deliveries, lets threads send them, and records the outcomes.
 
-One thread talks to the database, in batches: what ended is written in one transaction, what is due
-is taken in another. The senders know no database, and no transaction is open while they wait. Any
-number of couriers may run, one in each worker of the queue `webhook`; a delivery is taken under a
-lease, and finished only by who holds it.
+One thread talks to the database, in batches: outcomes are recorded in one transaction, due
+deliveries are leased in the same. The sending threads use no database, and no transaction is open
+while they wait. Any number of dispatchers may run, one in each worker of the queue `webhook`. Only
+the holder of a delivery's lease records its outcome.
 
-Nobody waits for a bad receiver: an endpoint has at most two requests on their way, one while it
-fails, none while its breaker is open; and failing endpoints together get half of the threads.
+A slow receiver delays nobody else: an endpoint has at most two requests in flight, one while it
+fails, none while its circuit breaker is open; failing endpoints together get half of the threads.
 """
 
 import logging
@@ -37,15 +37,15 @@ from webhooks.shapes.webhook import event_id
 log = logging.getLogger(__name__)
 PER_ENDPOINT = 2
 _TEST_THREADS = 16
-# Renewed while an attempt lasts: so long is a delivery in nobody's hands after its courier died.
+# Renewed while an attempt lasts. After a dispatcher died, its deliveries wait this long.
 LEASE_SECONDS = 10.0
-_KEPT_CONNECTIONS = 256
-# Between looks: while there is work, and after a second without any.
+MAX_CLIENTS = 256
+# Between ticks: while there is work, and after a second without any.
 _BUSY_SECONDS, _IDLE_SECONDS = 0.003, 0.02
 _DRAIN_SECONDS = 3.0
 
-# Endpoints with something due. The table of deliveries may hold a long backlog of a dead receiver:
-# this leaps from endpoint to endpoint in the index instead of reading through it.
+# Endpoints with due deliveries. The table may hold a long backlog of a dead receiver: this query
+# jumps from endpoint to endpoint in the index instead of reading through it.
 _WAITING = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
@@ -63,17 +63,17 @@ WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c
               AND d.due_at <= statement_timestamp())
 """
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
-# Without locks: what an idle courier asks again and again.
-_ANYTHING = (
+# Without locks: an idle dispatcher repeats this query all the time.
+_ANY_DUE = (
     _WAITING.format(columns="1")
     + "UNION ALL SELECT 1 FROM webhooks_delivery WHERE is_test"
     + " AND due_at <= statement_timestamp() LIMIT 1"
 )
 
-# The lease is the due moment itself: what a dead courier held is due again when its lease is over.
-_TAKE = """
-WITH taken AS (
-    SELECT d.id, d.lease_token AS lost FROM (
+# `due_at` is the end of the lease: deliveries of a dead dispatcher are due again after it.
+_LEASE = """
+WITH leased AS (
+    SELECT d.id, d.lease_token AS lost_lease FROM (
         SELECT a.config_id, a.cap - (
             SELECT count(*) FROM webhooks_delivery s
             WHERE s.config_id = a.config_id AND s.lease_token IS NOT NULL AND NOT s.is_test
@@ -92,17 +92,17 @@ WITH taken AS (
 UPDATE webhooks_delivery d
 SET lease_token = gen_random_uuid(), attempts = d.attempts + 1,
     due_at = statement_timestamp() + make_interval(secs => %(lease)s)
-FROM taken JOIN webhooks_delivery own ON own.id = taken.id
+FROM leased JOIN webhooks_delivery own ON own.id = leased.id
      JOIN webhooks_payload p ON p.event_id = own.event_id
-WHERE d.id = taken.id
+WHERE d.id = leased.id
 RETURNING d.id, d.config_id, d.lease_token, d.attempts, d.attempts_before, d.is_test,
-    d.event_id, p.body, taken.lost
+    d.event_id, p.body, leased.lost_lease
 """
 
-_FINISH = """
+_RECORD_OUTCOMES = """
 WITH ended AS (
     SELECT * FROM unnest(%(ids)s::bigint[], %(tokens)s::uuid[], %(numbers)s::int[],
-        %(states)s::text[], %(waits)s::float8[], %(statuses)s::int[], %(spent)s::int[],
+        %(states)s::text[], %(waits)s::float8[], %(statuses)s::int[], %(durations)s::int[],
         %(errors)s::text[], %(excerpts)s::text[])
     AS e (id, token, number, state, wait, http_status, duration_ms, error, excerpt)
 ), written AS (
@@ -120,8 +120,8 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# Attempts of couriers that died while sending: nobody knows how they ended.
-_LOST = """
+# Attempts of dispatchers that died while sending: their outcome is unknown.
+_RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
     (client_id, delivery_id, number, error, response_excerpt, created_at)
 SELECT client_id, id, attempts - 1, 'interrupted', '', statement_timestamp()
@@ -129,9 +129,8 @@ FROM webhooks_delivery WHERE id = ANY (%s)
 ON CONFLICT (delivery_id, number) DO NOTHING
 """
 
-
-# That was the last attempt on the ladder: it is not made once more.
-_SPENT = """
+# The interrupted attempt was the last one: do not repeat it.
+_GIVE_UP = """
 UPDATE webhooks_delivery
 SET state = 'gave_up', due_at = NULL, lease_token = NULL, attempts = attempts - 1
 WHERE id = ANY (%s)
@@ -139,8 +138,8 @@ WHERE id = ANY (%s)
 
 
 @dataclass
-class _Kept:
-    """The connections to one endpoint."""
+class _EndpointClient:
+    """The open connections to one endpoint."""
 
     url: str
     client: egress.KeepAliveClient
@@ -148,37 +147,37 @@ class _Kept:
 
 
 def run(stop: threading.Event) -> None:
-    """Deliver until `stop` is set; then what is on its way is ended, or handed back."""
-    courier = Courier()
+    """Deliver until `stop` is set; then finish requests in flight or hand them back."""
+    dispatcher = Dispatcher()
     try:
-        _deliver(courier, stop)
+        _deliver(dispatcher, stop)
     finally:
         try:
-            courier.drain(_DRAIN_SECONDS)
+            dispatcher.drain(_DRAIN_SECONDS)
         finally:
             connection.close()
 
 
-def _deliver(courier: "Courier", stop: threading.Event) -> None:
+def _deliver(dispatcher: "Dispatcher", stop: threading.Event) -> None:
     busy_at, has_started = 0.0, False
     while not stop.is_set():
         try:
             if not has_started:
-                events.follow_restored_database()
+                events.continue_ranks_after_restore()
                 has_started = True
-            if courier.turn():
+            if dispatcher.tick():
                 busy_at = time.monotonic()
         except Error as exc:
-            # What was in hand is due again when its lease ends.
+            # Leased deliveries are due again when their leases end.
             log.warning("database away, trying again: %s", exc)
             connection.close()
             stop.wait(1)
         is_idle = time.monotonic() - busy_at > 1
-        courier.something_ended.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
+        dispatcher.attempt_ended.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
 
 
-class Courier:
-    """One courier; `turn()` is one look at the database."""
+class Dispatcher:
+    """Sends due deliveries; `tick()` is one round trip of work with the database."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or settings.WEBHOOK_THREADS
@@ -186,81 +185,84 @@ class Courier:
         self._test_pool = ThreadPoolExecutor(_TEST_THREADS, thread_name_prefix="send-test")
         self._in_flight: dict[Future[Outcome], DeliveryRequest] = {}
         self._failing: set[uuid.UUID] = set()
-        self._kept: dict[uuid.UUID, _Kept] = {}
+        self._clients: dict[uuid.UUID, _EndpointClient] = {}
         self._renewed_at = 0.0
-        self.something_ended = threading.Event()
+        self.attempt_ended = threading.Event()
 
-    def turn(self) -> bool:
-        """Write down what ended, take what is due; True where there was anything."""
-        self.something_ended.clear()
-        ended = {future: parcel for future, parcel in self._in_flight.items() if future.done()}
-        running = [one for future, one in self._in_flight.items() if future not in ended]
-        self._renew(running)
-        full = self._full(running)
+    def tick(self) -> bool:
+        """Record outcomes and lease due deliveries; True if there were any."""
+        self.attempt_ended.clear()
+        ended = self._ended()
+        running = [request for future, request in self._in_flight.items() if future not in ended]
+        self._renew_leases(running)
+        full = self._full_endpoints(running)
         if not ended and not _is_anything_due(full):
             return False
         with transaction.atomic():
-            self._finish([(parcel, _outcome(future)) for future, parcel in ended.items()])
-            rows, configs = self._take(running, full)
-        # Only now: had the database gone away, what ended would be written by the next turn.
+            self._record([(request, _outcome(future)) for future, request in ended.items()])
+            rows, configs = self._lease(running, full)
+        # Only after the commit: if it fails, the next tick records these outcomes.
         for future in ended:
             del self._in_flight[future]
-        for parcel in _parcels(rows, configs):
-            self._start(parcel)
+        for request in _delivery_requests(rows, configs):
+            self._start(request)
         return bool(ended or rows)
 
     def drain(self, seconds: float) -> None:
-        """Wait for what is on its way, write it down, and hand the rest back at once."""
+        """Wait for requests in flight, record their outcomes, and hand the rest back."""
         ends_at = time.monotonic() + seconds
         while self._in_flight:
             is_late = time.monotonic() > ends_at
-            ended = {f: parcel for f, parcel in self._in_flight.items() if f.done()}
+            ended = self._ended()
             with transaction.atomic():
-                self._finish([(parcel, _outcome(future)) for future, parcel in ended.items()])
+                self._record([(request, _outcome(future)) for future, request in ended.items()])
             for future in ended:
                 del self._in_flight[future]
             if is_late:
                 break
-            self.something_ended.wait(0.05)
-        # Due at once. The token stays: whoever takes it notes that this attempt was cut short.
-        _set_due([parcel.lease_token for parcel in self._in_flight.values()], 0)
+            self.attempt_ended.wait(0.05)
+        # Due at once. The token stays, so that the next dispatcher records an interrupted attempt.
+        _set_due([request.lease_token for request in self._in_flight.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
-        for kept in self._kept.values():
-            kept.client.close()
+        for endpoint in self._clients.values():
+            endpoint.client.close()
 
-    def _renew(self, running: Sequence[DeliveryRequest]) -> None:
+    def _ended(self) -> dict[Future[Outcome], DeliveryRequest]:
+        return {future: request for future, request in self._in_flight.items() if future.done()}
+
+    def _renew_leases(self, running: Sequence[DeliveryRequest]) -> None:
         if time.monotonic() - self._renewed_at < LEASE_SECONDS / 4:
             return
         self._renewed_at = time.monotonic()
         if running:
-            _set_due([parcel.lease_token for parcel in running], LEASE_SECONDS)
+            _set_due([request.lease_token for request in running], LEASE_SECONDS)
 
-    def _full(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
-        """Endpoints that may have no more on their way, as far as this courier knows."""
-        counts = Counter(parcel.config_id for parcel in running if not parcel.is_test)
+    def _full_endpoints(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
+        """Endpoints with as many requests in flight as they may have, all from this dispatcher."""
+        counts = Counter(request.config_id for request in running if not request.is_test)
         return [
             config_id
             for config_id, count in counts.items()
             if count >= (1 if config_id in self._failing else PER_ENDPOINT)
         ]
 
-    def _take(
+    def _lease(
         self, running: Sequence[DeliveryRequest], full: Sequence[uuid.UUID]
     ) -> tuple[list[Any], dict[uuid.UUID, WebhookConfig]]:
-        """Lease what is due; inside the caller's transaction."""
+        """Lease due deliveries, in the caller's transaction."""
         ready = list(WebhookConfig.objects.raw(_READY, [full]))
         caps = self._caps(ready, running)
-        given: dict[str, Any] = {
+        params: dict[str, Any] = {
             "configs": list(caps),
             "caps": list(caps.values()),
-            "tests": max(_TEST_THREADS - sum(parcel.is_test for parcel in running), 0),
+            "tests": max(_TEST_THREADS - sum(request.is_test for request in running), 0),
             "lease": LEASE_SECONDS,
         }
-        # A statement of its own: it must see what other couriers took before the lock was ours.
+        # A separate statement: it must see what others leased before we got the endpoints' locks.
         with connection.cursor() as cursor:
-            cursor.execute(_TAKE, given)
-            rows = _without_spent(cursor.fetchall())
+            cursor.execute(_LEASE, params)
+            rows = _without_exhausted(cursor.fetchall())
         configs = {config.pk: config for config in ready}
         missing = {row[1] for row in rows} - set(configs)
         return rows, configs | (WebhookConfig.objects.in_bulk(missing) if missing else {})
@@ -268,98 +270,104 @@ class Courier:
     def _caps(
         self, ready: Sequence[WebhookConfig], running: Sequence[DeliveryRequest]
     ) -> dict[Any, int]:
-        """How many each endpoint may have on their way; the threads are shared out in turn."""
-        mine = Counter(parcel.config_id for parcel in running if not parcel.is_test)
-        free = self.threads - sum(mine.values())
-        self._failing = {one.pk for one in ready if one.failures_in_row} | (
-            self._failing & set(mine)
+        """The requests in flight that each endpoint may have, in random order of endpoints."""
+        in_flight = Counter(request.config_id for request in running if not request.is_test)
+        free = self.threads - sum(in_flight.values())
+        self._failing = {config.pk for config in ready if config.failures_in_row} | (
+            self._failing & set(in_flight)
         )
-        free_to_fail = self.threads // 2 - sum(mine[pk] for pk in self._failing)
+        free_to_fail = self.threads // 2 - sum(in_flight[pk] for pk in self._failing)
         caps = {}
-        for config in sorted(ready, key=lambda one: (bool(one.failures_in_row), random.random())):
-            has = mine[config.pk]
-            room = min((1 if config.failures_in_row else PER_ENDPOINT) - has, free)
+        healthy_first = sorted(ready, key=lambda row: (bool(row.failures_in_row), random.random()))
+        for config in healthy_first:
+            count = in_flight[config.pk]
+            room = min((1 if config.failures_in_row else PER_ENDPOINT) - count, free)
             if config.failures_in_row:
                 room = min(room, free_to_fail)
                 free_to_fail -= max(room, 0)
             if room > 0:
-                caps[config.pk] = has + room
+                caps[config.pk] = count + room
                 free -= room
         return caps
 
-    def _start(self, parcel: DeliveryRequest) -> None:
-        pool = self._test_pool if parcel.is_test else self._pool
-        future = pool.submit(delivery.send, parcel, self._connections(parcel))
-        self._in_flight[future] = parcel
-        future.add_done_callback(lambda _: self.something_ended.set())
+    def _start(self, request: DeliveryRequest) -> None:
+        pool = self._test_pool if request.is_test else self._pool
+        future = pool.submit(delivery.send, request, self._client(request))
+        self._in_flight[future] = request
+        future.add_done_callback(lambda _: self.attempt_ended.set())
 
-    def _connections(self, parcel: DeliveryRequest) -> egress.KeepAliveClient:
-        """Connections are kept for each endpoint: making them would take most of the time."""
-        kept = self._kept.get(parcel.config_id)
-        if kept is None or kept.url != parcel.url:
-            kept = _Kept(
-                parcel.url,
+    def _client(self, request: DeliveryRequest) -> egress.KeepAliveClient:
+        """The endpoint's client: opening a connection each time would take most of the time."""
+        endpoint = self._clients.get(request.config_id)
+        if endpoint is None or endpoint.url != request.url:
+            endpoint = _EndpointClient(
+                request.url,
                 egress.client(timeout_seconds=settings.WEBHOOK_TIMEOUT_SECONDS, purpose="webhook"),
             )
-            self._kept[parcel.config_id] = kept
-            self._drop_unused()
-        kept.used_at = time.monotonic()
-        return kept.client
+            self._clients[request.config_id] = endpoint
+            self._close_idle_clients()
+        endpoint.used_at = time.monotonic()
+        return endpoint.client
 
-    def _drop_unused(self) -> None:
-        if len(self._kept) <= _KEPT_CONNECTIONS:
+    def _close_idle_clients(self) -> None:
+        """Beyond the limit, close those used longest ago, down to half of it."""
+        if len(self._clients) <= MAX_CLIENTS:
             return
-        busy = {parcel.config_id for parcel in self._in_flight.values()}
-        for config_id in sorted(self._kept, key=lambda one: self._kept[one].used_at):
-            if config_id not in busy and len(self._kept) > _KEPT_CONNECTIONS // 2:
-                self._kept.pop(config_id).client.close()
+        busy = {request.config_id for request in self._in_flight.values()}
+        for config_id in sorted(self._clients, key=lambda pk: self._clients[pk].used_at):
+            if config_id not in busy and len(self._clients) > MAX_CLIENTS // 2:
+                self._clients.pop(config_id).client.close()
 
-    def _finish(self, ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> None:
-        """Write outcomes down, where the lease is still ours; inside the caller's transaction."""
+    def _record(self, ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> None:
+        """Record outcomes whose lease we still hold, in the caller's transaction."""
         if not ended:
             return
-        telling = [one for one in ended if circuit_breaker.affects_endpoint(*one)]
-        # Endpoints before their deliveries: the order in which everyone locks them.
-        circuit_breaker.lock({parcel.config_id for parcel, _ in telling})
-        verdicts = [circuit_breaker.verdict(parcel, outcome) for parcel, outcome in ended]
-        given: dict[str, Any] = {
-            "ids": [parcel.delivery_id for parcel, _ in ended],
-            "tokens": [parcel.lease_token for parcel, _ in ended],
-            "numbers": [parcel.number for parcel, _ in ended],
-            "states": [str(state) for state, _ in verdicts],
-            "waits": [wait for _, wait in verdicts],
+        affecting = [pair for pair in ended if circuit_breaker.affects_endpoint(*pair)]
+        # Endpoints are locked before their deliveries, everywhere.
+        circuit_breaker.lock({request.config_id for request, _ in affecting})
+        states = [circuit_breaker.next_state(request, outcome) for request, outcome in ended]
+        params: dict[str, Any] = {
+            "ids": [request.delivery_id for request, _ in ended],
+            "tokens": [request.lease_token for request, _ in ended],
+            "numbers": [request.number for request, _ in ended],
+            "states": [str(state) for state, _ in states],
+            "waits": [wait for _, wait in states],
             "statuses": [outcome.http_status for _, outcome in ended],
-            "spent": [outcome.duration_ms for _, outcome in ended],
+            "durations": [outcome.duration_ms for _, outcome in ended],
             "errors": [outcome.error for _, outcome in ended],
             "excerpts": [outcome.excerpt for _, outcome in ended],
         }
         with connection.cursor() as cursor:
-            cursor.execute(_FINISH, given)
-            written = {row[0] for row in cursor.fetchall()}
-        failing = circuit_breaker.note([one for one in telling if one[0].delivery_id in written])
-        self._failing -= {parcel.config_id for parcel, outcome in ended if outcome.error is None}
+            cursor.execute(_RECORD_OUTCOMES, params)
+            recorded = {row[0] for row in cursor.fetchall()}
+        failing = circuit_breaker.record(
+            [pair for pair in affecting if pair[0].delivery_id in recorded]
+        )
+        self._failing -= {request.config_id for request, outcome in ended if outcome.error is None}
         self._failing |= failing
 
 
 def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(_ANYTHING, [list(full)])
+        cursor.execute(_ANY_DUE, [list(full)])
         return cursor.fetchone() is not None
 
 
-def _without_spent(rows: list[Any]) -> list[Any]:
-    """Note attempts whose courier died; drop what has no attempt left after that."""
-    lost = [row for row in rows if row[8]]
-    if not lost:
+def _without_exhausted(rows: list[Any]) -> list[Any]:
+    """Record attempts of dead dispatchers; drop deliveries that have no attempt left."""
+    interrupted = [row for row in rows if row[8]]
+    if not interrupted:
         return rows
-    spent = [row[0] for row in lost if row[3] - row[4] > len(delivery.LADDER)]
+    exhausted = [row[0] for row in interrupted if row[3] - row[4] > len(delivery.RETRY_DELAYS)]
     with connection.cursor() as cursor:
-        cursor.execute(_LOST, [[row[0] for row in lost]])
-        cursor.execute(_SPENT, [spent])
-    return [row for row in rows if row[0] not in spent]
+        cursor.execute(_RECORD_INTERRUPTED, [[row[0] for row in interrupted]])
+        cursor.execute(_GIVE_UP, [exhausted])
+    return [row for row in rows if row[0] not in exhausted]
 
 
-def _parcels(rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> Iterator[DeliveryRequest]:
+def _delivery_requests(
+    rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]
+) -> Iterator[DeliveryRequest]:
     now = timezone.now()
     for delivery_id, config_id, token, number, before, is_test, event, body, _ in rows:
         config = configs[config_id]
@@ -370,7 +378,7 @@ def _parcels(rows: list[Any], configs: dict[uuid.UUID, WebhookConfig]) -> Iterat
             number=number,
             tries=number - before,
             is_test=is_test,
-            is_of_struggling=bool(config.failures_in_row or config.paused_until),
+            endpoint_was_failing=bool(config.failures_in_row or config.paused_until),
             url=config.url,
             secrets=_secrets(config, now),
             event_id=event_id(event),
@@ -382,8 +390,8 @@ def _secrets(config: WebhookConfig, now: datetime) -> list[str]:
     try:
         return config.secrets(now)
     except CryptoError:
-        # One endpoint that cannot be signed for must not stop the others.
-        log.exception("the secret of endpoint %s does not open", config.pk)
+        # One unreadable secret must not stop the other endpoints.
+        log.exception("the secret of endpoint %s cannot be decrypted", config.pk)
         return []
 
 
@@ -400,6 +408,6 @@ def _set_due(leases: Sequence[uuid.UUID], seconds: float) -> None:
 def _outcome(future: "Future[Outcome]") -> Outcome:
     with suppress(Exception):
         return future.result()
-    # A fault of ours, not of the receiver's: it is tried again like any other.
+    # Our own failure, not the receiver's: retried like any other.
     log.error("a delivery could not be attempted", exc_info=future.exception())
     return Outcome(delivery.Fault.INTERRUPTED)

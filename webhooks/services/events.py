@@ -1,4 +1,4 @@
-"""What happened: `announce()` writes it down, `after()` reads it in an order without gaps."""
+"""The event log: `announce()` appends to it, `read_feed()` reads it in an order without gaps."""
 
 import uuid
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ from webhooks.delivery import MAX_BODY_BYTES
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEpoch, Payload
 from webhooks.shapes import webhook as webhook_shapes
 
-# One statement: the event, a delivery for each endpoint that listens, and the bytes to send where
-# there is any. Whoever has no endpoint pays for a look into an index, and no round trip.
+# One statement: the event, a delivery for each endpoint that takes its type, and the body to send
+# if there is a delivery. A client without endpoints costs an index lookup and no round trip.
 _ANNOUNCE = """
 WITH event AS (
     INSERT INTO webhooks_event
@@ -47,20 +47,20 @@ SELECT rank, position FROM event
 """
 
 
-class Position(NamedTuple):
-    """A place in a client's feed: right behind the event that has it."""
+class FeedCursor(NamedTuple):
+    """A place in a client's feed: right after the event with this rank and position."""
 
     rank: int
     position: int
 
 
-START = Position(-1, 0)
+START = FeedCursor(-1, 0)
 _NEWEST_FIRST = ("-rank", "-position")
 _AS_FEED = ("rank", "position")
 
 
 class _Horizon(models.Func):
-    """Ranks below it are settled: every transaction that could still add one of them has ended."""
+    """No more events can appear below this rank: every transaction that could add one has ended."""
 
     template = (
         "(pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
@@ -80,9 +80,9 @@ def announce(
 ) -> Event:
     """Append an event to the client's log and queue it for the endpoints that take its type.
 
-    `sequence` counts the events of `conversation_id` without gaps: the caller takes it from the
+    `sequence` numbers the events of `conversation_id` without gaps: the caller takes it from the
     conversation's row, under that row's lock. Rolled back with the transaction around it.
-    `only_to` is for tests of an endpoint: queued for this one alone, active or not.
+    `only_to` is for tests of an endpoint: queued for this one only, active or not.
     """
     event = Event(
         id=uuid7(),
@@ -93,7 +93,7 @@ def announce(
         sequence=sequence,
         created_at=timezone.now(),
     )
-    given: dict[str, Any] = {
+    params: dict[str, Any] = {
         "id": event.pk,
         "client": client_id,
         "type": type,
@@ -101,19 +101,19 @@ def announce(
         "sequence": sequence,
         "data": as_json(data).decode(),
         "now": event.created_at,
-        "body": body_of(event),
+        "body": encode_body(event),
         "only": only_to,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_ANNOUNCE, given)
+        cursor.execute(_ANNOUNCE, params)
         event.rank, event.position = cursor.fetchone()
     event._state.adding = False
-    transaction.on_commit(lambda: live.publish(channel_of(client_id), {}))
+    transaction.on_commit(lambda: live.publish(feed_channel(client_id), {}))
     return event
 
 
-def body_of(event: Event) -> bytes:
-    """The bytes that are sent; without `data` where they would be more than 20 KB."""
+def encode_body(event: Event) -> bytes:
+    """The body of a delivery; without `data` if it would be larger than 20 KB."""
     envelope = webhook_shapes.envelope(event)
     body = as_json({**envelope, "is_thin": False, "data": event.data})
     if len(body) <= MAX_BODY_BYTES:
@@ -121,50 +121,50 @@ def body_of(event: Event) -> bytes:
     return as_json({**envelope, "is_thin": True, "data": None})
 
 
-def after(client: Client, position: Position = START, limit: int = 100) -> list[Event]:
-    """The next events of the client's feed behind `position`, in its order; a pure read.
+def read_feed(client: Client, cursor: FeedCursor = START, limit: int = 100) -> list[Event]:
+    """The next events of the client's feed after `cursor`, in its order. Writes nothing.
 
-    Gap-free: an event is shown only when none can appear before it any more, so that whoever goes
-    on from the last event's `cursor_of_event()` misses nothing, however transactions
-    overlap. Events of a conversation come in their `sequence`. It may lag behind by the longest
-    open transaction that writes.
+    Gap-free: an event is returned only when no other can appear before it any more, so a reader
+    that continues after the last event misses nothing, however transactions overlap. Events of a
+    conversation come in their `sequence`. The feed lags behind by at most the longest open
+    transaction that writes.
 
-    Why not simply by id or position: numbers are drawn before commits, and a transaction that
-    drew the lower one may end later. Here the order is that of transactions' numbers, and the feed
-    ends before the oldest that still runs.
+    Why not simply order by id or position: numbers are drawn before commits, and a transaction
+    that drew the lower one may end later. Here the order is that of transaction numbers, and the
+    feed ends before the oldest transaction that still runs.
     """
-    return list(_feed(Event.objects.for_client(client), position)[:limit])
+    return list(_feed(Event.objects.for_client(client), cursor)[:limit])
 
 
-def newest_cursor(client: Client) -> Position:
-    """Where to go on to see what happens from now on."""
+def newest_cursor(client: Client) -> FeedCursor:
+    """The end of the client's feed: events after it are new."""
     newest = _feed(Event.objects.for_client(client), START).reverse().first()
-    return cursor_of_event(newest) if newest else START
+    return cursor_after(newest) if newest else START
 
 
-def channel_of(client_id: int) -> str:
-    """Where it is said that a client's feed has grown; that it did, the log tells."""
+def feed_channel(client_id: int) -> str:
+    """The live channel that signals new events of a client; the events are read from the log."""
     return f"feed:{client_id}"
 
 
-def cursor_of_event(event: Event) -> Position:
-    """Where to go on after this event."""
-    return Position(event.rank, event.position)
+def cursor_after(event: Event) -> FeedCursor:
+    """The cursor that continues after this event."""
+    return FeedCursor(event.rank, event.position)
 
 
-def place_after(client: Client, event_id: str) -> Position | None:
-    """Where to go on after the event with this id (`evt_…`); None where there is none."""
+def find_cursor(client: Client, event_id: str) -> FeedCursor | None:
+    """The cursor that continues after the event with this id (`evt_…`); None if there is none."""
     event = _by_id(Event.objects.for_client(client), event_id)
-    return cursor_of_event(event) if event else None
+    return cursor_after(event) if event else None
 
 
-def forget(conversation_id: uuid.UUID) -> None:
-    """Take a conversation's events out of the log, in the transaction that deletes it.
+def delete_for_conversation(conversation_id: uuid.UUID) -> None:
+    """Delete a conversation's events, in the transaction that deletes the conversation.
 
-    With them go the bytes to send, deliveries and attempts; what waited is not sent any more.
+    Their payloads, deliveries and attempts go with them; waiting deliveries are not sent.
     """
     rows = Event.objects.filter(conversation_id=conversation_id)
-    # Locked first, so that no replay adds a delivery, and no courier an attempt, to what goes.
+    # Locked first, so that no replay adds a delivery and no dispatcher an attempt meanwhile.
     ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()
     sent = list(deliveries.values_list("pk", flat=True))
@@ -174,8 +174,8 @@ def forget(conversation_id: uuid.UUID) -> None:
     rows.only("pk").delete()
 
 
-def follow_restored_database() -> None:
-    """Keep ranks growing where transactions' numbers have begun anew, as in a restored dump."""
+def continue_ranks_after_restore() -> None:
+    """Keep ranks growing if transaction numbers restarted, as in a restored dump."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT COALESCE((SELECT max(rank) FROM webhooks_event), 0)"
@@ -190,8 +190,8 @@ def follow_restored_database() -> None:
 
 
 def get(client: Client, event_id: str) -> Event:
-    """One event; 404 where the client has none with this id."""
-    event = _by_id(_told(Event.objects.for_client(client)), event_id)
+    """One event; 404 if the client has none with this id."""
+    event = _by_id(_with_deliveries(Event.objects.for_client(client)), event_id)
     if event is None:
         raise NotFound
     return event
@@ -202,24 +202,24 @@ def _by_id(rows: QuerySet[Event], event_id: str) -> Event | None:
     return rows.filter(pk=row_id).first() if row_id else None
 
 
-def page(client: Client, asked: webhook_shapes.EventsQuery) -> dict[str, Any]:
+def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
     """A page of the log, newest first or as the feed; three statements whatever its length."""
-    rows = _filtered(_told(Event.objects.for_client(client)), asked)
-    is_feed = asked.order == "asc"
+    rows = _filtered(_with_deliveries(Event.objects.for_client(client)), query)
+    is_feed = query.order == "asc"
     order = _AS_FEED if is_feed else _NEWEST_FIRST
-    position = Position(*numbers_of(asked.cursor, Event, order)) if asked.cursor else None
+    cursor = FeedCursor(*numbers_of(query.cursor, Event, order)) if query.cursor else None
     if is_feed:
-        rows = _feed(rows, position or START)
+        rows = _feed(rows, cursor or START)
     else:
-        if position:
-            rows = rows.filter(_beyond("lt", position))
+        if cursor:
+            rows = rows.filter(_beyond("lt", cursor))
         rows = rows.order_by(*order)
-    found = list(rows[: asked.limit + 1])
-    shown = found[: asked.limit]
-    next_cursor = cursor_of(Event, order, cursor_of_event(shown[-1])) if shown else None
+    fetched = list(rows[: query.limit + 1])
+    shown = fetched[: query.limit]
+    next_cursor = cursor_of(Event, order, cursor_after(shown[-1])) if shown else None
     if is_feed:
-        next_cursor = next_cursor or asked.cursor
-    elif len(found) <= asked.limit:
+        next_cursor = next_cursor or query.cursor
+    elif len(fetched) <= query.limit:
         next_cursor = None
     return {
         "items": [webhook_shapes.Event.from_row(row) for row in shown],
@@ -227,36 +227,34 @@ def page(client: Client, asked: webhook_shapes.EventsQuery) -> dict[str, Any]:
     }
 
 
-def _feed(rows: QuerySet[Event], position: Position) -> QuerySet[Event]:
-    return rows.filter(_beyond("gt", position), rank__lt=_Horizon()).order_by(*_AS_FEED)
+def _feed(rows: QuerySet[Event], cursor: FeedCursor) -> QuerySet[Event]:
+    return rows.filter(_beyond("gt", cursor), rank__lt=_Horizon()).order_by(*_AS_FEED)
 
 
-def _beyond(direction: str, position: Position) -> Q:
-    # The first half is what the index is searched by.
-    return Q(**{f"rank__{direction}e": position.rank}) & (
-        Q(**{f"rank__{direction}": position.rank})
-        | Q(**{f"position__{direction}": position.position})
+def _beyond(direction: str, cursor: FeedCursor) -> Q:
+    # The first condition is the one that the index is searched by.
+    return Q(**{f"rank__{direction}e": cursor.rank}) & (
+        Q(**{f"rank__{direction}": cursor.rank}) | Q(**{f"position__{direction}": cursor.position})
     )
 
 
-def _told(rows: QuerySet[Event]) -> QuerySet[Event]:
-    """With deliveries and their attempts."""
+def _with_deliveries(rows: QuerySet[Event]) -> QuerySet[Event]:
     deliveries = Delivery.objects.prefetch_related(
         Prefetch("log", queryset=DeliveryAttempt.objects.order_by("number"))
     )
     return rows.prefetch_related(Prefetch("deliveries", queryset=deliveries))
 
 
-def _filtered(rows: QuerySet[Event], asked: webhook_shapes.EventsQuery) -> QuerySet[Event]:
-    given = {
-        "type": asked.type,
-        "conversation_id": asked.conversation_id,
-        "created_at__gte": asked.created_from,
-        "created_at__lt": asked.created_to,
+def _filtered(rows: QuerySet[Event], query: webhook_shapes.EventsQuery) -> QuerySet[Event]:
+    filters = {
+        "type": query.type,
+        "conversation_id": query.conversation_id,
+        "created_at__gte": query.created_from,
+        "created_at__lt": query.created_to,
     }
-    rows = rows.filter(**{name: value for name, value in given.items() if value is not None})
-    sent = {"state": asked.state, "config_id": asked.config_id}
-    sent = {name: value for name, value in sent.items() if value is not None}
-    if sent:
-        rows = rows.filter(Exists(Delivery.objects.filter(event_id=OuterRef("pk"), **sent)))
+    rows = rows.filter(**{name: value for name, value in filters.items() if value is not None})
+    of_delivery = {"state": query.state, "config_id": query.config_id}
+    of_delivery = {name: value for name, value in of_delivery.items() if value is not None}
+    if of_delivery:
+        rows = rows.filter(Exists(Delivery.objects.filter(event_id=OuterRef("pk"), **of_delivery)))
     return rows

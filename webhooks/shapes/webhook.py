@@ -1,8 +1,8 @@
-"""The shapes of webhooks: what the API says of endpoints, events and deliveries."""
+"""Shapes of endpoints, events and deliveries."""
 
 import re
 import uuid
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field
 
@@ -16,90 +16,77 @@ DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
 
 def event_id(row_id: uuid.UUID) -> str:
-    """An event's id as the world sees it."""
+    """An event's id in the API."""
     return f"evt_{row_id.hex}"
 
 
 def row_id(text: str) -> uuid.UUID | None:
-    """The row's key in an event's id; None where it is none."""
-    found = _EVENT_ID.fullmatch(text)
-    return uuid.UUID(found[1]) if found else None
+    """The primary key in an event's id; None if the text is no event id."""
+    match = _EVENT_ID.fullmatch(text)
+    return uuid.UUID(match[1]) if match else None
 
 
 class WebhookConfigRequest(Shape):
-    """An endpoint as a client sets it up."""
+    """The settings of an endpoint."""
 
     url: Text = Field(
-        description="Where events are sent by POST: https, a public host, port 443, no user name."
-        " Plain http or another port only for a host that the platform's operator allows.",
+        description="The URL that events are sent to by POST: https, a public host, port 443, no"
+        " user name. Plain http or another port only for hosts that the operator allows.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],
     )
     event_types: list[Text] = Field(
         default_factory=list,
-        description="Which types are sent; empty: every type, also those that are yet to come.",
+        description="The types to send; empty: every type, including future ones.",
         max_length=50,
         examples=[["message.created", "conversation.ended"]],
     )
     description: Text = Field("", description="A note for yourself.", max_length=200)
     is_active: bool = Field(
         True,
-        description="Whether events are sent. What happens while it is off is not queued: replay"
-        " it, or read it from the event log. Switching on forgets past failures.",
+        description="Whether events are sent. Events are not queued while the endpoint is off:"
+        " replay them, or read them from the event log. Switching it on clears past failures.",
     )
 
 
 class WebhookConfig(Shape):
-    """An endpoint and how it fares."""
+    """An endpoint and its health."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
-    url: str = Field(description="Where events are sent.")
-    event_types: list[str] = Field(description="Which types are sent; empty: every type.")
-    description: str = Field(description="A note of the client's.")
+    id: uuid.UUID = Field(description="The endpoint's id, a UUIDv7.")
+    url: str = Field(description="The URL that events are sent to.")
+    event_types: list[str] = Field(description="The types that are sent; empty: every type.")
+    description: str = Field(description="The client's note.")
     is_active: bool = Field(description="Whether events are sent.")
     disabled_reason: Reason | None = Field(
-        description="Why it is off: `by_hand`, `gone` (it answered 410) or `failing` (five days of"
-        " nothing but failures); null while it is on."
+        description="Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
+        " deliveries of five days failed); null while it is on."
     )
-    disabled_at: Moment | None = Field(description="Since when it is off.")
+    disabled_at: Moment | None = Field(description="When the endpoint was switched off.")
     failing_since: Moment | None = Field(
-        description="When the first of its latest failures was; null after a success."
+        description="The first failure since the last success; null after a success."
     )
     paused_until: Moment | None = Field(
-        description="After several failures in a row, or where it asked for time, nothing is sent"
-        " before this moment; what is due waits."
+        description="Nothing is sent before this moment, after several failures in a row or because"
+        " the receiver asked to wait; due deliveries wait."
     )
     previous_secret_until: Moment | None = Field(
-        description="Until then the secret before the latest rotation signs along."
+        description="Until this moment the secret before the latest rotation also signs."
     )
     secret: str | None = Field(
-        description="The signing secret, `whsec_…`: only in the answer that made or rotated it."
+        description="The signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
-    created_at: Moment = Field(description="When it was set up.")
+    created_at: Moment = Field(description="When the endpoint was created.")
 
     @classmethod
-    def from_row(cls, row: models.WebhookConfig, secret: str | None = None) -> "WebhookConfig":
-        return cls.model_construct(
-            id=row.pk,
-            url=row.url,
-            event_types=row.event_types,
-            description=row.description,
-            is_active=row.is_active,
-            disabled_reason=cast("Reason | None", row.disabled_reason),
-            disabled_at=row.disabled_at,
-            failing_since=row.failing_since,
-            paused_until=row.paused_until,
-            previous_secret_until=row.previous_secret_until,
-            secret=secret,
-            created_at=row.created_at,
-        )
+    def from_row(cls, row: models.WebhookConfig, secret: str | None = None) -> Self:
+        return cls.copy_from(row, secret=secret)
 
 
 class WebhookConfigsResponse(Shape):
     """The client's endpoints."""
 
-    items: list[WebhookConfig] = Field(description="The oldest first.")
+    items: list[WebhookConfig] = Field(description="Endpoints, the oldest first.")
     next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
@@ -107,30 +94,32 @@ class WhichWebhook(Shape):
     """Query: which endpoint."""
 
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint; the client's oldest one where left out."
+        None, description="The endpoint; if left out, the client's oldest one."
     )
 
 
 class WebhookAttempt(Shape):
-    """One request to an endpoint and what came back."""
+    """One request to an endpoint, and its answer."""
 
-    attempt: int = Field(description="1 for the first.")
+    attempt: int = Field(description="The attempt's number, 1 for the first.")
     http_status: int | None = Field(description="The receiver's status; null without an answer.")
-    duration_ms: int | None = Field(description="From connecting to the answer's end.")
+    duration_ms: int | None = Field(
+        description="Milliseconds from connecting to the end of the answer."
+    )
     error: str | None = Field(
-        description="Null where it succeeded, else `timeout` (15 s), `connection_failed`,"
+        description="Null on success, else `timeout` (15 s), `connection_failed`,"
         " `blocked_destination` (the host is not public), `redirect` (never followed),"
-        " `bad_status`, `invalid_answer`, `gone`, `interrupted` (ours, while sending) or"
+        " `bad_status`, `invalid_answer`, `gone`, `interrupted` (a failure on our side) or"
         " `endpoint_disabled`."
     )
     response_excerpt: str | None = Field(
-        description="The beginning of the answer, at most 1,000 bytes; credentials are blotted out."
+        description="The beginning of the answer, at most 1,000 bytes; credentials are redacted."
     )
-    created_at: Moment = Field(description="When it ended.")
+    created_at: Moment = Field(description="When the attempt ended.")
 
     @classmethod
     def from_row(cls, row: models.DeliveryAttempt) -> dict[str, Any]:
-        """Plain data, built by hand: a page of events holds hundreds."""
+        """A plain dict: a page of events holds hundreds of attempts."""
         return {
             "attempt": row.number,
             "http_status": row.http_status,
@@ -142,34 +131,34 @@ class WebhookAttempt(Shape):
 
 
 class WebhookDelivery(Shape):
-    """One event on its way to one endpoint; what the latest attempt found stands beside."""
+    """One event for one endpoint, with the result of the latest attempt."""
 
     id: int = Field(description="The delivery's number.")
     config_id: uuid.UUID = Field(description="The endpoint.")
     event_id: str = Field(description="The event, `evt_…`: also the `webhook-id` of every attempt.")
-    attempt: int = Field(description="Attempts begun so far.")
+    attempt: int = Field(description="Attempts started so far.")
     status: DeliveryStatus = Field(
-        description="`pending`: no attempt has ended yet. `failed`: another follows. `gave_up`:"
-        " none follows unless the event is replayed."
+        description="`pending`: no attempt has ended yet. `failed`: another attempt follows."
+        " `gave_up`: none follows unless the event is replayed."
     )
     http_status: int | None = Field(description="The receiver's status at the latest attempt.")
-    duration_ms: int | None = Field(description="How long the latest attempt took.")
+    duration_ms: int | None = Field(description="Milliseconds that the latest attempt took.")
     error: str | None = Field(
         description="Why the latest attempt failed: see `WebhookAttempt.error`."
     )
     response_excerpt: str | None = Field(description="The beginning of the latest answer.")
     next_attempt_at: Moment | None = Field(
-        description="When the next attempt is due; null when none is, or while one is made."
+        description="When the next attempt is due; null if none is, or during an attempt."
     )
     attempts: list[WebhookAttempt] = Field(description="Every attempt of the last 30 days.")
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
 
     @classmethod
     def from_row(cls, row: models.Delivery) -> dict[str, Any]:
-        """The row with its log, which is best fetched along (`prefetch_related`)."""
+        """Reads the row's `log`: prefetch it for lists."""
         log = [
-            WebhookAttempt.from_row(one)
-            for one in sorted(row.log.all(), key=lambda one: one.number)
+            WebhookAttempt.from_row(attempt)
+            for attempt in sorted(row.log.all(), key=lambda attempt: attempt.number)
         ]
         latest = log[-1] if log else {}
         due = row.due_at if row.lease_token is None else None
@@ -190,33 +179,33 @@ class WebhookDelivery(Shape):
 
 
 class Event(Shape):
-    """Something that happened; the same id in the webhook, the live stream and the event log."""
+    """Something that happened. The webhook, the live stream and the event log use the same id."""
 
     id: str = Field(description="`evt_` and the digits of a UUIDv7.", pattern="^evt_[0-9a-f]{32}$")
-    type: str = Field(description="What happened, such as `message.created`.")
+    type: str = Field(description="The event's type, such as `message.created`.")
     timestamp: Moment = Field(description="When it happened.")
-    client_id: int = Field(description="Whose event it is.")
+    client_id: int = Field(description="The client that the event belongs to.")
     conversation_id: uuid.UUID | None = Field(
-        description="The conversation it belongs to, if it does."
+        description="The conversation that the event belongs to, if any."
     )
     sequence: int | None = Field(
         description="Its number among the conversation's events: 1, 2, 3 … without gaps."
     )
-    data: dict[str, Any] = Field(description="What it is about; its form hangs on the type.")
-    deliveries: list[WebhookDelivery] = Field(description="One for each endpoint it was sent to.")
+    data: dict[str, Any] = Field(description="The event's data; its schema depends on the type.")
+    deliveries: list[WebhookDelivery] = Field(description="One for each endpoint.")
 
     @classmethod
     def from_row(cls, row: models.Event) -> dict[str, Any]:
-        deliveries = sorted(row.deliveries.all(), key=lambda one: one.pk)
+        deliveries = sorted(row.deliveries.all(), key=lambda delivery: delivery.pk)
         return {
             **envelope(row),
             "data": row.data,
-            "deliveries": [WebhookDelivery.from_row(one) for one in deliveries],
+            "deliveries": [WebhookDelivery.from_row(delivery) for delivery in deliveries],
         }
 
 
 def envelope(row: models.Event) -> dict[str, Any]:
-    """What an event says before its data, wherever it is told."""
+    """The fields of an event without its data, the same in webhooks and the API."""
     return {
         "id": event_id(row.pk),
         "type": row.type,
@@ -230,10 +219,10 @@ def envelope(row: models.Event) -> dict[str, Any]:
 class EventsResponse(Shape):
     """A page of the event log."""
 
-    items: list[Event] = Field(description="Events in the order that was asked for.")
+    items: list[Event] = Field(description="Events in the requested order.")
     next_cursor: str | None = Field(
-        description="Where the next page begins. With `order=desc` null on the last page. With"
-        " `order=asc` always there once anything was read: keep it, and ask again later."
+        description="Cursor of the next page. With `order=desc` null on the last page. With"
+        " `order=asc` always set once anything was read: store it and ask again later."
     )
 
 
@@ -242,17 +231,19 @@ class EventsQuery(Page):
 
     order: Literal["desc", "asc"] = Field(
         "desc",
-        description="`desc`: the newest first. `asc`: the feed for catching up; it never shows an"
-        " event before all those that precede it, so that a cursor skips nothing.",
+        description="`desc`: the newest first. `asc`: the feed for catching up; an event appears"
+        " only after all that precede it, so a cursor skips nothing.",
     )
-    type: Text | None = Field(None, description="Only this type.", max_length=60)
-    conversation_id: uuid.UUID | None = Field(None, description="Only of this conversation.")
-    created_from: Moment | None = Field(None, description="At this moment or later.")
-    created_to: Moment | None = Field(None, description="Before this moment.")
+    type: Text | None = Field(None, description="Only events of this type.", max_length=60)
+    conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")
+    created_from: Moment | None = Field(None, description="Only events at this moment or later.")
+    created_to: Moment | None = Field(None, description="Only events before this moment.")
     state: DeliveryStatus | None = Field(
-        None, description="Only with a delivery that is in this state."
+        None, description="Only events with a delivery in this state."
     )
-    config_id: uuid.UUID | None = Field(None, description="Only with a delivery to this endpoint.")
+    config_id: uuid.UUID | None = Field(
+        None, description="Only events with a delivery to this endpoint."
+    )
 
 
 class ReplayTarget(Shape):
@@ -260,36 +251,36 @@ class ReplayTarget(Shape):
 
     config_id: uuid.UUID | None = Field(
         None,
-        description="Only to this endpoint; where left out, to each active one that takes the"
-        " event's type.",
+        description="Only to this endpoint; if left out, to each active one that takes the event's"
+        " type.",
     )
 
 
 class ReplayRequest(Shape):
-    """Which events are to be sent again."""
+    """Which events to send again."""
 
     model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")
 
-    created_from: Moment = Field(description="The first moment; at most 30 days ago.")
+    created_from: Moment = Field(description="The start of the range; at most 30 days ago.")
     created_to: Moment | None = Field(
-        None, description="The moment after the last; now where left out."
+        None, description="The end of the range (exclusive); if left out, now."
     )
     state: Literal["gave_up", "missing", "all"] = Field(
         "gave_up",
-        description="`gave_up`: deliveries that ended without success. `missing`: events that were"
-        " never queued for the endpoint, for example while it was off. `all`: every event.",
+        description="`gave_up`: deliveries that ended without success. `missing`: events never"
+        " queued for the endpoint, for example while it was off. `all`: every event.",
     )
-    type: Text | None = Field(None, description="Only this type.", max_length=60)
+    type: Text | None = Field(None, description="Only events of this type.", max_length=60)
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint; the client's oldest one where left out."
+        None, description="The endpoint; if left out, the client's oldest one."
     )
 
 
 class Replay(Shape):
-    """A replay that was taken on; a worker carries it out."""
+    """An accepted replay; a worker carries it out."""
 
     config_id: uuid.UUID = Field(description="The endpoint.")
-    created_from: Moment = Field(description="The first moment.")
-    created_to: Moment = Field(description="The moment after the last.")
+    created_from: Moment = Field(description="The start of the range.")
+    created_to: Moment = Field(description="The end of the range (exclusive).")
     state: Literal["gave_up", "missing", "all"] = Field(description="Which deliveries.")
     type: str | None = Field(description="Which type; null: every type that the endpoint takes.")

@@ -1,4 +1,4 @@
-"""What tests of webhooks are written with: endpoints, receivers on real sockets, a courier."""
+"""What tests of webhooks are written with: endpoints, receivers on real sockets, a dispatcher."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from standardwebhooks import Webhook
 
 from webhooks import delivery
 from webhooks.models import Delivery, WebhookConfig
-from webhooks.services.dispatcher import Courier
+from webhooks.services.dispatcher import Dispatcher
 
 
 @pytest.fixture
@@ -155,21 +155,21 @@ def listening(client_a, make_endpoint, receiver):
 
 
 @pytest.fixture
-def courier(db):
-    found = Courier(threads=16)
+def dispatcher(db):
+    found = Dispatcher(threads=16)
     yield found
     found.drain(0)
 
 
 @pytest.fixture
-def deliver(courier):
-    """Runs the courier until nothing is due or on its way."""
+def deliver(dispatcher):
+    """Runs the dispatcher until nothing is due or on its way."""
 
     def run(seconds=10.0):
         ends_at = time.monotonic() + seconds
-        while courier.turn() or courier._in_flight:
-            assert time.monotonic() < ends_at, "the courier did not come to an end"
-            courier.something_ended.wait(0.02)
+        while dispatcher.tick() or dispatcher._in_flight:
+            assert time.monotonic() < ends_at, "the dispatcher did not come to an end"
+            dispatcher.attempt_ended.wait(0.02)
 
     return run
 

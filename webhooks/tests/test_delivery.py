@@ -12,10 +12,17 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from chatplatform.testing import run_before, run_jobs
 from webhooks import delivery
-from webhooks.delivery import LADDER, Fault, Outcome
-from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
+from webhooks.delivery import RETRY_DELAYS, Fault, Outcome
+from webhooks.models import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    Event,
+    Payload,
+    WebhookConfig,
+)
 from webhooks.services import announce, configs, deliveries
-from webhooks.services.dispatcher import Courier
+from webhooks.services.dispatcher import Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -136,14 +143,14 @@ def test_three_days_of_the_ladder_on_a_moved_clock(
     receiver.script = "status:500"
     announce(client_a.pk, "message.created", {"n": 1})
     waits = []
-    for _ in LADDER:
+    for _ in RETRY_DELAYS:
         begun = timezone.now()
         deliver()
         due = Delivery.objects.get().due_at
         waits.append((due - begun).total_seconds() if due else 0)
         make_due()
     assert waits.pop() == 0
-    for wait, step in zip(waits, LADDER[1:], strict=True):
+    for wait, step in zip(waits, RETRY_DELAYS[1:], strict=True):
         assert 0.8 * step <= wait <= 1.2 * step + 5
     deliver()
     row = Delivery.objects.get()
@@ -182,17 +189,17 @@ def test_retry_after_is_honoured(client_a, listening, receiver, deliver):
      ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400)],
 )  # fmt: skip
 def test_what_retry_after_may_say(given, seconds):
-    assert delivery.retry_after_of({"retry-after": given}) == seconds
+    assert delivery.parse_retry_after({"retry-after": given}) == seconds
 
 
 def test_410_switches_the_endpoint_off(
-    client_a, listening, receiver, deliver, django_capture_on_commit_callbacks
+    client_a, ann, listening, receiver, deliver, django_capture_on_commit_callbacks
 ):
     receiver.script = "status:410"
     for number in range(5):
         announce(client_a.pk, "message.created", {"n": number})
     deliver()
-    assert run_jobs() == 2  # give up, and tell the owners
+    assert run_jobs() == 2  # give up, and mail Ann
     listening.refresh_from_db()
     assert (listening.is_active, listening.disabled_reason) == (False, "gone")
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.GAVE_UP}
@@ -237,37 +244,37 @@ def test_the_breaker_opens_and_a_success_closes_it(
     assert (listening.paused_until, listening.failures_in_row) == (None, 0)
 
 
-def test_at_most_two_on_their_way_to_an_endpoint(client_a, listening, receiver, settings):
+def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, settings):
     receiver.script = "hang"
     settings.WEBHOOK_TIMEOUT_SECONDS = 5
     for number in range(6):
         announce(client_a.pk, "message.created", {"n": number})
-    couriers = [Courier(threads=8), Courier(threads=8)]
+    dispatchers = [Dispatcher(threads=8), Dispatcher(threads=8)]
     for _ in range(3):
-        for one in couriers:
-            one.turn()
+        for one in dispatchers:
+            one.tick()
     time.sleep(0.2)
     assert len(receiver.got) == 2
     assert Delivery.objects.filter(lease_token__isnull=False).count() == 2
     receiver.release.set()
-    for one in couriers:
+    for one in dispatchers:
         one.drain(2)
 
 
-def test_two_couriers_at_once_deliver_once(client_a, make_endpoint, make_receiver):
+def test_two_dispatchers_at_once_deliver_once(client_a, make_endpoint, make_receiver):
     receivers = [make_receiver() for _ in range(4)]
     for one in receivers:
         make_endpoint(client_a, url=one.url)
     made = [announce(client_a.pk, "message.created", {"n": n}) for n in range(50)]
 
     def work():
-        courier = Courier(threads=8)
+        dispatcher = Dispatcher(threads=8)
         ends_at = time.monotonic() + 20
         while Delivery.objects.filter(due_at__isnull=False).exists():
             assert time.monotonic() < ends_at
-            courier.turn()
-            courier.something_ended.wait(0.01)
-        courier.drain(1)
+            dispatcher.tick()
+            dispatcher.attempt_ended.wait(0.01)
+        dispatcher.drain(1)
         connection.close()
 
     threads = [threading.Thread(target=work) for _ in range(2)]
@@ -280,7 +287,7 @@ def test_two_couriers_at_once_deliver_once(client_a, make_endpoint, make_receive
     assert DeliveryAttempt.objects.count() == 200
 
 
-def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, courier, settings):
+def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, dispatcher, settings):
     settings.WEBHOOK_TIMEOUT_SECONDS = 30
     good = make_receiver()
     for script in ("hang", "drip", "hang", "drip", "hang"):
@@ -291,17 +298,17 @@ def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, co
         announce(client_a.pk, "message.created", {"n": number})
     while len(good.got) < 40:
         assert time.monotonic() - begun < 9, f"only {len(good.got)} came"
-        courier.turn()
-        courier.something_ended.wait(0.01)
+        dispatcher.tick()
+        dispatcher.attempt_ended.wait(0.01)
 
 
-def test_a_courier_that_died_while_sending(client_a, listening, receiver, deliver):
+def test_a_dispatcher_that_died_while_sending(client_a, listening, receiver, deliver):
     announce(client_a.pk, "message.created", {})
-    dead = Courier(threads=2)
-    parcels: list[delivery.DeliveryRequest] = []
-    with patch.object(dead, "_start", parcels.append):
-        dead.turn()
-    assert len(parcels) == 1
+    dead = Dispatcher(threads=2)
+    requests: list[delivery.DeliveryRequest] = []
+    with patch.object(dead, "_start", requests.append):
+        dead.tick()
+    assert len(requests) == 1
     deliver()
     assert receiver.got == [], "its lease still runs"
     Delivery.objects.update(due_at=timezone.now() - timedelta(seconds=1))
@@ -311,7 +318,7 @@ def test_a_courier_that_died_while_sending(client_a, listening, receiver, delive
     assert [(one.number, one.error) for one in attempts()] == [(1, "interrupted"), (2, None)]
     # Late, the dead one comes back to life: its result is thrown away.
     with transaction.atomic():
-        dead._finish([(parcels[0], Outcome(Fault.TIMEOUT))])
+        dead._record([(requests[0], Outcome(Fault.TIMEOUT))])
     assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
     assert len(attempts()) == 2
     dead.drain(0)
@@ -320,9 +327,9 @@ def test_a_courier_that_died_while_sending(client_a, listening, receiver, delive
 def test_an_eleventh_attempt_is_not_made(client_a, listening, receiver, deliver):
     announce(client_a.pk, "message.created", {})
     Delivery.objects.update(attempts=9)
-    dead = Courier(threads=2)
+    dead = Dispatcher(threads=2)
     with patch.object(dead, "_start"):
-        dead.turn()
+        dead.tick()
     assert Delivery.objects.get().attempts == 10
     Delivery.objects.update(due_at=timezone.now() - timedelta(seconds=1))
     deliver()
@@ -338,51 +345,53 @@ def test_an_eleventh_attempt_is_not_made(client_a, listening, receiver, deliver)
     assert Delivery.objects.get().attempts == 11
 
 
-def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, courier, monkeypatch):
+def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, dispatcher, monkeypatch):
     monkeypatch.setattr("webhooks.services.dispatcher.LEASE_SECONDS", 0.4)
     receiver.script = "hang"
     announce(client_a.pk, "message.created", {})
-    courier.turn()
-    other, ends_at = Courier(threads=2), time.monotonic() + 1.2
+    dispatcher.tick()
+    other, ends_at = Dispatcher(threads=2), time.monotonic() + 1.2
     while time.monotonic() < ends_at:
-        courier.turn()
-        other.turn()
-        courier.something_ended.wait(0.02)
+        dispatcher.tick()
+        other.tick()
+        dispatcher.attempt_ended.wait(0.02)
     assert len(receiver.got) == 1
     time.sleep(0.5)
-    other.turn()
+    other.tick()
     assert Delivery.objects.get().attempts == 2, "nobody renewed it: the other took it"
     receiver.release.set()
     other.drain(1)
 
 
-def test_a_stopping_courier_hands_back_what_it_could_not_end(client_a, listening, receiver):
+def test_a_stopping_dispatcher_hands_back_what_it_could_not_end(client_a, listening, receiver):
     receiver.script = "hang"
     announce(client_a.pk, "message.created", {})
-    stopping = Courier(threads=2)
-    stopping.turn()
+    stopping = Dispatcher(threads=2)
+    stopping.tick()
     stopping.drain(0.1)
     assert seconds_until(Delivery.objects.get().due_at) <= 0
     receiver.release.set()
 
 
-def test_what_changes_while_it_is_sent_is_not_undone(client_a, ann, listening, receiver, courier):
+def test_what_changes_while_it_is_sent_is_not_undone(
+    client_a, ann, listening, receiver, dispatcher
+):
     announce(client_a.pk, "message.created", {})
 
     def delete():
         configs.delete(listening, by=ann.user)
         assert run_jobs() == 1
 
-    with run_before("webhooks.services.circuit_breaker.verdict", delete):
-        courier.turn()
-        courier.something_ended.wait(5)
-        courier.turn()
+    with run_before("webhooks.services.circuit_breaker.next_state", delete):
+        dispatcher.tick()
+        dispatcher.attempt_ended.wait(5)
+        dispatcher.tick()
     assert Delivery.objects.get().state == DeliveryState.GAVE_UP
 
 
 def test_secrets_are_blotted_out_of_excerpts():
     secret = delivery.new_secret()
-    said = delivery.excerpt_of(
+    said = delivery.make_excerpt(
         f'{{"echo": "{secret}", "Authorization": "Bearer abc.def", "api_key":"k-1", n: 5,'
         f" token=xyz; hello\x00".encode(),
         [secret],
@@ -391,7 +400,7 @@ def test_secrets_are_blotted_out_of_excerpts():
         assert hidden not in said
     assert "hello" in said
     assert "n: 5" in said
-    assert len(delivery.excerpt_of(b"\xff" * 5000)) == 1000
+    assert len(delivery.make_excerpt(b"\xff" * 5000)) == 1000
 
 
 def test_a_secret_that_does_not_open_stops_nobody_else(
@@ -407,3 +416,55 @@ def test_a_secret_that_does_not_open_stops_nobody_else(
     assert len(receiver.verify(listening.secret)) == 1
     row = Delivery.objects.get(config_id=broken.pk)
     assert (row.state, row.log.get().error) == (DeliveryState.FAILED, Fault.INTERRUPTED)
+
+
+def test_an_old_event_keeps_its_body_while_its_delivery_waits(
+    client_a, listening, receiver, deliver, make_due
+):
+    receiver.script = "status:500"
+    event = announce(client_a.pk, "message.created", {"n": 1})
+    deliver()
+    long_ago = timezone.now() - deliveries.RETENTION - timedelta(hours=1)
+    Event.objects.update(created_at=long_ago)
+    Delivery.objects.update(created_at=long_ago)
+    deliveries.purge_expired()
+    receiver.script = "fine"
+    assert make_due() == 1
+    deliver()
+    assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
+    assert receiver.ids == [f"evt_{event.pk.hex}"] * 2
+    assert receiver.got[0][1] == receiver.got[1][1]
+    deliveries.purge_expired()
+    assert not Delivery.objects.exists()
+    assert not Payload.objects.exists(), "nothing needs it any more"
+
+
+def test_idle_connections_are_closed_beyond_the_limit(
+    client_a, make_endpoint, make_receiver, dispatcher, monkeypatch
+):
+    monkeypatch.setattr("webhooks.services.dispatcher.MAX_CLIENTS", 4)
+    slow = make_receiver("late")
+    clients = []
+
+    def send_to_new_endpoint(receiver):
+        config = make_endpoint(client_a, url=receiver.url)
+        announce(client_a.pk, "message.created", {}, only_to=config.pk)
+        ends_at = time.monotonic() + 10
+        # The slow request alone stays in flight.
+        while not receiver.got or len(dispatcher._in_flight) > 1:
+            assert time.monotonic() < ends_at
+            dispatcher.tick()
+            dispatcher.attempt_ended.wait(0.02)
+        clients.append(dispatcher._clients[config.pk].client)
+
+    for receiver in (slow, *(make_receiver() for _ in range(3))):
+        send_to_new_endpoint(receiver)
+    assert not any(client.is_closed for client in clients)
+    send_to_new_endpoint(make_receiver())
+    assert [client.is_closed for client in clients] == [False, True, True, True, False], (
+        "the first is in use, the last is the newest"
+    )
+    assert len(dispatcher._clients) == 2
+    slow.release.set()
+    dispatcher.drain(5)
+    assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.SUCCEEDED}

@@ -1,13 +1,15 @@
-"""Days of failures: a warning, then the end; owners hear of both."""
+"""Days of failures: first a warning, then the endpoint is switched off; owners get mails."""
 
 from datetime import timedelta
+from smtplib import SMTPException
 
 import pytest
 from django.core import mail
 from django.utils import timezone
 
+from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
-from identity.models import AuditEvent, Role
+from identity.models import AuditEvent, Role, User
 from identity.testing import make_person
 from webhooks.models import Delivery, DeliveryState, WebhookConfig
 from webhooks.services import announce, deliveries
@@ -58,6 +60,69 @@ def test_after_five_days_it_is_switched_off(client_a, failing, deliver, client_b
     assert "switched off" in sent.body
     audited = AuditEvent.objects.get(action="webhook.disabled")
     assert (audited.user, audited.changes) == (None, {"reason": "failing"})
+
+
+def test_each_owner_is_mailed_in_their_language(client_a, ann, failing, deliver):
+    linh = make_person(client_a, Role.OWNER, "Linh").user
+    User.objects.filter(pk=linh.pk).update(language="vi")
+    gone = make_person(client_a, Role.OWNER, "Gus").user
+    User.objects.filter(pk=gone.pk).update(is_disabled=True)
+    failed_for(failing, days=3, minutes=1)
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    run_jobs()
+    english, vietnamese = sorted(mail.outbox, key=lambda message: message.to)
+    assert (english.to, vietnamese.to) == ([ann.user.email], [linh.email])
+    assert english.subject == "Your webhook endpoint has been failing for three days"
+    assert english.body.startswith("Hello Ann,")
+    assert vietnamese.subject == "Điểm nhận webhook của bạn đã lỗi suốt ba ngày"
+    assert vietnamese.body.startswith("Xin chào Linh,")
+    since = WebhookConfig.objects.get().failing_since
+    for message in (english, vietnamese):
+        assert f"{since:%Y-%m-%d %H:%M} UTC" in message.body
+        assert failing.url in message.body
+
+
+def test_the_vietnamese_mail_about_an_endpoint_that_is_gone(
+    client_a, ann, receiver, listening, deliver
+):
+    User.objects.filter(pk=ann.user.pk).update(language="vi-VN")
+    WebhookConfig.objects.update(url=f"{receiver.url}?token=hidden")
+    receiver.script = "status:410"
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    run_jobs()
+    (message,) = mail.outbox
+    assert message.subject == "Điểm nhận webhook của bạn đã bị tắt"
+    assert "410 Gone" in message.body
+    assert f"/webhook/config/{listening.pk}" in message.body
+    assert receiver.url in message.body
+    assert "hidden" not in message.body
+
+
+def test_a_refused_address_does_not_repeat_the_mails_of_others(
+    client_a, ann, failing, deliver, monkeypatch
+):
+    broken = make_person(client_a, Role.OWNER, "Bea").user.email
+    failed_for(failing, days=3, minutes=1)
+    announce(client_a.pk, "message.created", {})
+    deliver()
+    send = mail.EmailMessage.send
+
+    def refuse_broken(message, *args, **kwargs):
+        if message.to == [broken]:
+            raise SMTPException("try later")
+        return send(message, *args, **kwargs)
+
+    monkeypatch.setattr(mail.EmailMessage, "send", refuse_broken)
+    run_jobs()
+    for _ in range(3):
+        Job.objects.filter(name="identity.send_mail").update(due_at=timezone.now())
+        run_jobs()
+    assert [message.to for message in mail.outbox] == [[ann.user.email]]
+    waiting = Job.objects.get(name="identity.send_mail", state=JobState.QUEUED)
+    assert waiting.args["to"] == [broken]
+    assert waiting.attempts == 4
 
 
 def test_before_three_days_nothing_happens(client_a, failing, deliver):

@@ -11,7 +11,7 @@ from django.db import connection
 
 from chatplatform.testing.web_process import web
 from webhooks.models import Delivery, Event, WebhookConfig
-from webhooks.services.dispatcher import Courier
+from webhooks.services.dispatcher import Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,16 +23,16 @@ def site(django_db_setup):
 
 
 @pytest.fixture
-def running_courier(db):
+def running_dispatcher(db):
     """Delivers as events come, until the test ends."""
     stop = threading.Event()
 
     def work():
-        courier = Courier(threads=8)
+        dispatcher = Dispatcher(threads=8)
         while not stop.is_set():
-            courier.turn()
-            courier.something_ended.wait(0.02)
-        courier.drain(0.5)
+            dispatcher.tick()
+            dispatcher.attempt_ended.wait(0.02)
+        dispatcher.drain(0.5)
         connection.close()
 
     thread = threading.Thread(target=work)
@@ -49,7 +49,7 @@ def post(port, who, path="/webhook/test"):
         return answer.status, answer.headers, json.loads(answer.read())
 
 
-def test_what_the_receiver_said(site, ann, listening, receiver, running_courier):
+def test_what_the_receiver_said(site, ann, listening, receiver, running_dispatcher):
     status, _, body = post(site, ann)
     assert status == 200
     assert (body["status"], body["http_status"], body["response_excerpt"]) == (
@@ -61,7 +61,7 @@ def test_what_the_receiver_said(site, ann, listening, receiver, running_courier)
 
 
 def test_also_to_one_that_is_off_and_only_to_that_one(
-    site, ann, client_a, make_endpoint, make_receiver, running_courier
+    site, ann, client_a, make_endpoint, make_receiver, running_dispatcher
 ):
     on, off = make_receiver(), make_receiver("status:503")
     make_endpoint(client_a, url=on.url)
@@ -74,7 +74,7 @@ def test_also_to_one_that_is_off_and_only_to_that_one(
     assert second.failures_in_row == 0, "a test says nothing of the endpoint's health"
 
 
-def test_twenty_at_once_to_a_slow_receiver(site, ann, listening, receiver, running_courier):
+def test_twenty_at_once_to_a_slow_receiver(site, ann, listening, receiver, running_dispatcher):
     receiver.script = "hang"
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(post(site, ann))) for _ in range(20)]

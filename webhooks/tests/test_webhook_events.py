@@ -138,22 +138,22 @@ class TestFeed:
         settle()
         with open_transaction(client_a) as held:
             later = announce(client_a.pk, "t.t", {})
-            shown = events.after(client_a)
+            shown = events.read_feed(client_a)
             assert [one.pk for one in shown] == [before.pk], "the later one must wait"
-            place = events.cursor_of_event(shown[-1])
+            cursor = events.cursor_after(shown[-1])
         settle()
-        found = events.after(client_a, place)
+        found = events.read_feed(client_a, cursor)
         assert {one.pk for one in found} == {held.event.pk, later.pk}
-        assert events.after(client_a, events.cursor_of_event(found[-1])) == []
+        assert events.read_feed(client_a, events.cursor_after(found[-1])) == []
 
     def test_also_where_the_open_one_drew_its_number_first(self, client_a):
         """The number of the row alone would skip it: committed last, numbered first."""
         with open_transaction(client_a) as held:
             later = announce(client_a.pk, "t.t", {})
             assert held.event.position < later.position
-            assert events.after(client_a) == []
+            assert events.read_feed(client_a) == []
         settle()
-        assert [one.pk for one in events.after(client_a)] == [held.event.pk, later.pk]
+        assert [one.pk for one in events.read_feed(client_a)] == [held.event.pk, later.pk]
 
     def test_events_of_a_conversation_come_in_their_sequence(self, client_a):
         """A transaction that began first may take the conversation's lock last."""
@@ -162,7 +162,7 @@ class TestFeed:
             announce(client_a.pk, "t.t", {}, conversation_id=chat, sequence=1)
             held.then(lambda: announce(client_a.pk, "t.t", {}, conversation_id=chat, sequence=2))
         settle()
-        found = [one.sequence for one in events.after(client_a) if one.conversation_id]
+        found = [one.sequence for one in events.read_feed(client_a) if one.conversation_id]
         assert found == [1, 2]
 
     def test_many_writers_and_a_reader(self, client_a):
@@ -181,13 +181,13 @@ class TestFeed:
             connection.close()
 
         def read():
-            place = events.START
+            cursor = events.START
             while True:
                 last_round = done.is_set()
-                found = events.after(client_a, place, 7)
+                found = events.read_feed(client_a, cursor, 7)
                 seen.extend(one.pk for one in found)
                 if found:
-                    place = events.cursor_of_event(found[-1])
+                    cursor = events.cursor_after(found[-1])
                 elif last_round:
                     break
             connection.close()
@@ -207,22 +207,24 @@ class TestFeed:
     def test_ranks_go_on_in_a_restored_database(self, client_a):
         old = announce(client_a.pk, "t.t", {})
         Event.objects.filter(pk=old.pk).update(rank=10**12)
-        events.follow_restored_database()
+        events.continue_ranks_after_restore()
         new = announce(client_a.pk, "t.t", {})
         settle()
-        assert [one.pk for one in events.after(client_a)] == [old.pk, new.pk]
+        assert [one.pk for one in events.read_feed(client_a)] == [old.pk, new.pk]
         lead = FeedEpoch.objects.get().lead
-        events.follow_restored_database()
+        events.continue_ranks_after_restore()
         assert FeedEpoch.objects.get().lead == lead
 
-    def test_place_after_an_id(self, client_a, client_b):
+    def test_the_cursor_of_an_event_id(self, client_a, client_b):
         made = [announce(client_a.pk, "t.t", {}) for _ in range(3)]
         settle()
-        place = events.place_after(client_a, f"evt_{made[0].pk.hex}")
-        assert place
-        assert [one.pk for one in events.after(client_a, place)] == [one.pk for one in made[1:]]
-        assert events.place_after(client_b, f"evt_{made[0].pk.hex}") is None
-        assert events.place_after(client_a, "nonsense") is None
+        cursor = events.find_cursor(client_a, f"evt_{made[0].pk.hex}")
+        assert cursor
+        assert [one.pk for one in events.read_feed(client_a, cursor)] == [
+            one.pk for one in made[1:]
+        ]
+        assert events.find_cursor(client_b, f"evt_{made[0].pk.hex}") is None
+        assert events.find_cursor(client_a, "nonsense") is None
 
 
 class open_transaction:

@@ -17,14 +17,12 @@ from webhooks.models import Delivery
 from webhooks.services import configs, deliveries, events
 from webhooks.shapes import webhook as webhook_shapes
 
-# A test's answer is waited for by the event loop: the receiver's limit, and time to be fetched.
+# How long a test waits for its result: the receiver's time limit and a margin.
 _TEST_WAIT_SECONDS = 20.0
-_TEST_LOOK_SECONDS = 0.1
+_TEST_POLL_SECONDS = 0.1
 
 
 class ConfigViewSet(TenantViewSet):
-    """The caller's endpoints: at most ten."""
-
     @operation(
         "Webhook",
         "Get Webhook Config",
@@ -36,9 +34,9 @@ class ConfigViewSet(TenantViewSet):
     def retrieve(
         self, request: Request, query: webhook_shapes.WhichWebhook
     ) -> webhook_shapes.WebhookConfig:
-        """The endpoint `config_id`, or the oldest one. Never its secret. 404 where there is none.
+        """The endpoint `config_id`, or the oldest one, without its secret. 404 if there is none.
 
-        For clients with several endpoints there is also `GET /webhook/configs`.
+        `GET /webhook/configs` lists all endpoints.
         """
         return webhook_shapes.WebhookConfig.from_row(configs.get(self.client, query.config_id))
 
@@ -54,12 +52,12 @@ class ConfigViewSet(TenantViewSet):
     def create(
         self, request: Request, body: webhook_shapes.WebhookConfigRequest
     ) -> webhook_shapes.WebhookConfig:
-        """Set up an endpoint. The reply holds its signing secret, and no later one does.
+        """Create an endpoint. Only this reply holds its signing secret.
 
-        409 `too_many_endpoints` with ten of them.
+        409 `too_many_endpoints` if there are ten already.
         """
-        made = configs.create(self.client, body, by=self.user)
-        return webhook_shapes.WebhookConfig.from_row(made, made.secret)
+        config = configs.create(self.client, body, by=self.user)
+        return webhook_shapes.WebhookConfig.from_row(config, config.secret)
 
     @operation(
         "Webhook",
@@ -72,7 +70,7 @@ class ConfigViewSet(TenantViewSet):
     def rotate_secret(
         self, request: Request, query: webhook_shapes.WhichWebhook
     ) -> webhook_shapes.WebhookConfig:
-        """A new signing secret, shown once. The one before signs along for 24 hours."""
+        """Create a new signing secret, shown once. The old one also signs for 24 hours."""
         config = configs.get(self.client, query.config_id)
         rotated = configs.rotate_secret(config, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(rotated, rotated.secret)
@@ -102,20 +100,18 @@ class ConfigViewSet(TenantViewSet):
     ) -> webhook_shapes.WebhookConfig:
         """Replace an endpoint's settings; its secret stays.
 
-        Switching it off ends what waits for it as `gave_up`; it can be replayed.
+        Switching it off ends its waiting deliveries as `gave_up`; they can be replayed.
         """
         config = configs.get(self.client, config_id)
         return webhook_shapes.WebhookConfig.from_row(configs.update(config, body, by=self.user))
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
     def destroy(self, request: Request, config_id: uuid.UUID) -> None:
-        """Take an endpoint away. Its deliveries stay in the event log for 30 days."""
+        """Delete an endpoint. Its deliveries stay in the event log for 30 days."""
         configs.delete(configs.get(self.client, config_id), by=self.user)
 
 
 class EventViewSet(TenantViewSet):
-    """The client's event log and what was delivered of it."""
-
     @operation(
         "Webhook",
         "Test Webhook",
@@ -125,14 +121,14 @@ class EventViewSet(TenantViewSet):
         also={404: None, 429: Error},
     )
     def test(self, request: Request, query: webhook_shapes.WhichWebhook) -> StreamingReply:
-        """Deliver a signed `webhook.test` event now, also to an endpoint that is off.
+        """Deliver a signed `webhook.test` event now, even to an endpoint that is off.
 
-        Answers with what the receiver said: its status, the time it took, the beginning of its
-        body. Tried once. One test at a time and six a minute for each endpoint: 429 with
-        Retry-After beyond that. `pending` where no answer came within 20 seconds.
+        Returns the receiver's status, the time it took and the beginning of its body. There is
+        one attempt. Each endpoint takes one test at a time and six a minute, beyond that: 429 with
+        Retry-After. `pending` if there is no answer within 20 seconds.
         """
-        begun = deliveries.begin_test(configs.get(self.client, query.config_id))
-        return StreamingReply(_until_ended(begun), as_stream=False, status_of=lambda _: 200)
+        test = deliveries.queue_test(configs.get(self.client, query.config_id))
+        return StreamingReply(_until_ended(test), as_stream=False, status_of=lambda _: 200)
 
     @operation(
         "Webhook",
@@ -144,13 +140,13 @@ class EventViewSet(TenantViewSet):
     def list(self, request: Request, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
         """The event log, each event with its deliveries.
 
-        With `order=asc` it is the feed: keep `next_cursor`, ask again with it, and miss nothing.
+        With `order=asc` it is a feed without gaps: store `next_cursor` and continue with it.
         """
         return events.page(self.client, query)
 
     @operation("Webhook", "Get Webhook Event", access=ADMIN, returns=webhook_shapes.Event)
     def retrieve(self, request: Request, event_id: str) -> dict[str, Any]:
-        """One event with its whole data, also where the webhook held a thin form of it."""
+        """One event with its data, even if the webhook omitted the data for its size."""
         return webhook_shapes.Event.from_row(events.get(self.client, event_id))
 
     @operation(
@@ -164,9 +160,9 @@ class EventViewSet(TenantViewSet):
     def replay(
         self, request: Request, event_id: str, query: webhook_shapes.ReplayTarget
     ) -> dict[str, Any]:
-        """Send an event again: the same id, the same bytes, all attempts anew.
+        """Send an event again, with the same id and body; its attempts start over.
 
-        409 `endpoint_disabled` where no endpoint that is on could get it.
+        409 `endpoint_disabled` if no active endpoint takes it.
         """
         event = events.get(self.client, event_id)
         target = configs.get(self.client, query.config_id) if query.config_id else None
@@ -184,24 +180,24 @@ class EventViewSet(TenantViewSet):
     def replay_range(
         self, request: Request, body: webhook_shapes.ReplayRequest
     ) -> webhook_shapes.Replay:
-        """Send the events of a time again to an endpoint; a worker queues them, oldest first."""
+        """Send a range of events to an endpoint again; a worker queues them, oldest first."""
         config = configs.get(self.client, body.config_id)
-        return deliveries.begin_replay(self.client, config, body)
+        return deliveries.enqueue_replay(self.client, config, body)
 
 
-def _until_ended(begun: Delivery) -> Any:
-    """Looks until the courier is done with it; then its shape."""
+def _until_ended(test: Delivery) -> Any:
+    """Polls until the attempt has ended, then answers with the delivery."""
 
     def read() -> dict[str, Any]:
-        return webhook_shapes.WebhookDelivery.from_row(deliveries.get(begun.pk))
+        return webhook_shapes.WebhookDelivery.from_row(deliveries.get(test.pk))
 
     async def follow(listener: Listener, in_thread: InThread) -> Events:
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + _TEST_WAIT_SECONDS
-        found = await in_thread(read)
-        while found["status"] == "pending" and loop.time() < ends_at:
-            await asyncio.sleep(_TEST_LOOK_SECONDS)
-            found = await in_thread(read)
-        yield ServerSent(StreamEvent.DONE, found)
+        delivery = await in_thread(read)
+        while delivery["status"] == "pending" and loop.time() < ends_at:
+            await asyncio.sleep(_TEST_POLL_SECONDS)
+            delivery = await in_thread(read)
+        yield ServerSent(StreamEvent.DONE, delivery)
 
     return follow

@@ -28,7 +28,7 @@ from chats.services.core import presence
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.services import events
-from webhooks.services.events import Position
+from webhooks.services.events import FeedCursor
 from webhooks.shapes.webhook import envelope, event_id
 
 BUFFER_SIZE = 1_000  # events of a client that a stream may lag behind without a query
@@ -36,12 +36,12 @@ PAGE_SIZE = 200
 MAX_TRANSIENT = 500  # transient events that a slow stream may lag behind before it loses some
 # An event that was announced may have to wait for an older transaction: it is looked for again.
 RETRY_SECONDS, MAX_READS = 0.05, 20
-LogEntry = tuple[Position, ServerSent]
+LogEntry = tuple[FeedCursor, ServerSent]
 
 
 def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
     """Send a transient event to all open streams of a client; it is not stored."""
-    live.publish(events.channel_of(client_id), {"event": event, "data": data})
+    live.publish(events.feed_channel(client_id), {"event": event, "data": data})
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
@@ -71,25 +71,27 @@ def events_for(
     """
     assert user.client
     client, now = user.client, events.newest_cursor(user.client)
-    position = now
+    cursor = now
     if last_event_id:
-        position = _position_of(client, last_event_id, error_location)
+        cursor = _cursor_after(client, last_event_id, error_location)
     presence.touch(user)
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
         create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
-        return _follow(create_reader, _Stream(user), position, is_still_admitted)
+        return _follow(create_reader, _Stream(user), cursor, is_still_admitted)
 
     return follow
 
 
-def _position_of(client: Client, last_event_id: str, error_location: tuple[str, str]) -> Position:
-    position = events.place_after(client, last_event_id)
-    if position is None:
+def _cursor_after(
+    client: Client, last_event_id: str, error_location: tuple[str, str]
+) -> FeedCursor:
+    cursor = events.find_cursor(client, last_event_id)
+    if cursor is None:
         raise Invalid.field(
             *error_location, msg="There is no such event (any more); begin without one."
         )
-    return position
+    return cursor
 
 
 @dataclass(eq=False)
@@ -105,14 +107,14 @@ class _LogReader:
     """The one reader of a client's log in this process; ends with its last stream."""
 
     def __init__(
-        self, client: Client, listener: Listener, in_thread: InThread, position: Position
+        self, client: Client, listener: Listener, in_thread: InThread, cursor: FeedCursor
     ) -> None:
         self.client = client
         self.listener = listener
         self.in_thread = in_thread
-        self.position = position
+        self.cursor = cursor
         self.buffer: deque[LogEntry] = deque()
-        self.buffer_begins_after = position
+        self.buffer_begins_after = cursor
         self.streams: set[_Stream] = set()
         self.streams_of: Counter[int] = Counter()  # by user, in this process
         self.task: asyncio.Task[None] | None = None
@@ -134,16 +136,16 @@ class _LogReader:
             self.task.cancel()
             _readers.pop(self.client.pk, None)
 
-    def after(self, position: Position) -> list[LogEntry] | None:
-        """Buffered events after `position`; None if some of them are not in the buffer any more."""
-        if position < self.buffer_begins_after:
+    def after(self, cursor: FeedCursor) -> list[LogEntry] | None:
+        """Buffered events after `cursor`; None if some of them are not in the buffer any more."""
+        if cursor < self.buffer_begins_after:
             return None
         # From the newest backwards: a stream lags behind by a few at most.
-        entries = list(takewhile(lambda entry: entry[0] > position, reversed(self.buffer)))
+        entries = list(takewhile(lambda entry: entry[0] > cursor, reversed(self.buffer)))
         return entries[::-1]
 
     async def _run(self) -> None:
-        async for message in self.listener.messages(events.channel_of(self.client.pk)):
+        async for message in self.listener.messages(events.feed_channel(self.client.pk)):
             if message and "event" in message:
                 self._distribute(message["event"], message["data"])
                 continue
@@ -170,22 +172,22 @@ class _LogReader:
 
     async def _read(self) -> bool:
         """Read new events into the buffer; False if there are none."""
-        before = self.position
+        before = self.cursor
         while True:
             try:
-                entries = await self.in_thread(_read_page, self.client, self.position)
+                entries = await self.in_thread(_read_page, self.client, self.cursor)
             except Error:
                 break  # the database is away: the next message or poll reads on
             self.buffer.extend(entries)
             while len(self.buffer) > BUFFER_SIZE:
                 self.buffer_begins_after = self.buffer.popleft()[0]
             if entries:
-                self.position = entries[-1][0]
+                self.cursor = entries[-1][0]
                 for stream in self.streams:
                     stream.wake.set()
             if len(entries) < PAGE_SIZE:
                 break
-        return self.position > before
+        return self.cursor > before
 
 
 _readers: dict[int, _LogReader] = {}
@@ -204,11 +206,11 @@ def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _L
     return reader
 
 
-def _read_page(client: Client, position: Position) -> list[LogEntry]:
-    rows = events.after(client, position, PAGE_SIZE)
+def _read_page(client: Client, cursor: FeedCursor) -> list[LogEntry]:
+    rows = events.read_feed(client, cursor, PAGE_SIZE)
     return [
         (
-            events.cursor_of_event(row),
+            events.cursor_after(row),
             ServerSent(row.type, {**envelope(row), "data": row.data}, event_id(row.pk)),
         )
         for row in rows
@@ -218,7 +220,7 @@ def _read_page(client: Client, position: Position) -> list[LogEntry]:
 async def _follow(
     create_reader: Callable[[], _LogReader],
     stream: _Stream,
-    position: Position,
+    cursor: FeedCursor,
     is_still_admitted: Callable[[], bool],
 ) -> Events:
     reader = _join_reader(stream, create_reader)
@@ -231,15 +233,15 @@ async def _follow(
         yield ServerSent(StreamEvent.READY, ready)
         while True:
             stream.wake.clear()
-            entries = reader.after(position)
+            entries = reader.after(cursor)
             if entries is None:
-                entries = await in_thread(_read_page, reader.client, position)
-                position = position if entries else reader.buffer_begins_after
+                entries = await in_thread(_read_page, reader.client, cursor)
+                cursor = cursor if entries else reader.buffer_begins_after
                 stream.wake.set()  # there may be more than one page
             for _, event in entries:
                 if visible := _visible_to(stream.user, event):
                     yield visible
-            position = entries[-1][0] if entries else position
+            cursor = entries[-1][0] if entries else cursor
             while stream.transient:
                 yield stream.transient.popleft()
             try:
