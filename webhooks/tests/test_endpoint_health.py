@@ -63,15 +63,16 @@ def test_after_five_days_it_is_switched_off(client_a, failing, deliver, client_b
 
 
 def test_each_owner_is_mailed_in_their_language(client_a, ann, failing, deliver):
-    linh = make_person(client_a, Role.OWNER, "Linh").user
-    User.objects.filter(pk=linh.pk).update(language="vi")
-    gone = make_person(client_a, Role.OWNER, "Gus").user
-    User.objects.filter(pk=gone.pk).update(is_disabled=True)
+    make_person(client_a, Role.OWNER, "Linh")
+    make_person(client_a, Role.OWNER, "Gus")
+    User.objects.filter(full_name="Linh").update(language="vi")
+    User.objects.filter(full_name="Gus").update(is_disabled=True)
     failed_for(failing, days=3, minutes=1)
     announce(client_a.pk, "message.created", {})
     deliver()
     run_jobs()
     english, vietnamese = sorted(mail.outbox, key=lambda message: message.to)
+    linh = User.objects.get(full_name="Linh")
     assert (english.to, vietnamese.to) == ([ann.user.email], [linh.email])
     assert english.subject == "Your webhook endpoint has been failing for three days"
     assert english.body.startswith("Hello Ann,")
@@ -103,7 +104,8 @@ def test_the_vietnamese_mail_about_an_endpoint_that_is_gone(
 def test_a_refused_address_does_not_repeat_the_mails_of_others(
     client_a, ann, failing, deliver, monkeypatch
 ):
-    broken = make_person(client_a, Role.OWNER, "Bea").user.email
+    make_person(client_a, Role.OWNER, "Bea")
+    broken = User.objects.get(full_name="Bea").email
     failed_for(failing, days=3, minutes=1)
     announce(client_a.pk, "message.created", {})
     deliver()
