@@ -3,3 +3,4 @@
 from bots.testing import *  # noqa: F403
 from chatplatform.testing import *  # noqa: F403
 from identity.testing import *  # noqa: F403
+from webhooks.testing import *  # noqa: F403

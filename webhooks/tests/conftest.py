@@ -8,26 +8,8 @@ import pytest
 from django.db import connection
 from standardwebhooks import Webhook
 
-from webhooks import delivery
 from webhooks.models import Delivery, WebhookConfig
 from webhooks.services.dispatcher import Dispatcher
-
-
-@pytest.fixture
-def make_endpoint(db):
-    def make(client, **fields):
-        fields.setdefault("url", "https://receiver.example/hook")
-        return WebhookConfig.objects.create(
-            client=client, secret=fields.pop("secret", delivery.new_secret()), **fields
-        )
-
-    return make
-
-
-@pytest.fixture
-def endpoint(client_a, make_endpoint):
-    """Client A's endpoint for everything."""
-    return make_endpoint(client_a)
 
 
 class Receiver(ThreadingHTTPServer):

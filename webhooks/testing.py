@@ -1,0 +1,30 @@
+"""Fixtures for tests of every app: endpoints of a client."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from identity.models import Client
+from webhooks import delivery
+from webhooks.models import WebhookConfig
+
+MakeEndpoint = Callable[..., WebhookConfig]
+
+
+@pytest.fixture
+def make_endpoint(db: None) -> MakeEndpoint:
+    def make(client: Client, **fields: Any) -> WebhookConfig:
+        fields = {
+            "url": "https://receiver.example/hook", "secret": delivery.new_secret(), **fields,
+        }  # fmt: skip
+        config: WebhookConfig = WebhookConfig.objects.create(client=client, **fields)
+        return config
+
+    return make
+
+
+@pytest.fixture
+def endpoint(client_a: Client, make_endpoint: MakeEndpoint) -> WebhookConfig:
+    """An endpoint of client A that takes every event."""
+    return make_endpoint(client_a)
