@@ -18,8 +18,7 @@ def make_endpoint(db: None) -> MakeEndpoint:
         fields = {
             "url": "https://receiver.example/hook", "secret": delivery.new_secret(), **fields,
         }  # fmt: skip
-        config: WebhookConfig = WebhookConfig.objects.create(client=client, **fields)
-        return config
+        return WebhookConfig.objects.create(client=client, **fields)
 
     return make
 
