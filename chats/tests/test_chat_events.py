@@ -1,4 +1,4 @@
-"""The live feed on the real web server: nothing missed, nothing twice, nobody else's."""
+"""The live feed on the real web server: each event of one's own client, once."""
 
 import http.client
 import json
@@ -20,8 +20,8 @@ PATIENCE = 60
 
 @pytest.fixture
 def port():
-    with web(FEED_CHECK_SECONDS="0.3") as found:
-        yield found
+    with web(FEED_CHECK_SECONDS="0.3") as web_port:
+        yield web_port
 
 
 @pytest.fixture
@@ -36,22 +36,22 @@ def say(server, chat, text):
 
 
 class Stream:
-    """An open feed; `next()` is its next event, by name where one is asked for."""
+    """An open feed; `next(name)` returns its next event, or the next one of that name."""
 
     def __init__(self, reply):
         self.reply = reply
 
     def next(self, name=None):
         while True:
-            found = {}
+            event = {}
             while line := self.reply.readline().decode().rstrip("\n"):
                 if not line.startswith(":"):
                     field, _, value = line.partition(": ")
-                    found[field] = value
-            if not found and self.reply.isclosed():
+                    event[field] = value
+            if not event and self.reply.isclosed():
                 raise EOFError
-            if found and name in {None, found["event"]}:
-                return {**found, "data": json.loads(found["data"])}
+            if event and name in {None, event["event"]}:
+                return {**event, "data": json.loads(event["data"])}
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def feed(port, who=None, path="/ai/chat/events", **headers):
         yield stream
 
 
-def test_what_happens_is_seen_as_it_happens(port, ann, server, chat):
+def test_a_new_message_is_sent_at_once(port, ann, server, chat):
     with feed(port, ann) as stream:
         message = say(server, chat, "Hello")
         seen = stream.next("message.created")
@@ -77,7 +77,7 @@ def test_what_happens_is_seen_as_it_happens(port, ann, server, chat):
     assert seen["data"]["sequence"] == stored.sequence
 
 
-def test_another_clients_events_are_not(port, ann, cara, server, chat):
+def test_another_clients_events_are_not_sent(port, ann, cara, server, chat):
     with feed(port, cara) as theirs, feed(port, ann) as ours:
         say(server, chat, "Hello")
         assert ours.next("message.created")
@@ -98,8 +98,8 @@ def open_chat_of(person):
     return made.json()["id"]
 
 
-def test_a_reader_who_comes_and_goes_misses_nothing(port, ann, server, chat):
-    """200 breaks at random moments while messages come: each event once, in the log's order."""
+def test_a_reader_that_reconnects_misses_nothing(port, ann, server, chat):
+    """200 random reconnections while messages are sent: each event once, in the log's order."""
     chance, seen, last = random.Random(7), [], None
     with feed(port, ann) as stream:
         say(server, chat, "0")
@@ -108,7 +108,7 @@ def test_a_reader_who_comes_and_goes_misses_nothing(port, ann, server, chat):
     for number in range(1, 201):
         written = [say(server, chat, f"{number}.{n}") for n in range(chance.randrange(3))]
         with feed(port, ann, **{"Last-Event-ID": last}) as stream:
-            # Some are read, the others are left for the next time.
+            # Some are read now, the others after the next connection.
             for _ in range(chance.randrange(len(written) + 1)):
                 last = stream.next("message.created")["id"]
                 seen.append(last)
@@ -120,11 +120,11 @@ def test_a_reader_who_comes_and_goes_misses_nothing(port, ann, server, chat):
     assert seen == [f"evt_{row.pk.hex}" for row in rows]
 
 
-def test_notifications_are_ones_own(port, ann, ben, server, chat):
+def test_a_stream_has_its_users_notifications_only(port, ann, ben, server, chat):
     with feed(port, ann) as anns, feed(port, ben) as bens:
         path = f"/ai/chat/{chat}/assign"
-        given = ann.post(path, {"assign_type": "agent", "user_id": ben.user.pk})
-        assert given.status_code == 200
+        reply = ann.post(path, {"assign_type": "agent", "user_id": ben.user.pk})
+        assert reply.status_code == 200
         (own,) = bens.next("notification.created")["data"]["data"]["notifications"]
         assert own["user_id"] == ben.user.pk
         say(server, chat, "After it")
@@ -132,7 +132,7 @@ def test_notifications_are_ones_own(port, ann, ben, server, chat):
             assert seen["event"] != "notification.created"
 
 
-def test_typing_is_shown_and_kept_nowhere(port, ann, server, chat):
+def test_typing_is_sent_and_not_stored(port, ann, server, chat):
     before = Event.objects.count()
     with feed(port, ann) as stream:
         assert server.post(f"/ai/chat/{chat}/typing", {}).status_code == 204
@@ -146,11 +146,11 @@ def test_typing_is_shown_and_kept_nowhere(port, ann, server, chat):
     assert Event.objects.count() == before
 
 
-def test_colleagues_are_seen_to_come_and_go(port, ann, ben, client_a):
+def test_presence_of_colleagues(port, ann, ben, client_a):
     vic = make_person(client_a, "viewer", "Vic")
     with feed(port, ann) as stream:
         with feed(port, ben), feed(port, ben), feed(port, vic):
-            # Two screens of one person are one person; who only reads is nobody's colleague here.
+            # Two streams of one user are one presence; viewers have none.
             came = stream.next("presence")["data"]
             while came["user_id"] == ann.user.pk:
                 came = stream.next("presence")["data"]
@@ -170,16 +170,16 @@ def test_a_ticket_opens_one_feed(port, ann):
         assert line.getresponse().status == 401
 
 
-def test_the_feed_ends_with_the_sign_in(port, ann):
+def test_the_feed_ends_with_the_session(port, ann):
     made = ann.post("/ai/chat/events/ticket").json()
     with (
         feed(port, ann) as stream,
         feed(port, path=f"/ai/chat/events?ticket={made['ticket']}") as by_ticket,
     ):
         RefreshToken.objects.filter(user=ann.user).delete()
-        for one in (stream, by_ticket):
+        for open_stream in (stream, by_ticket):
             with pytest.raises(EOFError):
-                one.next("message.created")
+                open_stream.next("message.created")
 
 
 @pytest.mark.parametrize("wrong", ["evt_" + "0" * 32, "nonsense", "\x00"])
@@ -204,5 +204,5 @@ def test_a_ticket_holds_no_token(ann):
     assert ann.get("/ai/chat/events", {"ticket": ticket + "x"}).status_code == 401
 
 
-def test_typing_in_anothers_chat_is_a_404(cara, chat):
+def test_typing_in_another_clients_chat_is_a_404(cara, chat):
     assert cara.post(f"/ai/chat/{chat}/typing", {}).status_code == 404

@@ -1,4 +1,4 @@
-"""messaging / Create Message: another system brings what any side said."""
+"""messaging / Create Message: another system sends a message of any sender."""
 
 import uuid
 from datetime import timedelta
@@ -33,48 +33,52 @@ def state(chat):
     return chat.status, chat.assign_type, chat.assignee, chat.version
 
 
-def types():
+def event_types():
     return list(Event.objects.order_by("id").values_list("type", flat=True))[1:]
 
 
 # --- the customer -------------------------------------------------------------------------------
 
 
-def test_what_a_customer_said(server, talk):
+def test_a_customers_message(server, talk):
     reply = send(server, talk, {"type": "customer", "id": "shop-7", "name": "Z."},
                  metadata={"order": 7}, client_message_id="m-1")  # fmt: skip
     assert reply.status_code == 201
-    said = reply.json()
-    assert said["sender"] == {"type": "customer", "id": "shop-7", "name": "Z."}
-    assert said["recipient"] == {"type": "bot", "id": str(talk.bot_id), "name": "Helper"}
-    assert (said["seq"], said["language"], said["metadata"]) == (1, "en", {"order": 7})
-    assert (said["client_message_id"], said["sent_at"], said["feedback"]) == ("m-1", None, None)
-    assert said["conversation_id"] == str(talk.pk)
+    message = reply.json()
+    assert message["sender"] == {"type": "customer", "id": "shop-7", "name": "Z."}
+    assert message["recipient"] == {"type": "bot", "id": str(talk.bot_id), "name": "Helper"}
+    assert (message["seq"], message["language"], message["metadata"]) == (1, "en", {"order": 7})
+    assert (message["client_message_id"], message["sent_at"], message["feedback"]) == (
+        "m-1",
+        None,
+        None,
+    )
+    assert message["conversation_id"] == str(talk.pk)
     talk.refresh_from_db()
     assert (talk.unread_count, talk.message_count) == (1, 1)
-    assert types() == ["message.created"]
-    # Nobody was asked to answer.
+    assert event_types() == ["message.created"]
+    # No reply was requested.
     assert Job.objects.count() == 0
 
 
-def test_an_unnamed_sender_is_who_we_know(server, talk):
-    said = [send(server, talk, side).json()["sender"] for side in ("customer", "bot", "system")]
-    assert said == [
+def test_a_sender_without_a_name_gets_the_name_that_is_stored(server, talk):
+    senders = [send(server, talk, side).json()["sender"] for side in ("customer", "bot", "system")]
+    assert senders == [
         {"type": "customer", "id": str(talk.customer_id), "name": "Zoe"},
         {"type": "bot", "id": str(talk.bot_id), "name": "Helper"},
         {"type": "system", "id": None, "name": ""},
     ]
 
 
-def test_the_bot_is_asked(server, talk):
+def test_a_reply_is_requested(server, talk):
     earlier = send(server, talk, "bot").json()["id"]
-    said = send(server, talk, "customer", generate_reply=True, in_reply_to=earlier,
+    message = send(server, talk, "customer", generate_reply=True, in_reply_to=earlier,
                 metadata={"a": 1}).json()  # fmt: skip
-    assert Job.objects.get().args == {"message_id": said["id"]}
-    assert (said["in_reply_to"], said["metadata"]) == (earlier, {"a": 1})
+    assert Job.objects.get().args == {"message_id": message["id"]}
+    assert (message["in_reply_to"], message["metadata"]) == (earlier, {"a": 1})
 
 
-def test_the_bot_is_not_asked_where_an_agent_has_it(server, ben, talk):
+def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, talk):
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
     assert send(server, talk, "customer", generate_reply=True).status_code == 201
     talk.refresh_from_db()
@@ -82,7 +86,7 @@ def test_the_bot_is_not_asked_where_an_agent_has_it(server, ben, talk):
 
 
 @pytest.mark.parametrize("generate", [True, False])
-def test_the_same_message_twice_is_one(server, talk, generate):
+def test_a_repeated_message_is_stored_once(server, talk, generate):
     more = {"client_message_id": "m-1", "generate_reply": generate}
     first = send(server, talk, "customer", **more, metadata={"try": 1}).json()
     again = send(server, talk, "customer", **more, metadata={"try": 2})
@@ -94,31 +98,31 @@ def test_the_same_message_twice_is_one(server, talk, generate):
 
 
 @pytest.mark.parametrize("generate", [True, False])
-def test_a_customer_opens_what_was_put_off_or_ended(server, ben, talk, generate):
+def test_a_customers_message_opens_a_snoozed_or_ended_chat(server, ben, talk, generate):
     now = timezone.now()
     Conversation.objects.update(
         status="ended", ended_by="agent", ended_at=now, assign_type="agent", assignee=ben.user
     )
-    said = send(server, talk, "customer", generate_reply=generate).json()
-    assert said["conversation_id"] == str(talk.pk)
+    message = send(server, talk, "customer", generate_reply=generate).json()
+    assert message["conversation_id"] == str(talk.pk)
     assert state(talk)[:2] == ("open", "bot")
     Conversation.objects.update(status="snoozed")
     send(server, talk, "customer", generate_reply=generate)
     assert state(talk)[:2] == ("open", "bot")
-    assert types().count("conversation.reopened") == 2
+    assert event_types().count("conversation.reopened") == 2
 
 
 def test_long_after_the_end_a_new_conversation_begins(server, talk):
     Conversation.objects.update(status="ended", ended_at=timezone.now() - timedelta(days=365))
-    said = send(server, talk, "customer", client_message_id="m-1").json()
-    following = Conversation.objects.get(pk=said["conversation_id"])
+    message = send(server, talk, "customer", client_message_id="m-1").json()
+    following = Conversation.objects.get(pk=message["conversation_id"])
     assert (following.previous_chat, following.status) == (talk, "open")
-    assert send(server, talk, "customer", client_message_id="m-1").json() == said
+    assert send(server, talk, "customer", client_message_id="m-1").json() == message
     assert state(talk)[0] == "ended"
 
 
 @pytest.mark.parametrize(("more", "jobs"), [({}, 1), ({"sent_at": AN_HOUR_AGO}, 0)])
-def test_it_is_translated_as_any(server, talk, client_a, settings, more, jobs):
+def test_a_customers_message_is_translated(server, talk, client_a, settings, more, jobs):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     client_a.config.auto_translate = True
     client_a.config.save()
@@ -130,18 +134,18 @@ def test_it_is_translated_as_any(server, talk, client_a, settings, more, jobs):
 # --- an agent -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("known_by", ["id", "email", "EMAIL"])
-def test_one_of_ours_takes_it(server, ben, talk, known_by):
+@pytest.mark.parametrize("reference", ["id", "email", "EMAIL"])
+def test_an_agent_of_the_client_is_assigned(server, ben, talk, reference):
     names = {"id": str(ben.user.pk), "email": ben.user.email, "EMAIL": ben.user.email.upper()}
-    said = send(server, talk, {"type": "agent", "id": names[known_by], "name": "B."}).json()
-    assert said["sender"] == {"type": "agent", "id": str(ben.user.pk), "name": "Ben"}
+    message = send(server, talk, {"type": "agent", "id": names[reference], "name": "B."}).json()
+    assert message["sender"] == {"type": "agent", "id": str(ben.user.pk), "name": "Ben"}
     assert state(talk) == ("open", "agent", ben.user, 2)
-    assert types() == ["conversation.assigned", "notification.created", "message.created"]
+    assert event_types() == ["conversation.assigned", "notification.created", "message.created"]
     notification = Notification.objects.get()
     assert (notification.user, notification.assigned_by) == (ben.user, None)
 
 
-def test_a_stranger_is_kept_as_a_name(server, cara, talk, client_a):
+def test_any_other_agent_is_stored_as_a_name(server, cara, talk, client_a):
     make_person(client_a, Role.VIEWER, "Vic")
     make_person(client_a, Role.AGENT, "Gus")
     User.objects.filter(full_name="Gus").update(is_disabled=True)
@@ -150,19 +154,19 @@ def test_a_stranger_is_kept_as_a_name(server, cara, talk, client_a):
     names += [str(pk) for pk in strangers.values_list("pk", flat=True)]
     assert len(names) == 9
     for name in names:
-        said = send(server, talk, {"type": "agent", "id": name, "name": "Sam"}).json()
-        assert said["sender"] == {"type": "agent", "id": name, "name": "Sam"}
+        message = send(server, talk, {"type": "agent", "id": name, "name": "Sam"}).json()
+        assert message["sender"] == {"type": "agent", "id": name, "name": "Sam"}
     assert state(talk) == ("open", "bot", None, 1)
-    assert set(types()) == {"message.created"}
+    assert set(event_types()) == {"message.created"}
 
 
-def test_what_an_agent_has_stays_his(server, ann, ben, talk):
+def test_another_agents_chat_stays_with_its_agent(server, ann, ben, talk):
     Conversation.objects.update(assign_type="agent", assignee=ann.user)
     assert send(server, talk, {"type": "agent", "id": ben.user.email}).status_code == 201
     assert state(talk) == ("open", "agent", ann.user, 1)
 
 
-def test_an_agent_opens_what_was_put_off(server, ben, talk):
+def test_an_agents_message_opens_a_snoozed_chat(server, ben, talk):
     Conversation.objects.update(status="snoozed")
     send(server, talk, {"type": "agent", "id": "desk-5"})
     assert state(talk)[:2] == ("open", "bot")
@@ -171,7 +175,7 @@ def test_an_agent_opens_what_was_put_off(server, ben, talk):
 # --- the bot, the system ------------------------------------------------------------------------
 
 
-def test_no_bot_speaks_once_an_agent_has_it(server, ben, talk):
+def test_no_message_of_a_bot_if_an_agent_has_the_chat(server, ben, talk):
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
     reply = send(server, talk, "bot")
     assert (reply.status_code, reply.json()["code"]) == (409, "agent_has_chat")
@@ -180,14 +184,14 @@ def test_no_bot_speaks_once_an_agent_has_it(server, ben, talk):
     assert state(talk) == ("open", "agent", ben.user, 1)
 
 
-def test_to_a_messaging_channel_it_is_handed_on(server, talk):
+def test_a_message_in_a_messaging_channel_is_delivered_by_a_job(server, talk):
     Conversation.objects.update(channel="chatapp")
-    said = send(server, talk, "system").json()
-    assert (said["status"], Job.objects.get().args) == ("pending", {"message_id": said["id"]})
+    message = send(server, talk, "system").json()
+    assert (message["status"], Job.objects.get().args) == ("pending", {"message_id": message["id"]})
 
 
 @pytest.mark.parametrize("side", ["bot", "agent", "system"])
-def test_nobody_but_the_customer_speaks_after_the_end(server, ben, talk, side):
+def test_only_the_customer_writes_after_the_end(server, ben, talk, side):
     Conversation.objects.update(status="ended", ended_by="agent")
     reply = send(server, talk, {"type": side, "id": str(ben.user.pk)})
     assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
@@ -199,50 +203,50 @@ def test_nobody_but_the_customer_speaks_after_the_end(server, ben, talk, side):
 
 @pytest.mark.parametrize("side", ["customer", "bot", "agent", "system"])
 @pytest.mark.parametrize("status", ["open", "snoozed", "ended"])
-def test_nothing_follows_from_history(server, ben, talk, side, status):
+def test_history_has_no_effects(server, ben, talk, side, status):
     Conversation.objects.update(
         status=status, channel="chatapp", unread_count=2, last_message_at=None
     )
-    said = send(server, talk, {"type": side, "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO).json()
-    assert said["sent_at"] < said["created_at"]
-    assert (said["seq"], said["status"]) == (1, "sent")
+    message = send(server, talk, {"type": side, "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO).json()
+    assert message["sent_at"] < message["created_at"]
+    assert (message["seq"], message["status"]) == (1, "sent")
     assert state(talk) == (status, "bot", None, 1)
     assert (talk.message_count, talk.last_seq, talk.unread_count) == (1, 1, 2)
     assert (talk.last_message_at, talk.waiting_since, talk.first_response_at) == (None, None, None)
-    assert str(talk.last_message_id) == said["id"]
-    assert (types(), Job.objects.count(), Notification.objects.count()) == ([], 0, 0)
+    assert str(talk.last_message_id) == message["id"]
+    assert (event_types(), Job.objects.count(), Notification.objects.count()) == ([], 0, 0)
 
 
-def test_history_keeps_agents_waiting_times(server, ben, talk):
+def test_history_does_not_change_waiting_since(server, ben, talk):
     long_ago = timezone.now() - timedelta(hours=2)
     Conversation.objects.update(assign_type="agent", assignee=ben.user, waiting_since=long_ago)
     send(server, talk, {"type": "agent", "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO)
     send(server, talk, "bot", sent_at=AN_HOUR_AGO)
     talk.refresh_from_db()
     assert talk.waiting_since == long_ago
-    # The next event still has the next number.
+    # The next event has the next number.
     send(server, talk, "customer")
     numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)
     assert list(numbers) == [1, 2]
 
 
-def test_a_claim_does_not_wait_since_history(server, ben, talk):
+def test_waiting_since_ignores_history(server, ben, talk):
     send(server, talk, "customer", sent_at=AN_HOUR_AGO)
     claimed = ben.post(f"/ai/chat/{talk.pk}/assign", {"assign_type": "agent"}).json()
     assert claimed["waiting_since"] is None
 
 
-def test_a_claim_waits_since_the_last_word_of_now(server, ben, talk):
-    said = send(server, talk, "customer").json()
+def test_waiting_since_is_the_customers_last_new_message(server, ben, talk):
+    message = send(server, talk, "customer").json()
     send(server, talk, "bot", sent_at=AN_HOUR_AGO)
     claimed = ben.post(f"/ai/chat/{talk.pk}/assign", {"assign_type": "agent"}).json()
-    assert claimed["waiting_since"] == said["created_at"]
+    assert claimed["waiting_since"] == message["created_at"]
 
 
-# --- what it holds ------------------------------------------------------------------------------
+# --- content ------------------------------------------------------------------------------------
 
 
-def test_pieces(server, talk):
+def test_content_pieces(server, talk):
     pieces: list[dict[str, Any]] = [
         {"type": "text", "text": "Here it is"},
         {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"},
@@ -251,13 +255,13 @@ def test_pieces(server, talk):
     ]
     recipient = {"type": "agent", "id": "desk-5", "name": "Sam"}
     body = {"sender": CUSTOMER, "recipient": recipient, "content": pieces}
-    said = server.post(path_of(talk), body).json()
-    assert said["recipient"] == recipient
-    assert [piece["type"] for piece in said["content"]] == [one["type"] for one in pieces]
-    assert said["content"][1]["url"] == "https://files.example/a.png"
-    assert said["content"][2]["location"]["city"] == "Hanoi"
+    message = server.post(path_of(talk), body).json()
+    assert message["recipient"] == recipient
+    assert [piece["type"] for piece in message["content"]] == [sent["type"] for sent in pieces]
+    assert message["content"][1]["url"] == "https://files.example/a.png"
+    assert message["content"][2]["location"]["city"] == "Hanoi"
     assert Message.objects.get().text == "Here it is"
-    # A link is passed on: there is no file of it, and nobody fetches one.
+    # A link is passed on: its file is neither fetched nor stored.
     assert (Attachment.objects.count(), Job.objects.count()) == (0, 0)
 
 
@@ -274,11 +278,11 @@ def test_a_file_of_another_conversation(server, bot, talk):
     assert Message.objects.count() == 0
 
 
-def test_what_it_answers(server, bot, talk, say):
-    asked = str(say(talk, "customer", "Hello").pk)
+def test_in_reply_to(server, bot, talk, say):
+    question = str(say(talk, "customer", "Hello").pk)
     elsewhere = str(say(make_chat(bot), "customer", "Hello").pk)
-    said = send(server, talk, "agent", in_reply_to=asked).json()
-    assert said["in_reply_to"] == asked
+    message = send(server, talk, "agent", in_reply_to=question).json()
+    assert message["in_reply_to"] == question
     for wrong in (elsewhere, str(uuid.uuid4())):
         for more in ({}, {"generate_reply": True}, {"sent_at": AN_HOUR_AGO}):
             reply = send(server, talk, "customer", in_reply_to=wrong, **more)
@@ -288,10 +292,10 @@ def test_what_it_answers(server, bot, talk, say):
 
 
 @pytest.mark.parametrize("side", ["bot", "system"])
-def test_the_machine_answers_once(server, talk, say, side):
-    asked = str(say(talk, "customer", "Hello").pk)
-    assert send(server, talk, "bot", in_reply_to=asked).status_code == 201
-    reply = send(server, talk, side, in_reply_to=asked)
+def test_a_message_gets_one_automatic_reply(server, talk, say, side):
+    question = str(say(talk, "customer", "Hello").pk)
+    assert send(server, talk, "bot", in_reply_to=question).status_code == 201
+    reply = send(server, talk, side, in_reply_to=question)
     assert (reply.status_code, reply.json()["code"]) == (409, "already_answered")
     assert send(server, talk, side).status_code == 201
     assert Message.objects.count() == 3
@@ -332,15 +336,15 @@ def test_a_wrong_body(server, talk, body):
     assert Message.objects.count() == 0
 
 
-def test_who_may_not(page, nobody, ann, client_a, client_b, talk):
+def test_access_is_refused(page, nobody, ann, client_a, client_b, talk):
     assert send(page, talk, "customer").status_code == 403
     for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
         assert send(stranger, talk, "customer").status_code == 404
     assert (send(nobody, talk, "bot").status_code, send(ann, talk, "bot").status_code) == (401, 401)
-    assert (Message.objects.count(), types()) == (0, [])
+    assert (Message.objects.count(), event_types()) == (0, [])
 
 
-def test_an_agents_id_is_not_another_agents(server, talk, ben, bea):
+def test_a_message_id_belongs_to_one_agent(server, talk, ben, bea):
     for agent, status in ((ben, 201), (ben, 201), (bea, 409)):
         side = {"type": "agent", "id": agent.user.email}
         reply = send(server, talk, side, f"By {agent.user.email}", client_message_id="1")

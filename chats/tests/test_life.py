@@ -1,10 +1,8 @@
-"""The life of a conversation: what ends, reopens, follows and is handed over, and what is not."""
+"""The life of a conversation: handover, end, reopening, and what happens as time passes."""
 
-import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -28,7 +26,7 @@ def ask(person, chat, text="Hello!", **more):
     return reply.json()
 
 
-def said(chat, side):
+def messages_of(chat, side):
     return list(Message.objects.filter(conversation=chat, sender_type=side).order_by("seq"))
 
 
@@ -45,10 +43,10 @@ def ended(bot, minutes_ago=5, **fields):
 # --- handing over -------------------------------------------------------------------------------
 
 
-def test_whoever_hands_over_the_customer_is_told_once(ben, server, bot):
+def test_the_customer_is_told_of_a_handover_once(ben, server, bot):
     chat = make_chat(bot)
     asked = ask(server, chat, UNKNOWN)
-    # An agent puts it into the queue while the bot is thinking.
+    # An agent moves the chat to the queue while the bot is thinking.
     with run_before(
         "chats.services.reply.pipeline._say",
         lambda: ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "queue"}),
@@ -57,7 +55,7 @@ def test_whoever_hands_over_the_customer_is_told_once(ben, server, bot):
     ask(server, chat, UNKNOWN)
     run_jobs()
     pipeline.give_up(asked["message"]["id"])
-    assert len(said(chat, "system")) == 1
+    assert len(messages_of(chat, "system")) == 1
     assert events("conversation.handed_off") == 1
     chat.refresh_from_db()
     assert (chat.handoff_reason, chat.version) == ("staff_request", 2)
@@ -73,11 +71,11 @@ def test_agents_are_notified_of_a_handover(ann, ben, server, bot):
     assert chat.waiting_since is not None
 
 
-def test_outside_business_hours_another_thing_is_said(server, bot, client_a):
+def test_outside_business_hours_the_handover_message_is_another(server, bot, client_a):
     config = client_a.config
     config.handoff_message = {"en": "Wait."}
     config.out_of_hours_message = {"en": "We open on Monday."}
-    # Open on no day but the one that was the day before yesterday.
+    # Open only on the weekday of the day before yesterday.
     weekday = (timezone.now() - timedelta(days=2)).weekday()
     config.business_hours = [{"weekday": weekday, "opens": "09:00", "closes": "17:00"}]
     config.save()
@@ -88,8 +86,8 @@ def test_outside_business_hours_another_thing_is_said(server, bot, client_a):
     config.save()
     ask(server, opened, UNKNOWN)
     run_jobs()
-    assert [one.text for one in said(closed, "system")] == ["We open on Monday."]
-    assert [one.text for one in said(opened, "system")] == ["Wait."]
+    assert [message.text for message in messages_of(closed, "system")] == ["We open on Monday."]
+    assert [message.text for message in messages_of(opened, "system")] == ["Wait."]
 
 
 def test_a_client_without_agents_keeps_its_bot(server, bot, client_a):
@@ -102,13 +100,13 @@ def test_a_client_without_agents_keeps_its_bot(server, bot, client_a):
     run_jobs()
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version) == ("bot", 1)
-    first, second = said(chat, "bot")
+    first, second = messages_of(chat, "bot")
     assert "could not find" in first.text
     assert "cannot pass" in second.text
-    assert said(chat, "system") == []
+    assert messages_of(chat, "system") == []
 
 
-def test_a_bot_that_is_off_begins_in_the_queue_and_people_hear_of_it(ann, server, bot):
+def test_a_chat_with_a_bot_that_is_off_begins_in_the_queue_and_notifies_staff(ann, server, bot):
     bot.agent_reply = True
     bot.save()
     server.post("/ai/client/chat", {"message": "Hello"})
@@ -120,7 +118,7 @@ def test_a_bot_that_is_off_begins_in_the_queue_and_people_hear_of_it(ann, server
 
 
 @pytest.mark.parametrize("path", ["assign", "agent-end", "manual", "snooze"])
-def test_a_reply_is_dropped_when_people_act_meanwhile(ben, server, bot, path):
+def test_a_reply_is_dropped_if_an_agent_acts_meanwhile(ben, server, bot, path):
     body = {
         "assign": {"assign_type": "agent"},
         "manual": {"text": "I am here"},
@@ -131,10 +129,10 @@ def test_a_reply_is_dropped_when_people_act_meanwhile(ben, server, bot, path):
     act = f"/ai/chat/{chat.pk}/{path}"
     with run_before("chats.services.reply.pipeline._say", lambda: ben.post(act, body)):
         run_jobs()
-    assert said(chat, "bot") == []
+    assert messages_of(chat, "bot") == []
 
 
-def test_who_takes_over_an_open_question_is_waited_for(ben, server, bot):
+def test_a_chat_that_is_taken_over_waits_since_the_open_question(ben, server, bot):
     chat = make_chat(bot)
     asked = ask(server, chat)["message"]
     ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"})
@@ -151,7 +149,7 @@ def test_who_takes_over_an_open_question_is_waited_for(ben, server, bot):
 # --- after the end ------------------------------------------------------------------------------
 
 
-def test_soon_after_the_end_it_opens_again(server, bot):
+def test_a_message_soon_after_the_end_reopens_the_chat(server, bot):
     chat = ended(bot, assign_type="queue", handoff_reason="no_answer")
     ask(server, chat)
     chat.refresh_from_db()
@@ -159,10 +157,10 @@ def test_soon_after_the_end_it_opens_again(server, bot):
     assert (chat.ended_at, chat.ended_by, chat.handoff_reason) == (None, None, None)
     assert events("conversation.reopened") == 1
     run_jobs()
-    assert len(said(chat, "bot")) == 1
+    assert len(messages_of(chat, "bot")) == 1
 
 
-def test_it_opens_again_in_the_queue_where_the_bot_is_off(ben, server, bot):
+def test_a_chat_is_reopened_in_the_queue_if_the_bot_is_off(ben, server, bot):
     bot.is_disabled = True
     bot.save()
     chat = ended(bot, assign_type="agent", assignee=ben.user)
@@ -174,7 +172,7 @@ def test_it_opens_again_in_the_queue_where_the_bot_is_off(ben, server, bot):
     assert Notification.objects.get().kind == "handoff"
 
 
-def test_the_bot_reads_nothing_from_before_the_end(server, bot, settings, monkeypatch):
+def test_the_bot_reads_no_message_from_before_the_end(server, bot, settings, monkeypatch):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     trained(bot, "RETURNS\n\nYou may return damaged goods within thirty days.\n")
     chat = make_chat(bot)
@@ -183,11 +181,11 @@ def test_the_bot_reads_nothing_from_before_the_end(server, bot, settings, monkey
     ask(server, chat, "Good morning", reply="none")
     questions = []
 
-    def note(self, question, **_):
+    def refuse(self, question, **_):
         questions.append(question)
         raise types.Refused("enough")
 
-    monkeypatch.setattr("bots.engine.openai_compatible.OpenAICompatible.answer", note)
+    monkeypatch.setattr("bots.engine.openai_compatible.OpenAICompatible.answer", refuse)
     ask(server, chat, "Within how many days may I return damaged goods?")
     run_jobs()
     (question,) = questions
@@ -203,7 +201,7 @@ def test_long_after_the_end_a_new_chat_begins(server, bot, client_a):
     assert new.pk != chat.pk
     assert (new.previous_chat, new.customer, new.bot) == (chat, chat.customer, bot)
     assert (new.status, new.assign_type, new.last_seq) == ("open", "bot", 1)
-    # Whoever keeps writing to the old one goes on in the new one, and repeats nothing.
+    # Further messages to the old chat go to the new one, and nothing is repeated.
     assert ask(server, chat, client_message_id="m-1")["message"] == turn["message"]
     again = ask(server, chat, "Thanks")
     assert again["message"]["conversation_id"] == str(new.pk)
@@ -213,7 +211,7 @@ def test_long_after_the_end_a_new_chat_begins(server, bot, client_a):
     assert server.get(f"/ai/client/chat/history/{new.pk}").json()["items"]
 
 
-def test_a_page_sees_the_chat_that_follows_its_own(page, bot, client_a):
+def test_a_page_may_read_the_chat_that_follows_its_own(page, bot, client_a):
     client_a.config.reopen_window_minutes = 0
     client_a.config.save()
     chat = ended(bot, opened_by_key=page.key)
@@ -228,7 +226,7 @@ def ago(**more):
     return timezone.now() - timedelta(**more)
 
 
-def test_what_was_snoozed_wakes(ben, bot):
+def test_a_snoozed_chat_wakes(ben, bot):
     due = make_chat(
         bot, status="snoozed", snoozed_until=ago(seconds=1), assign_type="agent", assignee=ben.user
     )
@@ -242,7 +240,7 @@ def test_what_was_snoozed_wakes(ben, bot):
     assert events("conversation.reopened") == 1
 
 
-def test_an_agent_who_stays_silent_loses_the_chat(ann, ben, bot):
+def test_a_chat_without_a_reply_returns_to_the_queue(ann, ben, bot):
     chat = make_chat(bot, assign_type="queue", handoff_reason="no_answer")
     body = {"assign_type": "agent", "user_id": ben.user.pk, "return_after_seconds": 60}
     ann.post(f"/ai/chat/{chat.pk}/assign", body)
@@ -260,7 +258,7 @@ def test_an_agent_who_stays_silent_loses_the_chat(ann, ben, bot):
     assert (lost.user, lost.assigned_by, lost.is_read) == (ben.user, None, False)
 
 
-def test_an_agent_who_answered_keeps_it(ben, bot):
+def test_an_agent_who_answered_keeps_the_chat(ben, bot):
     chat = make_chat(bot, assign_type="agent", assignee=ben.user, return_at=ago(seconds=1))
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here"})
     tasks.run_timers()
@@ -276,20 +274,20 @@ def test_a_note_is_no_answer(ben, bot):
     assert chat.assign_type == "queue"
 
 
-def test_who_waits_too_long_is_warned_about_once(ann, ben, bot, client_a):
+def test_one_warning_for_each_wait_that_is_too_long(ann, ben, bot, client_a):
     chat = make_chat(bot, assign_type="agent", assignee=ben.user, waiting_since=ago(seconds=310))
     make_chat(bot, assign_type="queue", waiting_since=ago(seconds=200))
     for _ in range(2):
         tasks.run_timers()
     warned = Notification.objects.get()
     assert (warned.user, warned.kind, warned.conversation) == (ben.user, "unanswered", chat)
-    # Answered, and then waiting anew: another time, another warning.
+    # Another wait, another warning.
     Notification.objects.update(created_at=ago(hours=1))
     tasks.run_timers()
     assert Notification.objects.filter(conversation=chat).count() == 2
 
 
-def test_where_mails_are_wanted_their_delay_counts(ben, bot, client_a):
+def test_the_delay_of_the_mails_counts_if_they_are_on(ben, bot, client_a):
     mails = client_a.email_notification = type(client_a).email_notification.related.related_model(
         client=client_a, on_unanswered=True, unanswered_after_minutes=15
     )
@@ -302,7 +300,7 @@ def test_where_mails_are_wanted_their_delay_counts(ben, bot, client_a):
     assert Notification.objects.count() == 1
 
 
-def test_where_nobody_writes_it_ends(server, bot, client_a, client_b):
+def test_an_inactive_chat_ends(server, bot, client_a, client_b):
     idle = make_chat(bot, last_message_at=ago(hours=25))
     empty = make_chat(bot, created_at=ago(hours=25))
     busy = make_chat(bot, last_message_at=ago(hours=23), created_at=ago(hours=90))
@@ -328,7 +326,7 @@ def test_where_nobody_writes_it_ends(server, bot, client_a, client_b):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_schedules_at_once_do_nothing_twice(ben, bot):
+def test_concurrent_timers_do_nothing_twice(ben, bot, at_once):
     kinds = [
         {"status": "snoozed", "snoozed_until": ago(seconds=1)},
         {"assign_type": "agent", "assignee": ben.user, "return_at": ago(seconds=1)},
@@ -337,41 +335,25 @@ def test_two_schedules_at_once_do_nothing_twice(ben, bot):
     ]
     for fields in kinds * 4:
         make_chat(bot, **fields)
-    ready = threading.Barrier(3)
-
-    def run():
-        try:
-            ready.wait(5)
-            tasks.run_timers()
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    at_once(3, tasks.run_timers)
     tasks.run_timers()
-    assert [events(f"conversation.{kind}") for kind in ("reopened", "unassigned", "ended")] == [
-        4,
-        4,
-        4,
-    ]
+    for kind in ("reopened", "unassigned", "ended"):
+        assert events(f"conversation.{kind}") == 4
     warned = Notification.objects.filter(kind="unanswered", user=ben.user)
     assert warned.count() == 4
     assert sorted(Conversation.objects.values_list("version", flat=True)) == [1] * 4 + [2] * 12
 
 
-def test_one_bad_row_stops_nobodys_time(ben, bot, client_b, monkeypatch, caplog):
-    """It comes first each time, and fills the batch: the others get their turn all the same."""
+def test_rows_that_fail_do_not_stop_the_others(ben, bot, client_b, monkeypatch, caplog):
+    """Rows that fail come first each time and fill the batch; the others are processed anyway."""
     monkeypatch.setattr(timers, "BATCH", 2)
     bad = [
         make_chat(bot, status="snoozed", snoozed_until=ago(hours=9), summary="bad")
         for _ in range(3)
     ]
     good = [
-        make_chat(one, status="snoozed", snoozed_until=ago(seconds=1))
-        for one in (bot, make_bot(client_b))
+        make_chat(its_bot, status="snoozed", snoozed_until=ago(seconds=1))
+        for its_bot in (bot, make_bot(client_b))
     ]
     idle = make_chat(bot, last_message_at=ago(hours=25))
     real = lifecycle.wake
@@ -382,15 +364,15 @@ def test_one_bad_row_stops_nobodys_time(ben, bot, client_b, monkeypatch, caplog)
 
     monkeypatch.setattr(lifecycle, "wake", wake)
     tasks.run_timers()
-    found = dict(Conversation.objects.values_list("pk", "status"))
-    assert [found[chat.pk] for chat in good] == ["open", "open"]
-    assert [found[chat.pk] for chat in bad] == ["snoozed"] * 3
-    assert found[idle.pk] == "ended"
+    statuses = dict(Conversation.objects.values_list("pk", "status"))
+    assert [statuses[chat.pk] for chat in good] == ["open", "open"]
+    assert [statuses[chat.pk] for chat in bad] == ["snoozed"] * 3
+    assert statuses[idle.pk] == "ended"
     assert events("conversation.reopened") == 2
     assert all(f"wake failed for chat {chat.pk}" in caplog.text for chat in bad)
 
 
-def test_where_all_fail_it_ends(bot, monkeypatch):
+def test_a_call_ends_if_all_rows_fail(bot, monkeypatch):
     monkeypatch.setattr(timers, "BATCH", 2)
     monkeypatch.setattr(timers, "MAX_FAILURES", 4)
     for _ in range(9):
@@ -406,11 +388,13 @@ def test_where_all_fail_it_ends(bot, monkeypatch):
     assert len(tried) == 4
 
 
-def test_one_clients_trouble_keeps_no_other_waiting(client_a, client_b, monkeypatch, caplog):
-    asked = []
+def test_an_error_at_one_client_does_not_keep_others_waiting(
+    client_a, client_b, monkeypatch, caplog
+):
+    called = []
 
     def assign(client_id):
-        asked.append(client_id)
+        called.append(client_id)
         if client_id == client_a.pk:
             raise ValueError
 
@@ -418,5 +402,5 @@ def test_one_clients_trouble_keeps_no_other_waiting(client_a, client_b, monkeypa
     monkeypatch.setattr(routing, "clients_with_waiting", lambda: both)
     monkeypatch.setattr(routing, "assign_waiting", assign)
     tasks.run_timers()
-    assert asked == both
+    assert called == both
     assert f"the waiting chats of client {client_a.pk} could not" in caplog.text

@@ -26,23 +26,23 @@ def ids(reply):
 # --- Create Conversation ------------------------------------------------------------------------
 
 
-def test_it_opens_one(server, bot):
+def test_a_conversation_is_opened(server, bot):
     reply = open_(
         server, provider="shop", group_id="team-2", tags=["vip", "VIP ", "new"],
         location={"country": "VN", "city": "Hanoi"},
     )  # fmt: skip
     assert reply.status_code == 201
-    made = reply.json()
-    assert set(made) == {
+    opened = reply.json()
+    assert set(opened) == {
         "id", "requester", "responsible", "provider", "location", "tags", "group_id", "status",
         "created_at",
     }  # fmt: skip
-    assert (made["requester"], made["responsible"]) == (REQUESTER, None)
-    assert (made["provider"], made["group_id"], made["status"]) == ("shop", "team-2", "open")
-    assert (made["tags"], made["location"]["city"]) == (["vip", "new"], "Hanoi")
+    assert (opened["requester"], opened["responsible"]) == (REQUESTER, None)
+    assert (opened["provider"], opened["group_id"], opened["status"]) == ("shop", "team-2", "open")
+    assert (opened["tags"], opened["location"]["city"]) == (["vip", "new"], "Hanoi")
     chat = Conversation.objects.get()
     assert (str(chat.pk), chat.bot, chat.channel, chat.assign_type) == (
-        made["id"], bot, "api", "bot"
+        opened["id"], bot, "api", "bot"
     )  # fmt: skip
     assert (chat.customer.external_id, chat.customer.name) == ("shop-7", "Zoe")
     assert set(Tagging.objects.values_list("name", "source")) == {
@@ -60,23 +60,23 @@ def test_a_returning_requester_is_the_same_customer(server, client_b):
     assert Conversation.objects.count() == 2
 
 
-def test_every_door_shows_it(server, ben):
-    made = open_(server, provider="shop").json()["id"]
-    assert ids(ben.get("/ai/chats")) == [made]
-    assert ids(server.get("/ai/client/chats")) == [made]
+def test_other_lists_show_the_conversation(server, ben):
+    opened = open_(server, provider="shop").json()["id"]
+    assert ids(ben.get("/ai/chats")) == [opened]
+    assert ids(server.get("/ai/client/chats")) == [opened]
 
 
 @pytest.mark.parametrize("by", ["pk", "email"])
-def test_one_of_ours_is_responsible(server, ben, by):
+def test_a_responsible_agent_is_assigned(server, ben, by):
     named = {"external_id": str(getattr(ben.user, by)), "name": "somebody"}
-    made = open_(server, responsible=named).json()
-    assert made["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    opened = open_(server, responsible=named).json()
+    assert opened["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
     chat = Conversation.objects.get()
     assert (chat.assign_type, chat.assignee) == ("agent", ben.user)
     assert Notification.objects.get().user == ben.user
 
 
-def test_anyone_else_is_kept_as_a_name(server, cara, client_a):
+def test_any_other_responsible_is_stored_as_a_name(server, cara, client_a):
     make_person(client_a, Role.VIEWER, "Vic")
     vic = User.objects.get(full_name="Vic")
     for name in ("desk-5", cara.user.email, str(cara.user.pk), str(vic.pk), "9" * 30):
@@ -123,13 +123,13 @@ def test_a_wrong_body(server, body):
 # --- List Conversations -------------------------------------------------------------------------
 
 
-def test_newest_first_whichever_door(server, client_a, bot, ben):
+def test_newest_first_of_all_channels(server, client_a, bot, ben):
     web = make_chat(bot, channel="web", assign_type="agent", assignee=ben.user)
     make_chat(make_bot(client_a))
     brought = open_(server).json()["id"]
-    found = server.get(PATH)
-    assert ids(found) == [brought, str(web.pk)]
-    shown = found.json()["items"][1]
+    reply = server.get(PATH)
+    assert ids(reply) == [brought, str(web.pk)]
+    shown = reply.json()["items"][1]
     assert shown["requester"] == {"external_id": str(web.customer_id), "name": "Zoe"}
     assert shown["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
     assert (shown["provider"], shown["group_id"], shown["location"]) == ("web", None, None)
@@ -141,20 +141,22 @@ def test_newest_first_whichever_door(server, client_a, bot, ben):
 
 
 def test_messages_with_notes_and_ratings(server, ben, talk, say):
-    said = say(talk, "customer", "Hello", metadata={"a": 1})
+    first = say(talk, "customer", "Hello", metadata={"a": 1})
     rated = say(talk, "bot", "Hello!", receipt={"gate": 0.9})
     Feedback.objects.create(client=talk.client, conversation=talk, message=rated, rating=2)
     ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
-    found = server.get(f"{PATH}/{talk.pk}/messages").json()["items"]
-    assert [(one["seq"], one["is_note"]) for one in found] == [(1, False), (2, False), (3, True)]
-    assert (found[0]["id"], found[0]["metadata"]) == (str(said.pk), {"a": 1})
-    assert (found[1]["feedback"]["rating"], found[1]["receipt"]) == (2, {"gate": 0.9})
+    items = server.get(f"{PATH}/{talk.pk}/messages").json()["items"]
+    assert [(item["seq"], item["is_note"]) for item in items] == [
+        (1, False), (2, False), (3, True),
+    ]  # fmt: skip
+    assert (items[0]["id"], items[0]["metadata"]) == (str(first.pk), {"a": 1})
+    assert (items[1]["feedback"]["rating"], items[1]["receipt"]) == (2, {"gate": 0.9})
 
 
 # --- End Conversation ---------------------------------------------------------------------------
 
 
-def test_it_ends_once(server, talk):
+def test_a_conversation_ends_once(server, talk):
     reply = server.put(f"{PATH}/{talk.pk}/end")
     assert (reply.status_code, reply.json()["status"]) == (200, "ended")
     talk.refresh_from_db()
@@ -182,7 +184,7 @@ def test_the_newest_summary(server, talk):
     shown = server.get(path).json()
     assert (shown["summary"], shown["key_points"]) == ("New", ["Refund"])
     assert shown["chat_id"] == str(talk.pk)
-    # Looking at it makes none.
+    # Reading the summary creates none.
     assert (Summary.objects.count(), Job.objects.count()) == (2, 0)
 
 
@@ -197,10 +199,10 @@ def test_the_tags_of_an_engine_only(server, talk):
     assert (tag["name"], tag["source"], tag["confidence"]) == ("by ai", "ai", 0.8)
 
 
-# --- who may ------------------------------------------------------------------------------------
+# --- access -------------------------------------------------------------------------------------
 
 
-def test_who_may_not(page, nobody, ann, client_a, client_b, talk):
+def test_access_is_refused(page, nobody, ann, client_a, client_b, talk):
     calls = [
         ("post", PATH, {"requester": REQUESTER}), ("get", PATH, None),
         ("get", f"{PATH}/{talk.pk}/messages", None), ("put", f"{PATH}/{talk.pk}/end", None),
@@ -208,12 +210,12 @@ def test_who_may_not(page, nobody, ann, client_a, client_b, talk):
     ]  # fmt: skip
     others = [make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
     for method, path, body in calls:
-        given = [body] if body else []
-        assert getattr(page, method)(path, *given).status_code == 403
+        args = [body] if body else []
+        assert getattr(page, method)(path, *args).status_code == 403
         for who in (nobody, ann):
-            assert getattr(who, method)(path, *given).status_code == 401
+            assert getattr(who, method)(path, *args).status_code == 401
         for who in others:
             if path != PATH:
-                assert getattr(who, method)(path, *given).status_code == 404
+                assert getattr(who, method)(path, *args).status_code == 404
     assert ids(others[0].get(PATH)) == ids(others[1].get(PATH)) == []
     assert Conversation.objects.get().status == "open"
