@@ -50,12 +50,12 @@ class BotViewSet(TenantViewSet):
         return json_response(result, headers=headers)
 
     @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
-    def list(self, request: Request, query: Page) -> dict[str, Any]:
+    def list(self, query: Page) -> dict[str, Any]:
         """Your bots, oldest first."""
         return page(bots.list_for_client(self.client), query, shape=BotDto.from_row)
 
     @operation("bot", "Get Bot By Id", access=BEARER, returns=BotDto)
-    def retrieve(self, request: Request, bot_id: int) -> BotDto:
+    def retrieve(self, bot_id: int) -> BotDto:
         """One of your bots."""
         return bots.describe(self.client, bot_id)
 
@@ -63,23 +63,23 @@ class BotViewSet(TenantViewSet):
         "bot", "Create Bot", access=ADMIN, body=BotDto, returns=BotDto, status=201,
         also={409: Error},
     )  # fmt: skip
-    def create(self, request: Request, body: BotDto) -> BotDto:
+    def create(self, body: BotDto) -> BotDto:
         """Make a bot. What is left out takes the documented default; at most 200 a client."""
         return bots.create(self.client, body=body)
 
     @operation("bot", "Update Bot", access=ADMIN, body=BotDto, returns=BotDto)
-    def update(self, request: Request, bot_id: int, body: BotDto) -> BotDto:
+    def update(self, bot_id: int, body: BotDto) -> BotDto:
         """Change the fields that the body names; the others keep their value."""
         return bots.update(bots.get(self.client, bot_id), body=body)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN, body=ToggleDisableBotDto, returns=BotDto)
-    def toggle_disable(self, request: Request, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
+    def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Switch a bot off, so that people answer its chats, or on again."""
         bot = bots.get(self.client, bot_id)
         return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
     @operation("bot", "Delete Bot", access=ADMIN, status=204, also={409: Error})
-    def destroy(self, request: Request, bot_id: int) -> None:
+    def destroy(self, bot_id: int) -> None:
         """Delete a bot with all that it was taught; its keys end at once.
 
         409 `delete_not_available` where the bot is protected, and `bot_has_chats` where it has
@@ -91,9 +91,7 @@ class BotViewSet(TenantViewSet):
         "bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY, query=LanguageQuery,
         returns=SampleQuestionsResponse,
     )  # fmt: skip
-    def sample_questions(
-        self, request: Request, bot_id: int, query: LanguageQuery
-    ) -> SampleQuestionsResponse:
+    def sample_questions(self, bot_id: int, query: LanguageQuery) -> SampleQuestionsResponse:
         """The questions that the widget offers: those that were written, in their order.
 
         With a language: of that language alone. Where none are written, at most six that the
@@ -108,9 +106,7 @@ class BotViewSet(TenantViewSet):
         "bot", "Update Bot Sample Questions", access=ADMIN, body=SampleQuestions,
         returns=SampleQuestionsResponse,
     )  # fmt: skip
-    def replace_questions(
-        self, request: Request, bot_id: int, body: SampleQuestions
-    ) -> SampleQuestionsResponse:
+    def replace_questions(self, bot_id: int, body: SampleQuestions) -> SampleQuestionsResponse:
         """Write the questions that the widget offers; they replace those before.
 
         An empty list: the widget offers questions from the documents.
@@ -127,7 +123,7 @@ class LanguageViewSet(TenantViewSet):
     @operation(
         "identity", "Get Client Config Languages", access=BEARER, returns=BotLanguageConfigDto
     )
-    def retrieve(self, request: Request) -> BotLanguageConfigDto:
+    def retrieve(self) -> BotLanguageConfigDto:
         """All languages that your bots are offered in; the default is your company's."""
         return languages.for_client(self.client)
 
@@ -137,7 +133,7 @@ class LanguageViewSet(TenantViewSet):
         access=API_KEY,
         returns=BotLanguageConfigDto,
     )
-    def retrieve_by_key(self, request: Request) -> BotLanguageConfigDto:
+    def retrieve_by_key(self) -> BotLanguageConfigDto:
         """The languages of the key's bot; of all bots for a secret key that serves every bot."""
         return languages.for_key(self.key)
 

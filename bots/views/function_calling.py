@@ -3,8 +3,6 @@
 import uuid
 from typing import Any
 
-from rest_framework.request import Request
-
 from bots.services import bots, function_calls, functions
 from bots.shapes.function_calling import (
     FunctionCallDecision,
@@ -24,7 +22,7 @@ class FunctionCallingViewSet(TenantViewSet):
         "function-calling", "Get Function Calling Config", access=BEARER,
         returns=FunctionCallingConfigDTO,
     )  # fmt: skip
-    def retrieve(self, request: Request, bot_id: int) -> FunctionCallingConfigDTO:
+    def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
         """What the bot may call; of secret headers only the names are shown."""
         return functions.describe(bots.get(self.client, bot_id))
 
@@ -32,9 +30,7 @@ class FunctionCallingViewSet(TenantViewSet):
         "function-calling", "Upsert Function Calling Config", access=ADMIN,
         body=FunctionCallingConfigDTO, returns=FunctionCallingConfigDTO,
     )  # fmt: skip
-    def upsert(
-        self, request: Request, bot_id: int, body: FunctionCallingConfigDTO
-    ) -> FunctionCallingConfigDTO:
+    def upsert(self, bot_id: int, body: FunctionCallingConfigDTO) -> FunctionCallingConfigDTO:
         """Replace the whole configuration.
 
         A function keeps its secret headers where they are left out. Taken also where the engine
@@ -48,9 +44,7 @@ class FunctionCallViewSet(TenantViewSet):
         "function-calling", "Get Function Calling Events", access=BEARER,
         query=FunctionCallingEventsQuery, returns=FunctionCallingEventsResponse,
     )  # fmt: skip
-    def list(
-        self, request: Request, bot_id: int, query: FunctionCallingEventsQuery
-    ) -> dict[str, Any]:
+    def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
         """Every call that the bot asked for, newest first: arguments, result, time, error."""
         rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
@@ -60,7 +54,7 @@ class FunctionCallViewSet(TenantViewSet):
         returns=FunctionCallingEventDTO, also={409: Error},
     )  # fmt: skip
     def decide(
-        self, request: Request, bot_id: int, call_id: uuid.UUID, body: FunctionCallDecision
+        self, bot_id: int, call_id: uuid.UUID, body: FunctionCallDecision
     ) -> FunctionCallingEventDTO:
         """Approve or reject a call that waits for an agent; the first word counts.
 

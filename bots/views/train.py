@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from rest_framework.request import Request
-
 from bots.services import (
     banners,
     bots,
@@ -43,7 +41,7 @@ UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",
 
 class PromptViewSet(TenantViewSet):
     @operation("AI / train", "Create Prompt", access=BEARER, body=PromptDto, returns=PromptDto)
-    def create(self, request: Request, bot_id: int, body: PromptDto) -> PromptDto:
+    def create(self, bot_id: int, body: PromptDto) -> PromptDto:
         """A new version, which the bot follows from now on; the old ones stay."""
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompts.create(bot, body=body, by=self.user))
@@ -51,7 +49,7 @@ class PromptViewSet(TenantViewSet):
     @operation(
         "AI / train", "Get Current Prompt", access=BEARER, query=PromptVersion, returns=PromptDto
     )
-    def retrieve(self, request: Request, bot_id: int, query: PromptVersion) -> PromptDto:
+    def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
         """The version that the bot follows, or an earlier one; 404 before the first."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
@@ -66,7 +64,6 @@ class DocumentViewSet(TenantViewSet):
     )  # fmt: skip
     def create(
         self,
-        request: Request,
         bot_id: int,
         body: Body_upload_files_ai__bot_id__train_document_post,
     ) -> dict[str, Any]:
@@ -79,13 +76,13 @@ class DocumentViewSet(TenantViewSet):
         return {"items": [DocumentDto.from_row(row) for row in rows], "next_cursor": None}
 
     @operation("AI / train", "Delete Document By Id", access=BEARER, status=204)
-    def destroy(self, request: Request, bot_id: int, document_id: int) -> None:
+    def destroy(self, bot_id: int, document_id: int) -> None:
         """Forget a document and everything the bot knew from it."""
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
 
     @operation("AI / train", "Get Files", access=BEARER, query=Page, returns=DocumentsResponse)
-    def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """The files that were uploaded, newest first, with how far their training is."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
@@ -95,7 +92,7 @@ class DocumentViewSet(TenantViewSet):
         returns=DocumentDto,
     )  # fmt: skip
     def set_important(
-        self, request: Request, bot_id: int, document_id: int, body: ImportantDocumentDto
+        self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
         """Say that a document ranks first, and from when until when its text holds.
 
@@ -110,9 +107,7 @@ class DocumentViewSet(TenantViewSet):
         "AI / train", "Reupload Files", access=BEARER, body=ReuploadFilesRequest,
         returns=ReuploadFilesResponse, status=202,
     )  # fmt: skip
-    def reupload(
-        self, request: Request, bot_id: int, body: ReuploadFilesRequest
-    ) -> ReuploadFilesResponse:
+    def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
         """Train files again from the bytes that are stored; what they taught stays until then."""
         bot = bots.get(self.client, bot_id)
         queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
@@ -124,7 +119,7 @@ class WebUrlViewSet(TenantViewSet):
         "AI / train", "Add Web Url", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
         status=202, also={409: Error},
     )  # fmt: skip
-    def create(self, request: Request, bot_id: int, body: WebUrlDto) -> WebUrlDto:
+    def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
 
         A worker fetches them as the site's robots.txt allows; `Get Web Urls` shows how far it is.
@@ -135,19 +130,19 @@ class WebUrlViewSet(TenantViewSet):
         "AI / train", "Update Web Url By Id", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
         also={409: Error},
     )  # fmt: skip
-    def update(self, request: Request, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
+    def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change what is named. Another `url` or `crawl_depth` is crawled at once."""
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body)
 
     @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
-    def list(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """The bot's addresses, newest first, with what became of their pages."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
-    def destroy(self, request: Request, bot_id: int, web_url_id: int) -> None:
+    def destroy(self, bot_id: int, web_url_id: int) -> None:
         """Forget an address and everything the bot knew from its pages."""
         bot = bots.get(self.client, bot_id)
         web_urls.delete(bot, web_url_id=web_url_id, by=self.user)
@@ -158,12 +153,12 @@ class CustomerInfoViewSet(TenantViewSet):
         "AI / train", "Update Customer Info Field", access=BEARER, body=CustomerInfoFields,
         returns=CustomerInfoFields,
     )  # fmt: skip
-    def update(self, request: Request, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
+    def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
         """What the bot asks a customer for, in this order; replaces what was asked before."""
         return customer_info.update(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER, returns=CustomerInfoFields)
-    def retrieve(self, request: Request, bot_id: int) -> CustomerInfoFields:
+    def retrieve(self, bot_id: int) -> CustomerInfoFields:
         """What the bot asks a customer for."""
         return CustomerInfoFields.from_bot(bots.get(self.client, bot_id))
 
@@ -173,7 +168,7 @@ class WelcomeViewSet(TenantViewSet):
         "AI / train", "Update Client Customer Welcome Message Route", access=BEARER,
         body=WelcomeMessages, returns=WelcomeMessages,
     )  # fmt: skip
-    def update(self, request: Request, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
+    def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
         """The bot's first words, by language; replaces those before."""
         return welcome.update_messages(bots.get(self.client, bot_id), body=body)
 
@@ -181,7 +176,7 @@ class WelcomeViewSet(TenantViewSet):
         "AI / train", "Get Client Customer Welcome Message Route", access=BEARER,
         returns=WelcomeMessages,
     )  # fmt: skip
-    def retrieve(self, request: Request, bot_id: int) -> WelcomeMessages:
+    def retrieve(self, bot_id: int) -> WelcomeMessages:
         """The bot's first words, by language."""
         bot = bots.get(self.client, bot_id)
         return WelcomeMessages.model_construct(messages=bot.welcome_message)
@@ -194,7 +189,6 @@ class BannerViewSet(TenantViewSet):
     )  # fmt: skip
     def upload(
         self,
-        request: Request,
         bot_id: int,
         body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     ) -> BannerUploadResponseDto:
@@ -202,7 +196,7 @@ class BannerViewSet(TenantViewSet):
         return banners.upload(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER, returns=BotBannerDto)
-    def retrieve(self, request: Request, bot_id: int) -> BotBannerDto:
+    def retrieve(self, bot_id: int) -> BotBannerDto:
         """The picture above the chat; its url is null where there is none."""
         return banners.for_bot(bots.get(self.client, bot_id))
 
@@ -213,6 +207,6 @@ class BannerViewSet(TenantViewSet):
         query=KeyBotQuery,
         returns=BotBannerDto,
     )
-    def retrieve_by_key(self, request: Request, query: KeyBotQuery) -> BotBannerDto:
+    def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
         """The picture above the chat of the key's bot; its url is null where there is none."""
         return banners.for_bot(bots.for_key(self.key, bot_id=query.bot_id))

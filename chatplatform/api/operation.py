@@ -6,6 +6,7 @@ and query, and the guard tests all read the one `Operation`.
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -98,7 +99,8 @@ def operation(
     waits: bool = False,
     deprecated: Deprecated | None = None,
 ) -> Callable[[Method], Method]:
-    """Declare an operation. The method gets `body=` and `query=` where they are declared.
+    """Declare an operation. The method gets the path's parameters, and what it declares of these:
+    `request`, `body` and `query`.
 
     It returns a shape, a ready dict, a Django response, or None (204 where `status` says so).
     `also` names further documented statuses; `streams` says that Accept: text/event-stream gets
@@ -112,6 +114,8 @@ def operation(
             waits, deprecated,
         )  # fmt: skip
 
+        takes_request = "request" in inspect.signature(method).parameters
+
         @functools.wraps(method)
         def serve(self: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
             http = request._request
@@ -121,8 +125,11 @@ def operation(
             if declared.body:
                 path["body"] = parse_body(declared, http)
 
+            if takes_request:
+                path["request"] = request
+
             def act() -> HttpResponseBase:
-                return answer(method(self, request, **path), declared.status)
+                return answer(method(self, **path), declared.status)
 
             if declared.waits and CAN_WAIT in http.META:
                 return WaitingResponse(lambda: _rendered(lambda: _once(self, http, declared, act)))

@@ -14,7 +14,6 @@ from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
-from rest_framework.request import Request
 
 from chatplatform import valkey
 from chatplatform.api.access import PUBLIC
@@ -60,7 +59,7 @@ class Unhealthy(Exception):
 
 class HealthViewSet(OperationViewSet):
     @operation("Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health})
-    def health(self, request: Request) -> HttpResponse:
+    def health(self) -> HttpResponse:
         """Asks the database, the broker, the processes, the job queue and the disk."""
         health = Health(status="ok", parts=_check_all())
         if any(part.status == "failed" for part in health.parts):
@@ -68,7 +67,7 @@ class HealthViewSet(OperationViewSet):
         return json_response(health, 200 if health.status == "ok" else 503)
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive)
-    def live(self, request: Request) -> Alive:
+    def live(self) -> Alive:
         """Answers 200 as long as this process serves requests; asks nothing else."""
         return Alive()
 

@@ -93,7 +93,7 @@ class ChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def assign(
-        self, request: Request, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto
+        self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto
     ) -> conversation_shapes.Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
@@ -112,7 +112,7 @@ class ChatViewSet(TenantViewSet):
         returns=conversation_shapes.Conversation,
         also={409: Error},
     )
-    def unassign(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def unassign(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """Back to the bot, or to the queue where the bot is off."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(assignment.unassign(chat, by=self.user))
@@ -126,9 +126,7 @@ class ChatViewSet(TenantViewSet):
         status=201,
         also={409: Error},
     )
-    def manual(
-        self, request: Request, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto
-    ) -> dict[str, Any]:
+    def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
         """Say something to the customer yourself, or leave an internal note.
 
         A chat that nobody has is yours by it. In another agent's chat an admin may write.
@@ -143,7 +141,7 @@ class ChatViewSet(TenantViewSet):
         query=Page,
         returns=message_shapes.MessagesResponse,
     )
-    def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
+    def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first."""
         chat = conversations.get_for_client(self.client, chat_id)
         return page(inbox.transcript(chat), query, by="seq", shape=message_shapes.Message.from_row)
@@ -155,7 +153,7 @@ class ChatViewSet(TenantViewSet):
         query=Page,
         returns=conversation_shapes.ConversationsResponse,
     )
-    def of_customer(self, request: Request, customer_id: int, query: Page) -> dict[str, Any]:
+    def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
         rows = inbox.chats_of_customer(self.client, customer_id)
         return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
@@ -167,7 +165,7 @@ class ChatViewSet(TenantViewSet):
         query=Page,
         returns=conversation_shapes.ConversationsResponse,
     )
-    def of_bot(self, request: Request, bot_id: int, query: Page) -> dict[str, Any]:
+    def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
         rows = inbox.chats_of_bot(self.client, bot_id)
         return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
@@ -179,7 +177,7 @@ class ChatViewSet(TenantViewSet):
         query=conversation_shapes.ChatsQuery,
         returns=conversation_shapes.ConversationsResponse,
     )
-    def list(self, request: Request, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
+    def list(self, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
         return page(
@@ -193,7 +191,7 @@ class ChatViewSet(TenantViewSet):
         returns=conversation_shapes.Conversation,
         also={409: Error},
     )
-    def end(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """The customer ends the chat; 409 `chat_ended` where it has ended already."""
         chat = conversations.get_for_caller(self.caller, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end_for_customer(chat))
@@ -205,7 +203,7 @@ class ChatViewSet(TenantViewSet):
         returns=conversation_shapes.Conversation,
         also={409: Error},
     )
-    def agent_end(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def agent_end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """An agent ends the chat; 409 where it has ended already, or where another agent has it."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end(chat, by=self.user))
@@ -219,7 +217,7 @@ class ChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def snooze(
-        self, request: Request, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto
+        self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto
     ) -> conversation_shapes.Conversation:
         """Put a chat off: the time, or the customer by writing, opens it again."""
         chat = conversations.get_for_client(self.client, chat_id)
@@ -230,7 +228,7 @@ class ChatViewSet(TenantViewSet):
     @operation(
         "AI / chat", "Mark Chat As Read", access=BEARER, returns=conversation_shapes.Conversation
     )
-    def read(self, request: Request, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def read(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """All that the customer wrote was seen: `unread_count` is 0."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.mark_read(chat))
@@ -244,7 +242,7 @@ class NotificationViewSet(TenantViewSet):
         query=desk_shapes.NotificationsQuery,
         returns=desk_shapes.NotificationsResponse,
     )
-    def list(self, request: Request, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
+    def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
         """The caller's own notifications, newest first."""
         rows = notifications.list_for_user(self.user, unread=query.unread)
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
@@ -255,7 +253,7 @@ class NotificationViewSet(TenantViewSet):
         access=BEARER,
         returns=desk_shapes.AssignNotification,
     )
-    def read(self, request: Request, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
+    def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
         """Note that the caller has read one of his own notifications."""
         return desk_shapes.AssignNotification.from_row(
             notifications.mark_read(self.user, notification_id)
@@ -273,9 +271,7 @@ class InsightViewSet(TenantViewSet):
         status=202,
         also={409: Error},
     )
-    def calculate(
-        self, request: Request, body: insight_shapes.SummaryCalculateRequest
-    ) -> insight_shapes.SummaryJob:
+    def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
         """Summarise every matching chat that has no current summary, by workers.
 
         One run a client at a time: 409 `summary_running` with its `job_id` while one is not over.
@@ -287,7 +283,7 @@ class InsightViewSet(TenantViewSet):
     @operation(
         "AI / chat", "Chat Summary Calculate", access=BEARER, returns=insight_shapes.SummaryJob
     )
-    def calculation(self, request: Request, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
+    def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
         """How far a run is."""
         return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
 
@@ -299,12 +295,12 @@ class InsightViewSet(TenantViewSet):
         also={402: Error, 503: Error},
         waits=True,
     )
-    def summarize(self, request: Request, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
+    def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
         """The summary of a chat; made, stored and charged only where the last is not current."""
         return insight_shapes.ChatSummary.from_row(insights.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER, returns=insight_shapes.Tags)
-    def client_tags(self, request: Request) -> insight_shapes.Tags:
+    def client_tags(self) -> insight_shapes.Tags:
         """Your tags with the number of chats of each; the 1,000 most used."""
         return tags.list_for_client(self.client)
 
@@ -315,9 +311,7 @@ class InsightViewSet(TenantViewSet):
         body=insight_shapes.Tags,
         returns=insight_shapes.Tags,
     )
-    def add_tags(
-        self, request: Request, chat_id: uuid.UUID, body: insight_shapes.Tags
-    ) -> insight_shapes.Tags:
+    def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
         """Give a chat more tags; the answer holds all that it has then."""
         return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
 
@@ -328,9 +322,7 @@ class InsightViewSet(TenantViewSet):
         body=insight_shapes.Tags,
         returns=insight_shapes.Tags,
     )
-    def replace_tags(
-        self, request: Request, chat_id: uuid.UUID, body: insight_shapes.Tags
-    ) -> insight_shapes.Tags:
+    def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
         """Give a chat these tags in place of all others, whoever gave them."""
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
@@ -342,7 +334,7 @@ class InsightViewSet(TenantViewSet):
         also={402: Error, 503: Error},
         waits=True,
     )
-    def auto_tag(self, request: Request, chat_id: uuid.UUID) -> insight_shapes.Tags:
+    def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
         """Have an engine give a chat the tags that it is sure of; the answer holds all tags."""
         return insight_shapes.Tags.from_rows(insights.auto_tag(self._chat(chat_id)))
 
@@ -354,7 +346,7 @@ class InsightViewSet(TenantViewSet):
         also={402: Error, 503: Error},
         waits=True,
     )
-    def propose_tags(self, request: Request, chat_id: uuid.UUID) -> insight_shapes.Tags:
+    def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
         """Tags that would fit and that the chat does not have; nothing is stored."""
         return insight_shapes.Tags.proposed(insights.propose_tags(self._chat(chat_id)))
 
@@ -366,7 +358,7 @@ class InsightViewSet(TenantViewSet):
         also={402: Error, 503: Error},
         waits=True,
     )
-    def judge(self, request: Request, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
+    def judge(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
         return insights.analyse_sentiment(self._chat(chat_id))
 
@@ -379,7 +371,7 @@ class InsightViewSet(TenantViewSet):
         also={409: Error},
     )
     def rate(
-        self, request: Request, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
+        self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
         """A customer's rating of a chat, or of one answer in it; each once."""
         chat = conversations.get_for_caller(self.caller, chat_id)
@@ -392,7 +384,7 @@ class InsightViewSet(TenantViewSet):
         query=insight_shapes.FeedbacksQuery,
         returns=insight_shapes.FeedbacksResponse,
     )
-    def ratings(self, request: Request, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
+    def ratings(self, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
         """Your customers' ratings, newest first."""
         rows = feedback.list_for_client(self.client, query)
         return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
@@ -444,7 +436,7 @@ class FeedViewSet(TenantViewSet):
     @operation(
         "AI / chat", "Set Typing", access=BEARER_OR_API_KEY, body=feed_shapes.Typing, status=204
     )
-    def typing(self, request: Request, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
+    def typing(self, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
         chat = conversations.get_for_caller(self.caller, chat_id)
         feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)

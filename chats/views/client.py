@@ -47,9 +47,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=conversation_shapes.Conversation,
         status=201,
     )
-    def create(
-        self, request: Request, body: conversation_shapes.ChatCreation
-    ) -> conversation_shapes.Conversation:
+    def create(self, body: conversation_shapes.ChatCreation) -> conversation_shapes.Conversation:
         """Open a conversation, with the customer's first message where there is one."""
         return conversation_shapes.Conversation.from_row(
             incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
@@ -85,7 +83,7 @@ class ClientChatViewSet(TenantViewSet):
         query=Page,
         returns=message_shapes.MessagesResponse,
     )
-    def history(self, request: Request, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
+    def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation, oldest first; internal notes are not among them."""
         return messages.history_page(self.key, chat_id, query)
 
@@ -97,7 +95,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=conversation_shapes.Conversation,
     )
     def update_customer(
-        self, request: Request, chat_id: uuid.UUID, body: CustomerInfo
+        self, chat_id: uuid.UUID, body: CustomerInfo
     ) -> conversation_shapes.Conversation:
         """Add what is now known of the customer; fields left out keep their value."""
         chat = conversations.get_for_key(self.key, chat_id)
@@ -141,7 +139,7 @@ class ClientChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def send_as_assistant(
-        self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
+        self, chat_id: uuid.UUID, body: message_shapes.ConvMessage
     ) -> dict[str, Any]:
         """Answer from your own system in the bot's name; 409 while an agent has the chat."""
         body.client_message_id = body.client_message_id or idempotency.stable_id()
@@ -172,7 +170,7 @@ class ClientChatViewSet(TenantViewSet):
         query=conversation_shapes.ChatsQuery,
         returns=conversation_shapes.ConversationsResponse,
     )
-    def list(self, request: Request, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
+    def list(self, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
         return page(
@@ -186,9 +184,7 @@ class ClientChatViewSet(TenantViewSet):
         query=Page,
         returns=conversation_shapes.ConversationHistory,
     )
-    def history_with_customer(
-        self, request: Request, chat_id: uuid.UUID, query: Page
-    ) -> dict[str, Any]:
+    def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """A conversation, who wrote it, and its messages, oldest first."""
         chat = conversations.get_for_key(self.key, chat_id)
         said = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
@@ -202,7 +198,7 @@ class ClientChatViewSet(TenantViewSet):
         query=Page,
         returns=message_shapes.MessagesResponse,
     )
-    def by_code(self, request: Request, chat_code: str, query: Page) -> dict[str, Any]:
+    def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
         chat = conversations.get_by_code(self.key, chat_code)
         return page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
@@ -217,7 +213,7 @@ class AttachmentViewSet(TenantViewSet):
         returns=File,
     )
     def download(
-        self, request: Request, attachment_id: uuid.UUID, query: message_shapes.AttachmentQuery
+        self, attachment_id: uuid.UUID, query: message_shapes.AttachmentQuery
     ) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""
         row, file = attachments.open_by_link(attachment_id, signature=query.signature)
@@ -239,7 +235,7 @@ class MigrationViewSet(TenantViewSet):
         query=exchange_shapes.MigratePage,
         returns=exchange_shapes.MessageEntitiesResponse,
     )
-    def messages(self, request: Request, query: exchange_shapes.MigratePage) -> dict[str, Any]:
+    def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """All messages of the key's chats in a stable order, internal notes too.
 
         Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
@@ -256,7 +252,7 @@ class MigrationViewSet(TenantViewSet):
         query=exchange_shapes.MigratePage,
         returns=exchange_shapes.ConversationEntitiesResponse,
     )
-    def conversations(self, request: Request, query: exchange_shapes.MigratePage) -> dict[str, Any]:
+    def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """All chats of the key in a stable order; their messages have a list of their own.
 
         Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
@@ -276,7 +272,7 @@ class ClientDocumentsViewSet(TenantViewSet):
         query=KeyBotQuery,
         returns=DeletedCount,
     )
-    def destroy(self, request: Request, query: KeyBotQuery) -> DeletedCount:
+    def destroy(self, query: KeyBotQuery) -> DeletedCount:
         """Forget all that the key's bot was trained on: files and web pages, in whatever state.
 
         Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
@@ -297,7 +293,7 @@ class ClientLanguageViewSet(TenantViewSet):
         waits=True,
     )
     def suggest(
-        self, request: Request, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
+        self, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
     ) -> insight_shapes.ReplySuggestions:
         """Replies to the customer's last message, for an agent to choose from.
 
@@ -316,7 +312,7 @@ class ClientLanguageViewSet(TenantViewSet):
         waits=True,
     )
     def translate(
-        self, request: Request, body: insight_shapes.TranslationRequest
+        self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
         """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
         return assist.translate(self.client, body)
@@ -332,7 +328,7 @@ class ClientLanguageViewSet(TenantViewSet):
         waits=True,
     )
     def translate_old(
-        self, request: Request, body: insight_shapes.TranslationRequest
+        self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
         """Use POST /client/translate, which answers the same."""
         return assist.translate(self.client, body)
@@ -346,9 +342,7 @@ class ClientLanguageViewSet(TenantViewSet):
         also={402: Error, 503: Error},
         waits=True,
     )
-    def summarize(
-        self, request: Request, body: insight_shapes.SummarizeRequest
-    ) -> insight_shapes.SummarizeResponse:
+    def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
         """A text, or messages, in few words.
 
         Without a model it is an extract and no composed summary: the text's first sentences, or of

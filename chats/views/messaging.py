@@ -3,8 +3,6 @@
 import uuid
 from typing import Any
 
-from rest_framework.request import Request
-
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
@@ -29,7 +27,7 @@ class MessagingViewSet(TenantViewSet):
         also={409: Error},
     )
     def send(
-        self, request: Request, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
+        self, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
     ) -> dict[str, Any]:
         """Bring a message of any side. With `sent_at` it is history, from which nothing follows."""
         return exchange_shapes.MessageEntity.from_row(
@@ -43,7 +41,7 @@ class MessagingViewSet(TenantViewSet):
         query=Page,
         returns=messaging_shapes.MessagingMessagesResponse,
     )
-    def messages(self, request: Request, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
+    def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation with its internal notes, oldest first."""
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
         return page(rows, query, by="seq", shape=exchange_shapes.MessageEntity.from_row)
@@ -57,7 +55,7 @@ class MessagingViewSet(TenantViewSet):
         status=201,
     )
     def create(
-        self, request: Request, body: messaging_shapes.ConversationRequest
+        self, body: messaging_shapes.ConversationRequest
     ) -> messaging_shapes.ConversationResponse:
         """Open a conversation with the key's bot; agents, channels and webhooks see it as any."""
         return messaging_shapes.ConversationResponse.from_row(messaging_api.open_(self.key, body))
@@ -69,7 +67,7 @@ class MessagingViewSet(TenantViewSet):
         query=Page,
         returns=messaging_shapes.ConversationResponses,
     )
-    def list(self, request: Request, query: Page) -> dict[str, Any]:
+    def list(self, query: Page) -> dict[str, Any]:
         """The key's conversations, newest first, whichever door they came through."""
         return page(
             messaging_api.list_(self.key),
@@ -85,9 +83,7 @@ class MessagingViewSet(TenantViewSet):
         returns=messaging_shapes.ConversationResponse,
         also={409: Error},
     )
-    def end(
-        self, request: Request, conversation_id: uuid.UUID
-    ) -> messaging_shapes.ConversationResponse:
+    def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
         """End a conversation, with `ended_by` api; 409 `chat_ended` where it has ended already."""
         return messaging_shapes.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
@@ -99,7 +95,7 @@ class MessagingViewSet(TenantViewSet):
         access=SECRET_KEY,
         returns=insight_shapes.ChatSummary,
     )
-    def summary(self, request: Request, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
+    def summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
         """The newest summary; 404 before the first is made."""
         return insight_shapes.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
@@ -108,7 +104,7 @@ class MessagingViewSet(TenantViewSet):
     @operation(
         "messaging", "Get Conversation Ai Tags", access=SECRET_KEY, returns=insight_shapes.Tags
     )
-    def ai_tags(self, request: Request, conversation_id: uuid.UUID) -> insight_shapes.Tags:
+    def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
         """The tags that an engine gave; an agent's own are not among them."""
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))
 

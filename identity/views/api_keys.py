@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from rest_framework.request import Request
-
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, TenantViewSet
@@ -13,7 +11,7 @@ from identity.shapes.api_keys import ApiKeyDto, ApiKeyRequest, ApiKeysResponse
 
 class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, query=Page, returns=ApiKeysResponse)
-    def list(self, request: Request, query: Page) -> dict[str, Any]:
+    def list(self, query: Page) -> dict[str, Any]:
         """The client's keys, newest first, including revoked ones; never their secrets."""
         return page(
             api_keys.list_for_client(self.client), query, by="-id", shape=ApiKeyDto.from_row
@@ -27,12 +25,12 @@ class ApiKeyViewSet(TenantViewSet):
         returns=ApiKeyDto,
         status=201,
     )
-    def create(self, request: Request, body: ApiKeyRequest) -> ApiKeyDto:
+    def create(self, body: ApiKeyRequest) -> ApiKeyDto:
         """Create a key. Only this reply holds it in full."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))
         return ApiKeyDto.from_row(row, key)
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
-    def destroy(self, request: Request, api_key_id: int) -> None:
+    def destroy(self, api_key_id: int) -> None:
         """End a key, within a second everywhere. Revoking it again does nothing."""
         api_keys.revoke(self.client, api_key_id=api_key_id, by=self.user)

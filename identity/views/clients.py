@@ -1,7 +1,5 @@
 """Operations of the tag `identity`: the caller's client, its plan and its credits."""
 
-from rest_framework.request import Request
-
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
@@ -23,7 +21,7 @@ class ClientViewSet(TenantViewSet):
         status=201,
         also={409: None, 429: None},
     )
-    def register_trial(self, request: Request, body: RegisterTrialDto) -> ClientDto:
+    def register_trial(self, body: RegisterTrialDto) -> ClientDto:
         """Register a company with its owner and a trial plan. 409 `email_taken`.
 
         After 20 registrations from one address within an hour: 429 with Retry-After.
@@ -31,7 +29,7 @@ class ClientViewSet(TenantViewSet):
         return ClientDto.from_row(clients.register_trial(body, address=current_address()))
 
     @operation("identity", "Get Client Info", access=BEARER, returns=ClientDto)
-    def retrieve(self, request: Request) -> ClientDto:
+    def retrieve(self) -> ClientDto:
         """The caller's client, with its plan."""
         return ClientDto.from_row(self.client)
 
@@ -42,7 +40,7 @@ class ClientViewSet(TenantViewSet):
         body=SocialnetAccessToken,
         status=204,
     )
-    def store_socialnet_token(self, request: Request, body: SocialnetAccessToken) -> None:
+    def store_socialnet_token(self, body: SocialnetAccessToken) -> None:
         """Store the client's access token at socialnet, encrypted. No operation returns it.
 
         Replaces the token that was stored before.
@@ -52,7 +50,7 @@ class ClientViewSet(TenantViewSet):
 
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER, returns=SubscriptionDto)
-    def retrieve(self, request: Request) -> SubscriptionDto:
+    def retrieve(self) -> SubscriptionDto:
         """The plan, the credits that are left, and the credits used in this period."""
         return SubscriptionDto.from_row(self.client.subscription)
 
@@ -64,7 +62,7 @@ class SubscriptionViewSet(TenantViewSet):
         returns=SubscriptionDto,
         also={409: Error},
     )
-    def top_up(self, request: Request, body: TopUpAmount) -> SubscriptionDto:
+    def top_up(self, body: TopUpAmount) -> SubscriptionDto:
         """Record credits that were bought elsewhere; the platform itself takes no payments.
 
         Repeating a `reference` adds nothing and returns the same answer; with another amount it

@@ -1,7 +1,5 @@
 """Operations of the tag `config`: a client's chat settings and mail notifications."""
 
-from rest_framework.request import Request
-
 from chatplatform.api.errors import NotFound
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
@@ -12,7 +10,7 @@ from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
 
 class ConfigViewSet(TenantViewSet):
     @operation("config", "Getclientchatconfigrouter", access=BEARER, returns=ClientConfigDto)
-    def retrieve(self, request: Request, client_id: int) -> ClientConfigDto:
+    def retrieve(self, client_id: int) -> ClientConfigDto:
         """The settings of your chats."""
         return ClientConfigDto.from_row(configs.get(self.client, client_id))
 
@@ -24,7 +22,7 @@ class ConfigViewSet(TenantViewSet):
         returns=ClientConfigDto,
         also={409: Error},
     )
-    def update(self, request: Request, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
+    def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
         """Change the fields that the body names; the others keep their value.
 
         Send the `version` that you read to detect a change in between: then nothing changes, and
@@ -42,9 +40,7 @@ class EmailNotificationViewSet(TenantViewSet):
         body=EmailNotificationRequest,
         returns=EmailNotificationRequest,
     )
-    def update(
-        self, request: Request, client_id: int, body: EmailNotificationRequest
-    ) -> EmailNotificationRequest:
+    def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
         """Choose who gets which notifications by mail. Fields left out keep their value."""
         if client_id != self.client.pk:
             raise NotFound

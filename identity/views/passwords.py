@@ -1,7 +1,5 @@
 """Operations of the tag `identity`: a forgotten password is reset by mail."""
 
-from rest_framework.request import Request
-
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.operation import operation
 from chatplatform.api.request_context import current_address
@@ -23,7 +21,7 @@ class PasswordResetViewSet(TenantViewSet):
         status=202,
         also={429: None},
     )
-    def request_reset(self, request: Request, body: ForgotPasswordRequest) -> None:
+    def request_reset(self, body: ForgotPasswordRequest) -> None:
         """Mail a link to choose a new password, if an account has this address.
 
         The answer is the same whether or not there is such an account. The link works once, for
@@ -40,7 +38,7 @@ class PasswordResetViewSet(TenantViewSet):
         status=204,
         also={400: None, 429: None},
     )
-    def verify(self, request: Request, body: VerifyResetTokenRequest) -> None:
+    def verify(self, body: VerifyResetTokenRequest) -> None:
         """Check whether a link still works; 400 `reset_token_invalid` if it does not.
 
         After 6 wrong tokens from one address within 15 minutes: 429, even for a right one, which
@@ -56,7 +54,7 @@ class PasswordResetViewSet(TenantViewSet):
         status=204,
         also={400: None, 429: None},
     )
-    def reset(self, request: Request, body: ResetPasswordRequest) -> None:
+    def reset(self, body: ResetPasswordRequest) -> None:
         """Set the password of the person to whom the link was sent; all their tokens end.
 
         400 `reset_token_invalid` if the link is wrong, used or expired; such a try counts as in

@@ -27,7 +27,7 @@ class TokenViewSet(TenantViewSet):
         returns=TokenResponse,
         also={400: OAuthError, 401: OAuthError, 429: Error},
     )
-    def create(self, request: Request, body: LoginBody) -> HttpResponse:
+    def create(self, body: LoginBody) -> HttpResponse:
         """Sign in with e-mail address and password, or exchange a refresh token.
 
         401 `invalid_grant` if the password or the refresh token is wrong, expired or used. After

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from rest_framework.request import Request
-
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, BEARER, TenantViewSet
@@ -13,7 +11,7 @@ from identity.shapes.users import UserDisableFlag, UserDto, UserPassword, UserRo
 
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER, returns=UserDto)
-    def me(self, request: Request) -> UserDto:
+    def me(self) -> UserDto:
         """The caller."""
         return UserDto.from_row(self.user)
 
@@ -26,7 +24,7 @@ class UserViewSet(TenantViewSet):
         status=201,
         also={409: None, 429: None},
     )
-    def create(self, request: Request, body: UserDto) -> UserDto:
+    def create(self, body: UserDto) -> UserDto:
         """Add a person, who gets a mail: a welcome, or without a password a link to choose one.
 
         409 `email_taken`. Only an owner adds owners: 403. After 100 within an hour: 429.
@@ -42,7 +40,7 @@ class UserViewSet(TenantViewSet):
         query=Page,
         returns=UsersResponse,
     )
-    def list(self, request: Request, query: Page) -> dict[str, Any]:
+    def list(self, query: Page) -> dict[str, Any]:
         """The client's people in the order in which they were added."""
         return page(users.list_for_client(self.client), query, shape=UserDto.from_row)
 
@@ -54,7 +52,7 @@ class UserViewSet(TenantViewSet):
         returns=UserDto,
         also={409: None},
     )
-    def disable(self, request: Request, user_id: int, body: UserDisableFlag) -> UserDto:
+    def disable(self, user_id: int, body: UserDisableFlag) -> UserDto:
         """Disable a person, which ends all their tokens at once, or enable them again.
 
         Only an owner may do this to an owner: 403. The last owner cannot be disabled: 409
@@ -71,7 +69,7 @@ class UserViewSet(TenantViewSet):
         body=UserPassword,
         status=204,
     )
-    def reset_password(self, request: Request, user_id: int, body: UserPassword) -> None:
+    def reset_password(self, user_id: int, body: UserPassword) -> None:
         """Set a person's password. Ends all their tokens at once and notifies them by mail.
 
         Only an owner may do this to an owner: 403.
@@ -86,7 +84,7 @@ class UserViewSet(TenantViewSet):
         returns=UserDto,
         also={409: None},
     )
-    def set_role(self, request: Request, user_id: int, body: UserRole) -> UserDto:
+    def set_role(self, user_id: int, body: UserRole) -> UserDto:
         """Give a person another role. Their access tokens end at once; a refresh token still
         works and returns an access token with the new role.
 

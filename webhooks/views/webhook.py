@@ -4,8 +4,6 @@ import asyncio
 import uuid
 from typing import Any
 
-from rest_framework.request import Request
-
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
@@ -31,9 +29,7 @@ class ConfigViewSet(TenantViewSet):
         returns=webhook_shapes.WebhookConfig,
         also={404: None},
     )
-    def retrieve(
-        self, request: Request, query: webhook_shapes.WhichWebhook
-    ) -> webhook_shapes.WebhookConfig:
+    def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """The endpoint `config_id`, or the oldest one, without its secret. 404 if there is none.
 
         `GET /webhook/configs` lists all endpoints.
@@ -49,9 +45,7 @@ class ConfigViewSet(TenantViewSet):
         status=201,
         also={409: None},
     )
-    def create(
-        self, request: Request, body: webhook_shapes.WebhookConfigRequest
-    ) -> webhook_shapes.WebhookConfig:
+    def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this reply holds its signing secret.
 
         409 `too_many_endpoints` if there are ten already.
@@ -67,9 +61,7 @@ class ConfigViewSet(TenantViewSet):
         returns=webhook_shapes.WebhookConfig,
         also={404: None},
     )
-    def rotate_secret(
-        self, request: Request, query: webhook_shapes.WhichWebhook
-    ) -> webhook_shapes.WebhookConfig:
+    def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """Create a new signing secret, shown once. The old one also signs for 24 hours."""
         config = configs.get(self.client, query.config_id)
         rotated = configs.rotate_secret(config, by=self.user)
@@ -82,7 +74,7 @@ class ConfigViewSet(TenantViewSet):
         query=Page,
         returns=webhook_shapes.WebhookConfigsResponse,
     )
-    def list(self, request: Request, query: Page) -> dict[str, Any]:
+    def list(self, query: Page) -> dict[str, Any]:
         """All endpoints, the oldest first."""
         return page(
             configs.list_for_client(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
@@ -96,7 +88,7 @@ class ConfigViewSet(TenantViewSet):
         returns=webhook_shapes.WebhookConfig,
     )
     def update(
-        self, request: Request, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
+        self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
     ) -> webhook_shapes.WebhookConfig:
         """Replace an endpoint's settings; its secret stays.
 
@@ -106,7 +98,7 @@ class ConfigViewSet(TenantViewSet):
         return webhook_shapes.WebhookConfig.from_row(configs.update(config, body, by=self.user))
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
-    def destroy(self, request: Request, config_id: uuid.UUID) -> None:
+    def destroy(self, config_id: uuid.UUID) -> None:
         """Delete an endpoint. Its deliveries stay in the event log for 30 days."""
         configs.delete(configs.get(self.client, config_id), by=self.user)
 
@@ -120,7 +112,7 @@ class EventViewSet(TenantViewSet):
         returns=webhook_shapes.WebhookDelivery,
         also={404: None, 429: Error},
     )
-    def test(self, request: Request, query: webhook_shapes.WhichWebhook) -> StreamingReply:
+    def test(self, query: webhook_shapes.WhichWebhook) -> StreamingReply:
         """Deliver a signed `webhook.test` event now, even to an endpoint that is off.
 
         Returns the receiver's status, the time it took and the beginning of its body. There is
@@ -137,7 +129,7 @@ class EventViewSet(TenantViewSet):
         query=webhook_shapes.EventsQuery,
         returns=webhook_shapes.EventsResponse,
     )
-    def list(self, request: Request, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
+    def list(self, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
         """The event log, each event with its deliveries.
 
         With `order=asc` it is a feed without gaps: store `next_cursor` and continue with it.
@@ -145,7 +137,7 @@ class EventViewSet(TenantViewSet):
         return events.page(self.client, query)
 
     @operation("Webhook", "Get Webhook Event", access=ADMIN, returns=webhook_shapes.Event)
-    def retrieve(self, request: Request, event_id: str) -> dict[str, Any]:
+    def retrieve(self, event_id: str) -> dict[str, Any]:
         """One event with its data, even if the webhook omitted the data for its size."""
         return webhook_shapes.Event.from_row(events.get(self.client, event_id))
 
@@ -157,9 +149,7 @@ class EventViewSet(TenantViewSet):
         returns=webhook_shapes.Event,
         also={409: None},
     )
-    def replay(
-        self, request: Request, event_id: str, query: webhook_shapes.ReplayTarget
-    ) -> dict[str, Any]:
+    def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
         """Send an event again, with the same id and body; its attempts start over.
 
         409 `endpoint_disabled` if no active endpoint takes it.
@@ -177,9 +167,7 @@ class EventViewSet(TenantViewSet):
         status=202,
         also={404: None, 409: None},
     )
-    def replay_range(
-        self, request: Request, body: webhook_shapes.ReplayRequest
-    ) -> webhook_shapes.Replay:
+    def replay_range(self, body: webhook_shapes.ReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again; a worker queues them, oldest first."""
         config = configs.get(self.client, body.config_id)
         return deliveries.enqueue_replay(self.client, config, body)
