@@ -56,6 +56,9 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='bots', to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', 'id'], name='bot_list'), django.contrib.postgres.indexes.GinIndex(models.Func(models.F('allowed_domain'), output_field=django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None), template="string_to_array(%(expressions)s, ',')"), name='bot_allowed_hosts')],
+            },
         ),
         migrations.CreateModel(
             name='Document',
@@ -82,6 +85,9 @@ class Migration(migrations.Migration):
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(fields=['bot', 'id'], name='document_list')],
+            },
         ),
         migrations.CreateModel(
             name='Chunk',
@@ -101,6 +107,10 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='bots.document')),
             ],
+            options={
+                'indexes': [models.Index(fields=['bot', 'id'], name='chunk_of_bot')],
+                'constraints': [models.UniqueConstraint(fields=('document', 'position'), name='chunk_position')],
+            },
         ),
         migrations.CreateModel(
             name='Function',
@@ -120,6 +130,9 @@ class Migration(migrations.Migration):
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='functions', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('bot', 'name'), name='function_name')],
+            },
         ),
         migrations.CreateModel(
             name='FunctionCall',
@@ -142,6 +155,10 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(fields=['bot', '-id'], name='function_call_log'), models.Index(fields=['conversation_id', 'status'], name='function_call_waiting'), models.Index(condition=models.Q(('status', 'waiting')), fields=['created_at'], name='function_call_expiry')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('fingerprint', ''), _negated=True), fields=('message_id', 'fingerprint'), name='function_call_once')],
+            },
         ),
         migrations.CreateModel(
             name='FunctionCalling',
@@ -170,6 +187,9 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('bot', 'version'), name='prompt_version'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('bot',), name='prompt_one_current')],
+            },
         ),
         migrations.CreateModel(
             name='SampleQuestion',
@@ -182,6 +202,9 @@ class Migration(migrations.Migration):
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sample_questions', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(fields=['bot', 'position', 'id'], name='sample_questions')],
+            },
         ),
         migrations.CreateModel(
             name='WebUrl',
@@ -201,6 +224,10 @@ class Migration(migrations.Migration):
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='web_urls', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(fields=['bot', 'id'], name='web_url_list'), models.Index(fields=['next_fetch_at'], name='web_url_due')],
+                'constraints': [models.UniqueConstraint(fields=('bot', 'url'), name='web_url_once')],
+            },
         ),
         migrations.CreateModel(
             name='WebPage',
@@ -218,79 +245,14 @@ class Migration(migrations.Migration):
                 ('document', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='bots.document')),
                 ('web_url', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='bots.weburl')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('web_url', 'url'), name='web_page_once')],
+            },
         ),
         migrations.AddField(
             model_name='document',
             name='web_url',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='bots.weburl'),
-        ),
-        migrations.AddIndex(
-            model_name='bot',
-            index=models.Index(fields=['client', 'id'], name='bot_list'),
-        ),
-        migrations.AddIndex(
-            model_name='bot',
-            index=django.contrib.postgres.indexes.GinIndex(models.Func(models.F('allowed_domain'), output_field=django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None), template="string_to_array(%(expressions)s, ',')"), name='bot_allowed_hosts'),
-        ),
-        migrations.AddIndex(
-            model_name='chunk',
-            index=models.Index(fields=['bot', 'id'], name='chunk_of_bot'),
-        ),
-        migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.UniqueConstraint(fields=('document', 'position'), name='chunk_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='function',
-            constraint=models.UniqueConstraint(fields=('bot', 'name'), name='function_name'),
-        ),
-        migrations.AddIndex(
-            model_name='functioncall',
-            index=models.Index(fields=['bot', '-id'], name='function_call_log'),
-        ),
-        migrations.AddIndex(
-            model_name='functioncall',
-            index=models.Index(fields=['conversation_id', 'status'], name='function_call_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='functioncall',
-            index=models.Index(condition=models.Q(('status', 'waiting')), fields=['created_at'], name='function_call_expiry'),
-        ),
-        migrations.AddConstraint(
-            model_name='functioncall',
-            constraint=models.UniqueConstraint(condition=models.Q(('fingerprint', ''), _negated=True), fields=('message_id', 'fingerprint'), name='function_call_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='prompt',
-            constraint=models.UniqueConstraint(fields=('bot', 'version'), name='prompt_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='prompt',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('bot',), name='prompt_one_current'),
-        ),
-        migrations.AddIndex(
-            model_name='samplequestion',
-            index=models.Index(fields=['bot', 'position', 'id'], name='sample_questions'),
-        ),
-        migrations.AddIndex(
-            model_name='weburl',
-            index=models.Index(fields=['bot', 'id'], name='web_url_list'),
-        ),
-        migrations.AddIndex(
-            model_name='weburl',
-            index=models.Index(fields=['next_fetch_at'], name='web_url_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='weburl',
-            constraint=models.UniqueConstraint(fields=('bot', 'url'), name='web_url_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='webpage',
-            constraint=models.UniqueConstraint(fields=('web_url', 'url'), name='web_page_once'),
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(fields=['bot', 'id'], name='document_list'),
         ),
         migrations.AddConstraint(
             model_name='document',

@@ -37,6 +37,10 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(models.F('client'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('name'), 'text_pattern_ops'), name='customer_name')],
+                'constraints': [models.UniqueConstraint(fields=('client', 'external_id'), name='customer_external_id'), models.UniqueConstraint(fields=('client', 'imported_as'), name='customer_imported_as')],
+            },
         ),
         migrations.CreateModel(
             name='Conversation',
@@ -83,6 +87,10 @@ class Migration(migrations.Migration):
                 ('previous_chat', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='chats.conversation')),
                 ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='chats.customer')),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', 'id'], name='conversation_export'), models.Index(fields=['bot', '-id'], name='conversation_of_bot'), models.Index(fields=['customer', '-id'], name='conversation_of_customer'), models.Index(condition=models.Q(('status', 'open'), ('waiting_since__isnull', False)), fields=['waiting_since'], name='conversation_waiting'), models.Index(condition=models.Q(('status', 'snoozed')), fields=['snoozed_until'], name='conversation_to_wake'), models.Index(condition=models.Q(('return_at__isnull', False)), fields=['return_at'], name='conversation_to_return'), models.Index(models.F('client'), django.db.models.functions.comparison.Coalesce('ended_at', 'imported_at'), models.F('id'), condition=models.Q(('status', 'ended')), name='conversation_to_delete'), models.Index(condition=models.Q(('status', 'open')), fields=['client', 'assign_type', 'assignee'], name='conversation_owner')],
+                'constraints': [models.UniqueConstraint(fields=('client', 'external_id'), name='conversation_external'), models.CheckConstraint(condition=models.Q(('assign_type', 'agent'), ('assignee__isnull', True), _connector='OR'), name='assignee_only_for_agent')],
+            },
         ),
         migrations.CreateModel(
             name='Message',
@@ -115,6 +123,10 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='chats.conversation')),
                 ('in_reply_to', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='chats.message')),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', 'id'], name='message_export'), django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector('text', config='simple'), name='message_text')],
+                'constraints': [models.UniqueConstraint(fields=('conversation', 'seq'), name='message_seq'), models.UniqueConstraint(fields=('conversation', 'client_message_id'), name='message_client_id'), models.UniqueConstraint(fields=('conversation', 'external_id'), name='message_external'), models.UniqueConstraint(condition=models.Q(('sender_type__in', ['bot', 'system'])), fields=('in_reply_to',), name='message_one_reply')],
+            },
         ),
         migrations.CreateModel(
             name='Feedback',
@@ -128,6 +140,10 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='feedbacks', to='chats.conversation')),
                 ('message', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='chats.message')),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', '-id'], name='feedback_list')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('message__isnull', True)), fields=('conversation',), name='feedback_once_a_chat'), models.UniqueConstraint(fields=('message',), name='feedback_once_a_message'), models.CheckConstraint(condition=models.Q(('rating__gte', 1), ('rating__lte', 5)), name='feedback_rating')],
+            },
         ),
         migrations.AddField(
             model_name='conversation',
@@ -160,6 +176,9 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='chats.conversation')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notifications', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(fields=['user', '-id'], name='notification_list')],
+            },
         ),
         migrations.CreateModel(
             name='Summary',
@@ -176,6 +195,9 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='chats.conversation')),
             ],
+            options={
+                'indexes': [models.Index(fields=['conversation', '-id'], name='summary_latest')],
+            },
         ),
         migrations.CreateModel(
             name='SummaryJob',
@@ -207,58 +229,10 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='taggings', to='chats.conversation')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='customer',
-            index=models.Index(models.F('client'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('name'), 'text_pattern_ops'), name='customer_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='customer',
-            constraint=models.UniqueConstraint(fields=('client', 'external_id'), name='customer_external_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='customer',
-            constraint=models.UniqueConstraint(fields=('client', 'imported_as'), name='customer_imported_as'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(fields=['client', 'id'], name='message_export'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector('text', config='simple'), name='message_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='message',
-            constraint=models.UniqueConstraint(fields=('conversation', 'seq'), name='message_seq'),
-        ),
-        migrations.AddConstraint(
-            model_name='message',
-            constraint=models.UniqueConstraint(fields=('conversation', 'client_message_id'), name='message_client_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='message',
-            constraint=models.UniqueConstraint(fields=('conversation', 'external_id'), name='message_external'),
-        ),
-        migrations.AddConstraint(
-            model_name='message',
-            constraint=models.UniqueConstraint(condition=models.Q(('sender_type__in', ['bot', 'system'])), fields=('in_reply_to',), name='message_one_reply'),
-        ),
-        migrations.AddIndex(
-            model_name='feedback',
-            index=models.Index(fields=['client', '-id'], name='feedback_list'),
-        ),
-        migrations.AddConstraint(
-            model_name='feedback',
-            constraint=models.UniqueConstraint(condition=models.Q(('message__isnull', True)), fields=('conversation',), name='feedback_once_a_chat'),
-        ),
-        migrations.AddConstraint(
-            model_name='feedback',
-            constraint=models.UniqueConstraint(fields=('message',), name='feedback_once_a_message'),
-        ),
-        migrations.AddConstraint(
-            model_name='feedback',
-            constraint=models.CheckConstraint(condition=models.Q(('rating__gte', 1), ('rating__lte', 5)), name='feedback_rating'),
+            options={
+                'indexes': [models.Index(fields=['client', 'name'], name='tag_list')],
+                'constraints': [models.UniqueConstraint(fields=('conversation', 'name'), name='tagging_once')],
+            },
         ),
         migrations.AddIndex(
             model_name='conversation',
@@ -266,62 +240,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='conversation',
-            index=models.Index(fields=['client', 'id'], name='conversation_export'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(fields=['bot', '-id'], name='conversation_of_bot'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(fields=['customer', '-id'], name='conversation_of_customer'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
             index=models.Index(condition=models.Q(('status', 'open')), fields=['last_message_at'], name='conversation_idle'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(condition=models.Q(('status', 'open'), ('waiting_since__isnull', False)), fields=['waiting_since'], name='conversation_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(condition=models.Q(('status', 'snoozed')), fields=['snoozed_until'], name='conversation_to_wake'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(condition=models.Q(('return_at__isnull', False)), fields=['return_at'], name='conversation_to_return'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(models.F('client'), django.db.models.functions.comparison.Coalesce('ended_at', 'imported_at'), models.F('id'), condition=models.Q(('status', 'ended')), name='conversation_to_delete'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(condition=models.Q(('status', 'open')), fields=['client', 'assign_type', 'assignee'], name='conversation_owner'),
-        ),
-        migrations.AddConstraint(
-            model_name='conversation',
-            constraint=models.UniqueConstraint(fields=('client', 'external_id'), name='conversation_external'),
-        ),
-        migrations.AddConstraint(
-            model_name='conversation',
-            constraint=models.CheckConstraint(condition=models.Q(('assign_type', 'agent'), ('assignee__isnull', True), _connector='OR'), name='assignee_only_for_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(fields=['user', '-id'], name='notification_list'),
-        ),
-        migrations.AddIndex(
-            model_name='summary',
-            index=models.Index(fields=['conversation', '-id'], name='summary_latest'),
-        ),
-        migrations.AddIndex(
-            model_name='tagging',
-            index=models.Index(fields=['client', 'name'], name='tag_list'),
-        ),
-        migrations.AddConstraint(
-            model_name='tagging',
-            constraint=models.UniqueConstraint(fields=('conversation', 'name'), name='tagging_once'),
         ),
     ]

@@ -72,6 +72,9 @@ class Migration(migrations.Migration):
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
                 ('client', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='users', to='identity.client')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('client__isnull', False), ('is_superuser', True), _connector='OR'), name='user_has_client')],
+            },
         ),
         migrations.CreateModel(
             name='ApiKey',
@@ -89,6 +92,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to='identity.client')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('scope', 'secret'), ('bot_id__isnull', False), _connector='OR'), name='public_key_has_bot')],
+            },
         ),
         migrations.CreateModel(
             name='Attempt',
@@ -144,6 +150,10 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='credit_entries', to='identity.client')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', 'id'], name='credit_ledger'), models.Index(fields=['client', 'reference'], name='credit_reference'), models.Index(condition=models.Q(('is_open', True)), fields=['created_at'], name='credit_open')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('kind__in', ['grant', 'top_up', 'settle'])), fields=('client', 'reference', 'kind'), name='credit_entry_once'), models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('client', 'reference'), name='credit_held_once')],
+            },
         ),
         migrations.CreateModel(
             name='EmailNotification',
@@ -184,6 +194,9 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refresh_tokens', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(fields=['family'], name='refresh_family')],
+            },
         ),
         migrations.CreateModel(
             name='Subscription',
@@ -199,6 +212,9 @@ class Migration(migrations.Migration):
                 ('is_active', models.BooleanField(default=True)),
                 ('client', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='subscription', to='identity.client')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('period_end__gt', models.F('period_start'))), name='subscription_period_has_length', violation_error_message='A period must end after it starts.')],
+            },
         ),
         migrations.CreateModel(
             name='ChannelToken',
@@ -233,42 +249,6 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['client', '-id'], name='audit_log')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='apikey',
-            constraint=models.CheckConstraint(condition=models.Q(('scope', 'secret'), ('bot_id__isnull', False), _connector='OR'), name='public_key_has_bot'),
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('client__isnull', False), ('is_superuser', True), _connector='OR'), name='user_has_client'),
-        ),
-        migrations.AddIndex(
-            model_name='creditentry',
-            index=models.Index(fields=['client', 'id'], name='credit_ledger'),
-        ),
-        migrations.AddIndex(
-            model_name='creditentry',
-            index=models.Index(fields=['client', 'reference'], name='credit_reference'),
-        ),
-        migrations.AddIndex(
-            model_name='creditentry',
-            index=models.Index(condition=models.Q(('is_open', True)), fields=['created_at'], name='credit_open'),
-        ),
-        migrations.AddConstraint(
-            model_name='creditentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind__in', ['grant', 'top_up', 'settle'])), fields=('client', 'reference', 'kind'), name='credit_entry_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='creditentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('client', 'reference'), name='credit_held_once'),
-        ),
-        migrations.AddIndex(
-            model_name='refreshtoken',
-            index=models.Index(fields=['family'], name='refresh_family'),
-        ),
-        migrations.AddConstraint(
-            model_name='subscription',
-            constraint=models.CheckConstraint(condition=models.Q(('period_end__gt', models.F('period_start'))), name='subscription_period_has_length', violation_error_message='A period must end after it starts.'),
         ),
         migrations.RunSQL(APPEND_ONLY, NOT_APPEND_ONLY),
     ]

@@ -36,6 +36,10 @@ class Migration(migrations.Migration):
                 ('position', models.BigIntegerField(db_default=models.Func(models.Value('webhooks_event_position'), function='nextval'))),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', 'rank', 'position'], name='event_feed'), django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='event_created')],
+                'constraints': [models.UniqueConstraint(fields=('conversation_id', 'sequence'), name='event_sequence_in_conversation')],
+            },
         ),
         migrations.CreateModel(
             name='FeedEpoch',
@@ -72,6 +76,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('is_active', True)), fields=['client'], name='endpoint_listening')],
+            },
         ),
         migrations.CreateModel(
             name='Delivery',
@@ -88,6 +95,10 @@ class Migration(migrations.Migration):
                 ('event', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='webhooks.event')),
                 ('config', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='webhooks.webhookconfig')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_test', False)), fields=['config', 'due_at', 'id'], name='delivery_due'), models.Index(condition=models.Q(('due_at__isnull', False), ('is_test', True)), fields=['due_at'], name='delivery_test_due'), models.Index(condition=models.Q(('is_test', True)), fields=['config', 'created_at'], name='delivery_test'), models.Index(condition=models.Q(('lease_token__isnull', False)), fields=['config'], name='delivery_in_flight'), django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='delivery_created')],
+                'constraints': [models.UniqueConstraint(fields=('event', 'config'), name='delivery_once')],
+            },
         ),
         migrations.CreateModel(
             name='DeliveryAttempt',
@@ -105,45 +116,5 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('delivery', 'number'), name='attempt_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['client', 'rank', 'position'], name='event_feed'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='event_created'),
-        ),
-        migrations.AddConstraint(
-            model_name='event',
-            constraint=models.UniqueConstraint(fields=('conversation_id', 'sequence'), name='event_sequence_in_conversation'),
-        ),
-        migrations.AddIndex(
-            model_name='webhookconfig',
-            index=models.Index(condition=models.Q(('is_active', True)), fields=['client'], name='endpoint_listening'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('is_test', False)), fields=['config', 'due_at', 'id'], name='delivery_due'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('is_test', True)), fields=['due_at'], name='delivery_test_due'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('is_test', True)), fields=['config', 'created_at'], name='delivery_test'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('lease_token__isnull', False)), fields=['config'], name='delivery_in_flight'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='delivery_created'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('event', 'config'), name='delivery_once'),
         ),
     ]
