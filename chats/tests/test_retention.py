@@ -1,4 +1,4 @@
-"""Ended chats are deleted once they were kept as long as their client wants."""
+"""Ended chats are deleted after the number of days that their client has set."""
 
 import threading
 from datetime import timedelta
@@ -30,8 +30,8 @@ from identity.models import AuditEvent, ClientConfig, CreditEntry
 from webhooks.models import Delivery, DeliveryAttempt, Event, Payload, WebhookConfig
 
 pytestmark = pytest.mark.django_db(transaction=True)
-# What hangs on a chat, and whatever repeats its words.
-OF_A_CHAT = (
+# Rows that belong to a chat or repeat its content.
+MODELS_OF_A_CHAT = (
     Message, Attachment, Feedback, Notification, Summary, Tagging, FunctionCall,
     Event, Payload, Delivery, DeliveryAttempt,
 )  # fmt: skip
@@ -39,16 +39,16 @@ OF_A_CHAT = (
 
 @pytest.fixture(autouse=True)
 def store(settings, tmp_path):
-    """An empty media store; `store()` lists what lies in it."""
+    """An empty media store; `store()` lists its files."""
     settings.MEDIA_ROOT = str(tmp_path)
-    return lambda: [one for one in tmp_path.rglob("*") if one.is_file()]
+    return lambda: [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def ago(**units):
     return timezone.now() - timedelta(**units)
 
 
-def keep(client, days):
+def set_retention(client, days):
     ClientConfig.objects.filter(client=client).update(retention_days=days)
 
 
@@ -56,12 +56,12 @@ def ended(bot, days_ago=31, **fields):
     return make_chat(bot, status="ended", ended_at=ago(days=days_ago), **fields)
 
 
-def tidy():
+def run_clean_up():
     tasks.clean_up()
     run_jobs()
 
 
-def left():
+def remaining():
     return set(Conversation.objects.values_list("pk", flat=True))
 
 
@@ -70,8 +70,8 @@ def audited():
     return [(row.client_id, row.changes["count"]) for row in rows]
 
 
-def lived(server, ann, client, bot):
-    """A chat with all that can hang on one, ended a month ago."""
+def make_full_chat(server, ann, client, bot):
+    """A chat with a row of every kind, ended a month ago."""
     opened = {"customer": {"external_id": "c-7"}, "message": "Where is my order?", "tags": ["late"]}
     chat = Conversation.objects.get(pk=server.post("/ai/client/chat", opened).json()["id"])
     file = SimpleUploadedFile("a.png", b"\x89PNG\r\n\x1a\n" + bytes(32))
@@ -96,91 +96,93 @@ def lived(server, ann, client, bot):
 
 def test_nothing_is_left_of_a_chat(server, ann, client_a, bot, store):
     WebhookConfig.objects.create(client=client_a, url="https://a.example/", secret="s")
-    chat = lived(server, ann, client_a, bot)
-    assert all(kind.objects.exists() for kind in OF_A_CHAT)
+    chat = make_full_chat(server, ann, client_a, bot)
+    assert all(kind.objects.exists() for kind in MODELS_OF_A_CHAT)
     assert len(store()) == 1
     run_jobs()
     entries = CreditEntry.objects.count()
-    keep(client_a, 30)
-    tidy()
-    remains = {kind.__name__: kind.objects.count() for kind in OF_A_CHAT if kind.objects.exists()}
+    set_retention(client_a, 30)
+    run_clean_up()
+    remains = {
+        kind.__name__: kind.objects.count() for kind in MODELS_OF_A_CHAT if kind.objects.exists()
+    }
     assert (remains, store()) == ({}, [])
     assert server.get(f"/ai/client/chat/history/{chat.pk}").status_code == 404
     assert audited() == [(client_a.pk, 1)]
     assert AuditEvent.objects.get(action="conversations.deleted").user is None
-    # The customer stays, and so does what was paid.
+    # The customer and the ledger stay.
     assert Customer.objects.get().external_id == "c-7"
     assert CreditEntry.objects.count() == entries
 
 
-def test_only_ended_chats_whose_time_is_over(server, ann, client_a, client_b, bot):
-    others, forever = make_bot(client_b), lived(server, ann, client_a, bot)
+def test_only_expired_chats_are_deleted(server, ann, client_a, client_b, bot):
+    others, forever = make_bot(client_b), make_full_chat(server, ann, client_a, bot)
     run_jobs()
-    keep(client_a, 30)
+    set_retention(client_a, 30)
     gone = ended(bot, 31)
     kept = [
         ended(bot, 29),
         ended(bot, 1),
         make_chat(bot, created_at=ago(days=90), last_message_at=ago(days=90)),
         make_chat(bot, status="snoozed", created_at=ago(days=90), snoozed_until=ago(days=-1)),
-        # What an end left in the row does not count once the chat is open again.
+        # The end of a chat that is open again does not count.
         make_chat(bot, status="open", ended_at=ago(days=90)),
         ended(others, 400),
     ]
     Conversation.objects.filter(pk=forever.pk).update(ended_at=ago(days=2))
-    before = {kind: kind.objects.count() for kind in OF_A_CHAT}
-    tidy()
-    assert left() == {forever.pk, *(chat.pk for chat in kept)}
-    assert gone.pk not in left()
-    assert {kind: kind.objects.count() for kind in OF_A_CHAT} == before
+    before = {kind: kind.objects.count() for kind in MODELS_OF_A_CHAT}
+    run_clean_up()
+    assert remaining() == {forever.pk, *(chat.pk for chat in kept)}
+    assert gone.pk not in remaining()
+    assert {kind: kind.objects.count() for kind in MODELS_OF_A_CHAT} == before
     assert audited() == [(client_a.pk, 1)]
 
 
-def test_where_nothing_was_set_all_is_kept(client_a, bot):
+def test_without_a_setting_nothing_is_deleted(client_a, bot):
     assert ClientConfig.objects.get(client=client_a).retention_days is None
     chat = ended(bot, 4000)
-    tidy()
-    assert left() == {chat.pk}
+    run_clean_up()
+    assert remaining() == {chat.pk}
     assert (audited(), Job.objects.count()) == ([], 0)
 
 
 def test_each_client_has_days_of_its_own(client_a, client_b, bot):
     others = make_bot(client_b)
-    keep(client_a, 10)
-    keep(client_b, 100)
+    set_retention(client_a, 10)
+    set_retention(client_b, 100)
     mine, theirs = ended(bot, 50), ended(others, 50)
-    tidy()
-    assert left() == {theirs.pk}
-    assert mine.pk not in left()
-    keep(client_b, 40)
-    tidy()
-    assert left() == set()
+    run_clean_up()
+    assert remaining() == {theirs.pk}
+    assert mine.pk not in remaining()
+    set_retention(client_b, 40)
+    run_clean_up()
+    assert remaining() == set()
     assert audited() == [(client_a.pk, 1), (client_b.pk, 1)]
 
 
 def test_a_customers_other_chats_stay(client_a, bot):
-    keep(client_a, 30)
+    set_retention(client_a, 30)
     old = ended(bot)
     new = make_chat(bot, previous_chat=old)
     Conversation.objects.filter(pk=new.pk).update(customer=old.customer)
-    tidy()
+    run_clean_up()
     new.refresh_from_db()
-    assert (left(), new.previous_chat, new.customer) == ({new.pk}, None, old.customer)
+    assert (remaining(), new.previous_chat, new.customer) == ({new.pk}, None, old.customer)
 
 
-def test_moved_in_without_the_time_of_its_end(client_a, bot):
-    keep(client_a, 30)
+def test_an_imported_chat_without_the_time_of_its_end(client_a, bot):
+    set_retention(client_a, 30)
     chat = make_chat(bot, status="ended", imported_at=ago(days=29), created_at=ago(days=900))
-    tidy()
-    assert left() == {chat.pk}
+    run_clean_up()
+    assert remaining() == {chat.pk}
     Conversation.objects.update(imported_at=ago(days=31))
-    tidy()
-    assert left() == set()
+    run_clean_up()
+    assert remaining() == set()
 
 
-def test_opened_again_meanwhile(client_a, bot):
-    """The run has chosen it; before its lock is had, the customer writes."""
-    keep(client_a, 30)
+def test_a_chat_that_is_reopened_meanwhile_stays(client_a, bot):
+    """The customer writes before the job has the chat's lock."""
+    set_retention(client_a, 30)
     chat, other = ended(bot), ended(bot)
     locked, go_on = threading.Event(), threading.Event()
 
@@ -197,42 +199,42 @@ def test_opened_again_meanwhile(client_a, bot):
     thread.start()
     assert locked.wait(10)
     retention.delete_expired(client_a.pk)
-    assert left() == {chat.pk}, "the other goes, this one is waited for by nobody"
+    assert remaining() == {chat.pk}, "the other chat is deleted, the locked one is skipped"
     go_on.set()
     thread.join(10)
-    tidy()
+    run_clean_up()
     chat.refresh_from_db()
-    assert (left(), chat.status) == ({chat.pk}, "open")
-    assert other.pk not in left()
+    assert (remaining(), chat.status) == ({chat.pk}, "open")
+    assert other.pk not in remaining()
 
 
-def test_many_go_in_turns(client_a, client_b, bot, monkeypatch):
+def test_clients_take_turns(client_a, client_b, bot, monkeypatch):
     monkeypatch.setattr(retention, "MAX_CHATS", 2)
     others = make_bot(client_b)
     for client, its_bot, count in ((client_a, bot, 5), (client_b, others, 1)):
-        keep(client, 30)
+        set_retention(client, 30)
         for _ in range(count):
             ended(its_bot)
-    tidy()
-    assert left() == set()
-    # The second client does not wait for the end of the first.
+    run_clean_up()
+    assert remaining() == set()
+    # The second client does not wait until the first is done.
     a, b = client_a.pk, client_b.pk
     assert audited() in ([(a, 2), (b, 1), (a, 2), (a, 1)], [(b, 1), (a, 2), (a, 2), (a, 1)])
 
 
-def test_long_chats_make_short_turns(client_a, bot, monkeypatch):
+def test_long_chats_make_small_batches(client_a, bot, monkeypatch):
     monkeypatch.setattr(retention, "MAX_MESSAGES", 10)
-    keep(client_a, 30)
+    set_retention(client_a, 30)
     for last_seq in (3, 7, 50, 1):
         ended(bot, 40, last_seq=last_seq)
-    tidy()
+    run_clean_up()
     assert [count for _, count in audited()] == [2, 1, 1]
-    assert left() == set()
+    assert remaining() == set()
 
 
-def test_one_that_fails_keeps_no_other(client_a, bot, monkeypatch):
+def test_a_chat_that_fails_does_not_keep_the_others(client_a, bot, monkeypatch):
     monkeypatch.setattr(retention, "MAX_CHATS", 1)
-    keep(client_a, 30)
+    set_retention(client_a, 30)
     bad, _, _ = ended(bot, 50), ended(bot, 40), ended(bot, 35)
     real = retention.delete
 
@@ -240,20 +242,20 @@ def test_one_that_fails_keeps_no_other(client_a, bot, monkeypatch):
         real(chat)
         assert chat.chat_code != bad.chat_code, "broken"
 
-    named = []
-    monkeypatch.setattr(retention.log, "exception", lambda text, chat_id: named.append(chat_id))
+    logged = []
+    monkeypatch.setattr(retention.log, "exception", lambda text, chat_id: logged.append(chat_id))
     monkeypatch.setattr(retention, "delete", delete)
-    tidy()
-    assert left() == {bad.pk}
+    run_clean_up()
+    assert remaining() == {bad.pk}
     assert [count for _, count in audited()] == [1, 1]
-    assert named == [bad.pk]
+    assert logged == [bad.pk]
     monkeypatch.setattr(retention, "delete", real)
-    tidy()
-    assert left() == set()
+    run_clean_up()
+    assert remaining() == set()
 
 
-def test_killed_halfway_it_begins_where_it_was(client_a, bot):
-    keep(client_a, 30)
+def test_a_job_that_was_killed_is_repeated(client_a, bot):
+    set_retention(client_a, 30)
     chat = ended(bot)
 
     def die():
@@ -262,14 +264,14 @@ def test_killed_halfway_it_begins_where_it_was(client_a, bot):
     tasks.clean_up()
     with run_before("identity.services.audit.record", die), pytest.raises(SystemExit):
         run_jobs()
-    assert (left(), audited()) == ({chat.pk}, [])
+    assert (remaining(), audited()) == ({chat.pk}, [])
     Job.objects.update(state="queued", lease_token=None, lease_until=None)
     run_jobs()
-    assert (left(), audited()) == (set(), [(client_a.pk, 1)])
+    assert (remaining(), audited()) == (set(), [(client_a.pk, 1)])
 
 
-def test_twice_asked_is_once_done(client_a, bot):
-    keep(client_a, 30)
+def test_a_repeated_job_deletes_nothing_more(client_a, bot):
+    set_retention(client_a, 30)
     ended(bot)
     tasks.clean_up()
     tasks.clean_up()
@@ -279,28 +281,28 @@ def test_twice_asked_is_once_done(client_a, bot):
     assert audited() == [(client_a.pk, 1)]
 
 
-def test_nobody_waits_long_for_it(client_a, bot):
-    """A row of the chat is held by another: it is left for the next hour."""
-    keep(client_a, 30)
+def test_a_locked_chat_is_left_for_the_next_run(client_a, bot):
+    """A row of the chat is locked by another transaction: the chat is skipped."""
+    set_retention(client_a, 30)
     chat = ended(bot)
     new = make_chat(bot, previous_chat=chat)
-    held, go_on = threading.Event(), threading.Event()
+    locked, go_on = threading.Event(), threading.Event()
 
-    def hold():
+    def lock_new():
         try:
             with transaction.atomic():
                 conversations.lock(new)
-                held.set()
+                locked.set()
                 assert go_on.wait(10)
         finally:
             connection.close()
 
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=lock_new)
     thread.start()
-    assert held.wait(10)
-    tidy()
-    assert left() == {chat.pk, new.pk}
+    assert locked.wait(10)
+    run_clean_up()
+    assert remaining() == {chat.pk, new.pk}
     go_on.set()
     thread.join(10)
-    tidy()
-    assert left() == {new.pk}
+    run_clean_up()
+    assert remaining() == {new.pk}
