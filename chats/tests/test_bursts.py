@@ -103,7 +103,7 @@ def test_what_comes_while_the_reply_is_made_gets_its_own(server, chat):
     asked = [ask(server, chat, KNOWN)]
     time_passes()
     with run_before(
-        "chats.services.reply.pipeline._say", lambda: asked.append(ask(server, chat, "Hello!"))
+        "chats.services.reply.say.publish", lambda: asked.append(ask(server, chat, "Hello!"))
     ):
         run_jobs()
     assert [str(reply.in_reply_to_id) for reply in replied()] == asked[:1]

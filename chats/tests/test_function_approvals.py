@@ -305,7 +305,7 @@ def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
 
 def test_a_yes_that_is_answered_twice_calls_once(asked_for, server, chat, tool, monkeypatch):
     ask(server, chat, "yes")
-    run_and_die(tool, monkeypatch, where="chats.services.reply.pipeline._say")
+    run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
     run_jobs()
     assert len(tool.asked) == 1
     assert len(replied()) == 2
@@ -318,7 +318,7 @@ def test_a_yes_does_not_confirm_what_was_not_asked_yet(
     configure({**refund, "requires_approval": "customer"})
     stub.play([wants("refund")])
     ask(server, chat, "OK")
-    run_and_die(tool, monkeypatch, where="chats.services.reply.pipeline._say")
+    run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
     run_jobs()
     assert tool.asked == []
     assert "yes or no" in texts()[0]

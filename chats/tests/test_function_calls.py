@@ -248,7 +248,7 @@ def test_orders_in_a_document_do_not_reach_another_customer(
 # --- at most once -------------------------------------------------------------------------------
 
 
-def run_and_die(tool, monkeypatch, where="bots.services.function_calls._record_reply"):
+def run_and_die(tool, monkeypatch, where="bots.services.function_runner._record_reply"):
     """Run the waiting job in a thread that ends without a word at `where`."""
 
     def die(*args, **more):
@@ -310,7 +310,7 @@ def test_a_kill_between_call_and_answer_leaves_one_call(
     configure(refund)
     stub.play([wants("refund"), "say:On 24 November.", "say:It arrives on 24 November."])
     ask(server, chat)
-    run_and_die(tool, monkeypatch, where="chats.services.reply.pipeline._say")
+    run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
     run_jobs()
     assert len(tool.asked) == 1
     (reply,) = replied()

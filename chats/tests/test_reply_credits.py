@@ -145,7 +145,7 @@ def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeyp
     def fail(*_, **__):
         raise RuntimeError("no index")
 
-    monkeypatch.setattr("chats.services.reply.decide.retrieval.search", fail)
+    monkeypatch.setattr("bots.services.retrieval.search", fail)
     ask(server, chat)
     Job.objects.update(max_attempts=1)
     run_jobs()

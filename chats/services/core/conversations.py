@@ -103,7 +103,7 @@ def open_chat(
         chat = lock(made)
         announce_change(chat, "conversation.created")
         if reason:
-            notifications.enqueue_waiting(chat)
+            notifications.notify_waiting(chat)
             enqueue_assignment(chat)
     return chat
 

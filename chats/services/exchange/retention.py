@@ -71,7 +71,7 @@ def delete(chat: LockedConversation) -> None:
     The customer stays, and so do the audit log and the ledger: they hold nothing of its content.
     """
     events.delete_for_conversation(chat.pk)
-    function_calls.forget(chat.pk)
+    function_calls.delete_for_conversation(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)
     media.remove_later(chat.client_id, list(names))
     chat.delete()

@@ -1,19 +1,16 @@
-"""What a reply costs, held before it is made and paid in the transaction that stores it."""
-
-from typing import Any
+"""What a reply costs: reserved before it is made, settled in the transaction that stores it."""
 
 from bots.services import engines
 from chats.models import Message
+from chats.services.reply.decide import Answer, Decision
 from identity.services import credits
 
 
-def hold(message: Message) -> bool:
-    """Whether the client can pay for a reply; holds the most that it may cost."""
-    cost = (
-        credits.MODEL_REPLY
-        if engines.can_write(engines.engine_for(message.client))
-        else credits.EMBEDDED_TASK
-    )
+def reserve(message: Message) -> bool:
+    """Reserve the most that a reply may cost; False if the client cannot pay it."""
+    chat = message.conversation
+    is_model = engines.can_write(engines.engine_for(chat.client, chat.bot))
+    cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message))
     except credits.InsufficientCredits:
@@ -21,18 +18,17 @@ def hold(message: Message) -> bool:
     return True
 
 
-def settle(message: Message, receipt: dict[str, Any]) -> dict[str, Any]:
-    """Pay for the reply that a receipt tells of; the receipt with what was paid."""
-    price = _price(receipt)
+def settle(message: Message, decision: Decision) -> int:
+    """Pay for a decision, and give back the rest; returns the credits that were paid."""
+    price = _price(decision)
     if not price:
         release(message)
-        return receipt | {"credits": 0}
-    paid = credits.settle(message.client_id, used=price, reference=_reference(message))
-    return receipt | {"credits": paid}
+        return 0
+    return credits.settle(message.client_id, used=price, reference=_reference(message))
 
 
 def release(message: Message) -> None:
-    """Give back what was held: nothing was said."""
+    """Give back all credits: there is no reply."""
     credits.release(message.client_id, reference=_reference(message))
 
 
@@ -40,10 +36,9 @@ def _reference(message: Message) -> str:
     return f"reply:{message.pk}"
 
 
-def _price(receipt: dict[str, Any]) -> int:
-    """Tokens cost also where the model refused; what the platform's own reading did not find
-    costs nothing."""
-    usage = receipt.get("usage")
+def _price(decision: Decision) -> int:
+    """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
+    usage = decision.receipt.trace.usage if decision.receipt.trace else None
     if usage:
-        return credits.of_tokens(usage["prompt_tokens"] + usage["completion_tokens"])
-    return credits.EMBEDDED_TASK if receipt.get("decision") == "answered" else 0
+        return credits.of_tokens(usage.prompt_tokens + usage.completion_tokens)
+    return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0

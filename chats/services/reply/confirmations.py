@@ -1,25 +1,21 @@
-"""What a bot does beside talking: calls of functions, and the customer's word on them.
+"""A customer's reply to the question whether a function may be called.
 
-A call that the customer must confirm is asked for in a reply of its own; the next message decides.
+The question is a reply of its own; the customer's next message decides.
 """
 
-import json
 import re
 import unicodedata
-from dataclasses import dataclass, field
-from typing import Any
 
 from django.conf import settings
 
 from bots.engine import intents
 from bots.models import CallStatus, FunctionCall
-from bots.services import function_calls
-from chats.models import Conversation, LockedConversation, Message, SenderType, text_content
-from chats.services.core import canned_replies, messages
+from bots.services import function_calls, function_runner
+from chats.models import Conversation, Message, SenderType
+from chats.services.reply.decide import ConfirmationReply
 
 # How often the customer is asked for a yes or no about one call.
-MAX_ASKED = 2
-_MAX_ARGUMENT_CHARS = 200
+MAX_QUESTIONS = 2
 _WORD = re.compile(r"[^\W\d_]+")
 _YES = frozenset(
     {
@@ -42,92 +38,41 @@ _POLITE = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Word:
-    """What follows a customer's word on a call: `text` is said; None: answer with its result."""
+def read(message: Message, text: str) -> ConfirmationReply | None:
+    """What a message decides about the call that the customer was asked to confirm, if anything.
 
-    text: str | None
-    receipt: dict[str, Any] = field(default_factory=dict)
-
-
-def turn(chat: Conversation, message: Message) -> function_calls.Turn | None:
-    """What the bot may call to answer this message; None where nothing."""
-    return function_calls.turn(
-        chat.bot, subject(chat, message), seconds=settings.LLM_DEADLINE_SECONDS
-    )
-
-
-def subject(chat: Conversation, message: Message) -> function_calls.Subject:
-    """Whom calls are for: this conversation's customer and nobody else."""
-    return function_calls.Subject(chat.pk, message.pk, chat.customer.external_id)
-
-
-def question_for(call: FunctionCall, *, language: str) -> str:
-    """What the customer is asked before a call: the function and the very arguments."""
-    return canned_replies.confirm(_described(call), language=language)
-
-
-def note_for_agents(chat: LockedConversation, receipt: dict[str, Any]) -> None:
-    """An internal note of the call that waits for an agent."""
-    call = FunctionCall.objects.filter(pk=receipt["call_id"]).first()
-    if call is None:
-        return
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(
-            f"Waits for your approval: {_described(call)}. Decide on the function call {call.pk}."
-        ),
-        language="en",
-        receipt={"call_id": str(call.pk)},
-        is_note=True,
-    )
-
-
-def _described(call: FunctionCall) -> str:
-    shown = ", ".join(
-        f"{name}: {_shown(value)}"
-        for name, value in sorted(call.arguments.items())
-        if value is not None
-    )
-    action = call.function_name.replace("_", " ").replace("-", " ")
-    return f"{action} ({shown})" if shown else action
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return " ".join(text.split())[:_MAX_ARGUMENT_CHARS]
-
-
-def receipt_of(call: FunctionCall) -> dict[str, Any]:
-    """The receipt of a reply that waits for somebody's word on a call."""
-    return {"decision": "approval_needed", "call_id": str(call.pk)}
-
-
-def customers_word(chat: Conversation, message: Message, text: str) -> Word | None:
-    """What a message decides about the call that the customer was asked about, if it does.
-
-    May be called twice: the call belongs to the message that decided on it.
+    A confirmed call is made. May be called twice: the call belongs to the message that decided.
     """
-    call = function_calls.decided_in(message.pk)
+    call = function_calls.decided_by_message(message.pk)
     if call is None:
-        call = _asked_about(chat)
+        call = _call_in_question(message.conversation)
         if call is None:
             return None
         approve = yes_or_no(text)
         if approve is None:
-            return _ask_again(chat, call, message, text)
+            return _unclear(call, message, text)
         if not function_calls.decide_as_customer(call, approve=approve, message_id=message.pk):
             return None
     if call.status == CallStatus.REJECTED:
-        said = canned_replies.declined(by="customer", language=message.language)
-        return Word(said, {"decision": "customer_declined", "call_id": str(call.pk)})
-    function_calls.run_approved(call, subject(chat, message), seconds=settings.LLM_DEADLINE_SECONDS)
-    return Word(None)
+        return ConfirmationReply("declined", call)
+    run(call, message)
+    return ConfirmationReply("confirmed", call)
 
 
-def _asked_about(chat: Conversation) -> FunctionCall | None:
-    """The call that the latest words of our side asked about: a yes confirms nothing else."""
+def run(call: FunctionCall, message: Message) -> FunctionCall:
+    """Make a call that a person has approved."""
+    seconds = settings.LLM_DEADLINE_SECONDS
+    return function_runner.run_approved(call, subject_of(message), seconds=seconds)
+
+
+def subject_of(message: Message) -> function_runner.Subject:
+    """The customer of this conversation: calls are for nobody else."""
+    customer = message.conversation.customer
+    return function_runner.Subject(message.conversation_id, message.pk, customer.external_id)
+
+
+def _call_in_question(chat: Conversation) -> FunctionCall | None:
+    """The call that our latest message asks about: a yes confirms no other."""
     latest = (
         Message.objects.filter(conversation=chat, is_note=False)
         .exclude(sender_type=SenderType.CUSTOMER)
@@ -140,18 +85,21 @@ def _asked_about(chat: Conversation) -> FunctionCall | None:
     return function_calls.waiting_for_customer(receipt["call_id"])
 
 
-def _ask_again(chat: Conversation, call: FunctionCall, message: Message, text: str) -> Word | None:
-    asked = Message.objects.filter(
-        conversation=chat, receipt__decision="approval_needed", receipt__call_id=str(call.pk)
-    ).count()
-    if asked < MAX_ASKED and not intents.asks_for_person(text):
-        return Word(question_for(call, language=message.language), receipt_of(call))
+def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
+    """The question is asked once more; after that the call is withdrawn."""
+    questions = Message.objects.filter(
+        conversation=message.conversation_id,
+        receipt__decision="approval_needed",
+        receipt__call_id=str(call.pk),
+    )
+    if questions.count() < MAX_QUESTIONS and not intents.asks_for_person(text):
+        return ConfirmationReply("unclear", call)
     function_calls.withdraw(call)
     return None
 
 
 def yes_or_no(text: str) -> bool | None:
-    """Whether a whole message says yes or no (en, vi); None where it says anything else."""
+    """Whether a whole message says yes or no (en, vi); None if it says anything else."""
     words = _WORD.findall(unicodedata.normalize("NFC", text[:100]).lower())
     plain = " ".join(word for word in words if word not in _POLITE) or " ".join(words)
     if plain in _YES:

@@ -1,52 +1,56 @@
-"""The bot's reply: decided once, said once, or left to a person."""
+"""The bot's reply to a message: load, guard, gather, decide, say.
 
-import logging
+Each stage hands its result to the next one. `decide` has the rules, `say` stores what they decide.
+"""
+
 from collections.abc import Sequence
-from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError
 
+from bots.engine import intents
+from bots.engine.types import Line
+from bots.services import answers
 from chatplatform import jobs
-from chats.models import (
-    AssignType,
-    Conversation,
-    LockedConversation,
-    Message,
-    SenderType,
-    Status,
-    text_content,
-)
-from chats.services.core import conversations, handoffs, messages
-from chats.services.reply import billing, confirmations, decide
-from chats.services.reply.decide import Decision, HandOver
+from chats.models import Conversation, Message, SenderType
+from chats.services.core import messages
+from chats.services.reply import billing, confirmations, decide, say
+from chats.services.reply.decide import AskEngine, Decision, Facts, HandoffWishes
 from chats.services.reply.streams import ReplyStream
 
-log = logging.getLogger(__name__)
+HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """Answer a customer's message, or hand the conversation over; may be called twice.
 
-    `earlier`: messages that came so shortly before it that one reply is for all of them.
+    `earlier`: messages shortly before it that share its reply.
     """
     message = load(message_id)
     if message is None:
         return  # deleted meanwhile: nobody waits
-    chat = message.conversation
-    if _answered(message) or not _is_bots_turn(chat):
-        _tell_listeners(message)
-        return
+    if is_owed_a_reply(message):
+        reply(message, earlier)
+    ReplyStream(message.pk).done()
+
+
+def reply(message: Message, earlier: Sequence[str]) -> None:
+    """Gather, decide and say."""
     if jobs.current_attempt() > 1:
         ReplyStream(message.pk).reset()
-    burst = _burst(message, earlier)
-    decision = decide.decide(chat, message, burst)
+    burst = load_burst(message, earlier)
+    decision = decide.from_facts(gather(message, burst))
+    if isinstance(decision, AskEngine):
+        first = message if decision.follows_call else burst[0]
+        decision = ask_engine(message, decision, before_seq=first.seq)
+    config = message.conversation.client.config
+    wishes = HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request)
     try:
-        _say(chat, message, decision, earlier=earlier)
+        say.publish(message, decide.as_wished(decision, wishes), earlier=earlier)
     except IntegrityError:
         # message_one_reply: another worker's reply was first; ours is dropped.
-        if not _answered(message):
+        if not say.is_answered(message):
             raise
-    _tell_listeners(message)
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
@@ -54,78 +58,72 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     message = load(message_id)
     if message is None:
         return
-    if not _answered(message):
-        _say(message.conversation, message, HandOver("engine_failed"), earlier=earlier)
-    _tell_listeners(message)
+    if not say.is_answered(message):
+        say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
+    ReplyStream(message.pk).done()
 
 
 def load(message_id: str) -> Message | None:
-    """A customer's message with all that a reply to it needs; None where it was deleted."""
+    """A customer's message with all that a reply to it needs; None if it was deleted."""
     rows = Message.objects.select_related(
-        "conversation__bot", "conversation__client__config", "conversation__customer"
+        "conversation__bot__client", "conversation__client__config", "conversation__customer"
     )
     return rows.filter(pk=message_id).first()
 
 
-def _burst(message: Message, earlier: Sequence[str]) -> list[Message]:
-    """The messages that one reply is for, in their order."""
+def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
+    """The messages that share a reply, in their order."""
     if not earlier:
         return [message]
     rows = Message.objects.filter(pk__in=earlier, conversation_id=message.conversation_id)
     return [*rows.order_by("seq"), message]
 
 
-def _answered(message: Message) -> bool:
-    return Message.objects.filter(
-        in_reply_to=message, sender_type__in=[SenderType.BOT, SenderType.SYSTEM]
-    ).exists()
+def is_owed_a_reply(message: Message) -> bool:
+    """The guard: whether the message has no reply yet, and the bot is to give it."""
+    return not say.is_answered(message) and say.is_bots_turn(message.conversation)
 
 
-def _is_bots_turn(chat: Conversation) -> bool:
-    return chat.status == Status.OPEN and chat.assign_type == AssignType.BOT
-
-
-def _tell_listeners(message: Message) -> None:
-    ReplyStream(message.pk).done()
-
-
-def _say(
-    chat: Conversation,
-    message: Message,
-    decision: Decision,
-    *,
-    earlier: Sequence[str] = (),
-) -> None:
-    """Store the decision, unless the conversation changed hands while it was being made."""
-    with jobs.commit():
-        locked = conversations.lock(chat)
-        if locked.version != chat.version or not _is_bots_turn(locked):
-            log.info("reply to %s dropped: the conversation changed hands", message.pk)
-            billing.release(message)
-            ReplyStream(message.pk).reset()  # what was shown of it does not count
-            return
-        receipt = billing.settle(message, decision.receipt)
-        if earlier:
-            receipt |= {"answers": [*earlier, str(message.pk)]}
-        if isinstance(decision, HandOver):
-            _hand_over(locked, message, decision.reason, receipt)
-            return
-        messages.append(
-            locked,
-            author=messages.Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
-            content=text_content(decision.text),
-            language=message.language,
-            in_reply_to=message,
-            citations=decision.citations,
-            receipt=receipt,
-        )
-
-
-def _hand_over(
-    chat: LockedConversation, message: Message, reason: str, receipt: dict[str, Any]
-) -> None:
-    handoffs.hand_over(
-        chat, reason=reason, language=message.language, in_reply_to=message, receipt=receipt
+def gather(message: Message, burst: Sequence[Message]) -> Facts:
+    """All that the rules need to know. A call that the customer confirms is made here."""
+    texts = tuple(row.text for row in burst if row.text.strip())
+    is_disabled = message.conversation.bot.is_disabled
+    # A question is not lost between a greeting and a thank-you.
+    questions = [text for text in texts if not intents.small_talk(text)]
+    return Facts(
+        is_bot_disabled=is_disabled,
+        texts=texts,
+        question="\n".join(questions),
+        small_talk=intents.small_talk(texts[-1]) if texts else None,
+        asks_for_person=any(map(intents.asks_for_person, texts)),
+        confirmation=confirmations.read(message, texts[-1]) if texts and not is_disabled else None,
     )
-    if reason == "approval_needed":
-        confirmations.note_for_agents(chat, receipt)
+
+
+def ask_engine(message: Message, asking: AskEngine, *, before_seq: int) -> Decision:
+    """What follows an engine's answer. The credits for it are reserved first."""
+    if not billing.reserve(message):
+        return decide.OUT_OF_CREDITS
+    chat, config = message.conversation, message.conversation.client.config
+    turn = answers.Turn(
+        text=asking.question,
+        language=message.language,
+        history=_history(chat, before_seq=before_seq),
+        subject=confirmations.subject_of(message),
+        threshold=config.answer_threshold,
+        fallback_to_extractive=config.fallback_to_extractive,
+        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
+        attempt=jobs.current_attempt(),
+        search=asking.search,
+        follows_call=asking.follows_call,
+    )
+    return decide.from_outcome(answers.answer(chat.bot, turn, ReplyStream(message.pk)))
+
+
+def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:
+    rows = messages.history(chat).filter(seq__gt=chat.read_from_seq, seq__lt=before_seq)
+    latest = list(rows.order_by("-seq")[:HISTORY_LINES])
+    return tuple(
+        Line("customer" if row.sender_type == SenderType.CUSTOMER else "assistant", row.text)
+        for row in reversed(latest)
+    )

@@ -1,0 +1,356 @@
+"""Function calls as they are made: for a model's answer, or after an approval; at most once each.
+
+A call's row is committed before its request goes out, and holds the result afterwards. A row that
+is found `running` was left by a worker that died: only a GET is sent again.
+"""
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models import Q
+
+from bots.engine import Capability, Engine, arguments, rendering, tools
+from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
+from bots.services import functions
+from chatplatform import egress, jobs
+
+MAX_ANSWER_BYTES = 200_000
+UNCERTAIN = "uncertain: it is not known whether the call took effect"
+_CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
+_MIN_SECRET_CHARS = 4
+_MIN_TOKEN_CHARS = 8
+
+
+class ApprovalNeeded(Exception):
+    """A person must agree before the answer can go on."""
+
+    def __init__(self, call: FunctionCall) -> None:
+        super().__init__(f"{call.function_name} needs the approval of: {call.requires_approval}")
+        self.call = call
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The customer that calls are for, as the platform knows them: no model can choose another."""
+
+    conversation_id: uuid.UUID
+    message_id: uuid.UUID
+    customer_external_id: str | None
+
+    @property
+    def values(self) -> dict[str, str | None]:
+        return {
+            rendering.CUSTOMER: self.customer_external_id,
+            rendering.CHAT: str(self.conversation_id),
+        }
+
+
+class FunctionRunner:
+    """Makes the calls of one answer to one message."""
+
+    def __init__(self, bot: Bot, subject: Subject, *, max_calls: int, ends_at: float) -> None:
+        self._bot = bot
+        self._subject = subject
+        self._ends_at = ends_at
+        self._max_calls = max_calls
+        self._functions = {
+            row.name: row for row in Function.objects.filter(bot=bot).order_by("position")
+        }
+        self._repaired: set[str] = set()
+        # Something may have been changed: no other answer can take this one's place.
+        self.has_acted = False
+        self.call_ids: list[str] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the bot has no functions."""
+        return not self._functions
+
+    def toolbox(self, before_call: Callable[[], None]) -> tools.Toolbox:
+        """What the engine is given, with the calls that were made for this message already.
+
+        `before_call` takes back the pieces of text that came before a call.
+        """
+
+        def call(name: str, arguments_json: str) -> tools.Result:
+            before_call()
+            return self.call(name, arguments_json)
+
+        offered = tuple(
+            tools.Tool(row.name, row.description, row.parameters)
+            for row in self._functions.values()
+        )
+        return tools.Toolbox(offered, call, self.refuse, self._max_calls, self._earlier_calls())
+
+    def _earlier_calls(self) -> tuple[tools.Done, ...]:
+        rows = FunctionCall.objects.filter(message_id=self._subject.message_id)
+        calls = [_interrupted(row) for row in rows.exclude(fingerprint="").order_by("id")]
+        unfinished = {CallStatus.WAITING, CallStatus.RUNNING}
+        finished = [call for call in calls if call.status not in unfinished]
+        for call in finished:
+            self._count(call)
+        return tuple(
+            tools.Done(call.function_name, json.dumps(call.arguments), result_of(call))
+            for call in finished
+        )
+
+    def call(self, name: str, arguments_json: str) -> tools.Result:
+        """Make a call that the model asks for, or tell it why not; raises ApprovalNeeded."""
+        function = self._functions.get(name)
+        if function is None:
+            return self._refused(name, arguments_json, "There is no function of this name.")
+        try:
+            values = arguments.parse(arguments_json, function.parameters)
+        except arguments.WrongArguments as error:
+            return self._wrong(name, arguments_json, str(error))
+        call = _get_or_create(self._bot, function, values, self._subject)
+        if call.status == CallStatus.WAITING:
+            raise ApprovalNeeded(call)
+        if call.status == CallStatus.RUNNING:
+            _send(call, function, self._subject, seconds_left=self._ends_at - time.monotonic())
+        self._count(call)
+        return result_of(call)
+
+    def _count(self, call: FunctionCall) -> None:
+        function = self._functions.get(call.function_name)
+        self.call_ids.append(str(call.pk))
+        self.has_acted |= call.status in _CARRIED_OUT and (not function or function.method != "GET")
+
+    def refuse(self, name: str, arguments_json: str) -> tools.Result:
+        """A call beyond the limit: logged, and not made."""
+        return self._refused(name, arguments_json, "The limit of calls is reached: answer now.")
+
+    def _wrong(self, name: str, arguments_json: str, reason: str) -> tools.Result:
+        advice = "Do not call it again." if name in self._repaired else "Correct them once."
+        self._repaired.add(name)
+        return self._refused(name, arguments_json, f"Wrong arguments: {reason} {advice}")
+
+    def _refused(self, name: str, arguments_json: str, reason: str) -> tools.Result:
+        FunctionCall.objects.create(
+            client_id=self._bot.client_id,
+            bot=self._bot,
+            conversation_id=self._subject.conversation_id,
+            message_id=self._subject.message_id,
+            function_name=_storable(name)[:200],
+            arguments=_loggable(arguments_json),
+            status=CallStatus.REFUSED,
+            error=_storable(reason)[:500],
+        )
+        return tools.Result(f"Refused: {reason}")
+
+
+def for_turn(
+    engine: Engine, bot: Bot, subject: Subject, *, seconds: float
+) -> FunctionRunner | None:
+    """What the engine may call for a message within `seconds`; None if nothing."""
+    if Capability.CALL_FUNCTIONS not in engine.capabilities:
+        return None
+    config = FunctionCalling.objects.filter(bot=bot, is_enabled=True).first()
+    if config is None:
+        return None
+    ends_at = time.monotonic() + seconds
+    runner = FunctionRunner(bot, subject, max_calls=config.max_calls_per_reply, ends_at=ends_at)
+    return None if runner.is_empty else runner
+
+
+def result_of(call: FunctionCall) -> tools.Result:
+    """What a model is told of a finished call."""
+    is_heard = call.http_status is not None
+    if call.status == CallStatus.SUCCEEDED:
+        return tools.Result(call.result_excerpt or "Done; the server said nothing more.", is_heard)
+    if call.status == CallStatus.REJECTED:
+        return tools.Result("It was not done: whoever had to agree did not.")
+    excerpt = f"\n{call.result_excerpt}" if call.result_excerpt else ""
+    return tools.Result(f"It failed: {call.error}{excerpt}", is_heard)
+
+
+def _storable(text: str) -> str:
+    """Text that PostgreSQL can store."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _loggable(arguments_json: str) -> dict[str, Any]:
+    """Arguments for the log, also wrong ones."""
+    try:
+        return arguments.parse(arguments_json, {})
+    except arguments.WrongArguments:
+        return {"raw": _storable(arguments_json)[:2_000]}
+
+
+# --- one call -----------------------------------------------------------------------------------
+
+
+def _get_or_create(
+    bot: Bot, function: Function, values: dict[str, Any], subject: Subject
+) -> FunctionCall:
+    """The call's row: the one of an earlier attempt, or a new one that is running or waiting."""
+    canonical = json.dumps([function.name, values], sort_keys=True)
+    fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
+    needs_approval = function.requires_approval != Approval.NONE
+    try:
+        # A worker that has lost its job must not begin a call that the next one will make.
+        with jobs.commit():
+            return FunctionCall.objects.create(
+                client_id=bot.client_id,
+                bot=bot,
+                conversation_id=subject.conversation_id,
+                message_id=subject.message_id,
+                function_name=function.name,
+                arguments=values,
+                fingerprint=fingerprint,
+                status=CallStatus.WAITING if needs_approval else CallStatus.RUNNING,
+                requires_approval=function.requires_approval,
+            )
+    except IntegrityError:
+        rows = FunctionCall.objects.filter(message_id=subject.message_id)
+        return _interrupted(rows.get(fingerprint=fingerprint))
+
+
+def _interrupted(call: FunctionCall) -> FunctionCall:
+    """A call of an earlier attempt: one that was cut off has failed, unless it may be repeated."""
+    if call.status != CallStatus.RUNNING:
+        return call
+    function = Function.objects.filter(bot_id=call.bot_id, name=call.function_name).first()
+    if function is None or function.method != "GET":
+        _record(call, CallStatus.FAILED, error=UNCERTAIN)
+    return call
+
+
+def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> FunctionCall:
+    """Make an approved call; does nothing if it is over. May be called twice."""
+    with jobs.commit():
+        has_started = FunctionCall.objects.filter(
+            pk=call.pk, status=CallStatus.WAITING, decided_at__isnull=False
+        ).update(status=CallStatus.RUNNING)
+    call.refresh_from_db()
+    if not has_started:
+        call = _interrupted(call)
+    if call.status != CallStatus.RUNNING:
+        return call
+    function = functions.find(call.bot, call.function_name)
+    if function is None:
+        _record(call, CallStatus.REFUSED, error="The function is not there any more.")
+        return call
+    try:
+        arguments.fit(call.arguments, function.parameters)
+    except arguments.WrongArguments as error:
+        _record(call, CallStatus.REFUSED, error=f"The function was changed: {error}")
+        return call
+    _send(call, function, subject, seconds_left=seconds)
+    return call
+
+
+def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_left: float) -> None:
+    """Send the request to the function's server, and record the result."""
+    secrets = functions.secret_headers(function)
+    is_get = function.method == "GET"
+    if seconds_left <= 0:
+        _record(call, CallStatus.REFUSED, error="No time was left for the call.")
+        return
+    started = time.monotonic()
+    try:
+        url, content = _request(function, {**call.arguments, **subject.values})
+        reply = egress.request(
+            function.method,
+            url,
+            headers=_headers(call, function, secrets),
+            content=content,
+            timeout_seconds=min(function.timeout_seconds, seconds_left),
+            max_bytes=MAX_ANSWER_BYTES,
+            purpose="function",
+        )
+    except rendering.WrongValue as error:
+        _record(call, CallStatus.REFUSED, error=str(error))
+    except egress.Blocked:
+        _record(call, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
+    except egress.EgressError as error:
+        _record(
+            call,
+            CallStatus.FAILED,
+            error=str(error) if is_get else f"{UNCERTAIN}. {error}",
+            duration_ms=round((time.monotonic() - started) * 1000),
+        )
+    else:
+        _record_reply(call, reply, secrets)
+
+
+def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | None]:
+    """The address and the body; raises WrongValue."""
+    template = rendering.read_body(function.body_template) if function.body_template else None
+    used = rendering.url_names(function.url) | (template.names if template else frozenset())
+    if rendering.CUSTOMER in used and not values[rendering.CUSTOMER]:
+        raise rendering.WrongValue("It is not known who the customer is.")
+    url = rendering.url(function.url, values)
+    if function.method in {"GET", "DELETE"}:
+        return url, None
+    if template:
+        return url, rendering.body(template, values)
+    own = {name: value for name, value in values.items() if name not in rendering.BOUND}
+    return url, json.dumps(own, ensure_ascii=False).encode()
+
+
+def _headers(call: FunctionCall, function: Function, secrets: dict[str, str]) -> dict[str, str]:
+    headers = {**function.headers, **secrets}
+    names = {name.lower() for name in headers}
+    if function.method == "GET":
+        return headers
+    if function.method != "DELETE" and "content-type" not in names:
+        headers["Content-Type"] = "application/json"
+    return {**headers, "Idempotency-Key": str(call.pk)}
+
+
+def _record_reply(call: FunctionCall, reply: egress.Reply, secrets: dict[str, str]) -> None:
+    text = _redacted(_storable(reply.body.decode("utf-8", "replace")), secrets)
+    is_good = 200 <= reply.status < 300
+    error = "" if is_good else f"The server answered {reply.status}."
+    if 300 <= reply.status < 400:
+        error += " Redirects are not followed."
+    _record(
+        call,
+        CallStatus.SUCCEEDED if is_good else CallStatus.FAILED,
+        error=error,
+        http_status=reply.status,
+        result_excerpt=tools.cut(text),
+        duration_ms=reply.duration_ms,
+    )
+
+
+def _redacted(text: str, secrets: dict[str, str]) -> str:
+    """The text without secrets: a server may send back what it received."""
+    hidden = {value for value in secrets.values() if len(value) >= _MIN_SECRET_CHARS}
+    # "Bearer abc": the token alone is the secret as well.
+    hidden |= {
+        part
+        for value in secrets.values()
+        for part in value.split()
+        if len(part) >= _MIN_TOKEN_CHARS
+    }
+    for value in sorted(hidden, key=len, reverse=True):
+        for form in (value, json.dumps(value)[1:-1]):
+            text = text.replace(form, "[secret]")
+    return text
+
+
+def _record(call: FunctionCall, status: CallStatus, *, error: str = "", **fields: Any) -> None:
+    """Store how a call ended. A server's answer counts, even if the call was given up before."""
+    call.status, call.error = status, _storable(error)[:500]
+    for name, value in fields.items():
+        setattr(call, name, value)
+    FunctionCall.objects.filter(
+        Q(status=CallStatus.RUNNING) | Q(status=CallStatus.FAILED, error=UNCERTAIN), pk=call.pk
+    ).update(status=call.status, error=call.error, **fields)
+
+
+def abandon(call: FunctionCall) -> None:
+    """No attempt to make an approved call is left: it has failed."""
+    error = UNCERTAIN if call.status == CallStatus.RUNNING else "It could not be made."
+    FunctionCall.objects.filter(
+        pk=call.pk, status__in=[CallStatus.WAITING, CallStatus.RUNNING]
+    ).update(status=CallStatus.FAILED, error=error)
+    call.refresh_from_db()

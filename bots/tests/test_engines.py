@@ -1,0 +1,49 @@
+"""Which engine works for a client, and that nothing else chooses one."""
+
+import pytest
+from django.conf import settings as project
+
+from bots.engine import Capability
+from bots.engine.embedded import EmbeddedEngine
+from bots.engine.openai_compatible import OpenAICompatible
+from bots.engine.text_tasks import translate
+from bots.engine.types import EngineUnavailable
+from bots.models import Prompt
+from bots.services import engines
+
+pytestmark = pytest.mark.django_db
+
+# The settings declare them, and one module reads them.
+READERS = {"bots/services/engines.py", "chatplatform/settings.py"}
+# Of a server that tests or a drill start: they set what the product reads.
+APART = {"tests", "testing", "drills", "bench", ".venv"}
+
+
+def test_only_one_module_reads_the_settings_of_a_model():
+    mentions = {
+        str(path.relative_to(project.BASE_DIR))
+        for path in project.BASE_DIR.rglob("*.py")
+        if not APART & set(path.relative_to(project.BASE_DIR).parts)
+        and any(name in path.read_text() for name in ("LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL"))
+    }
+    assert mentions == READERS
+
+
+def test_without_a_model_the_embedded_engine_works(client_a, settings):
+    settings.LLM_BASE_URL = ""
+    engine = engines.engine_for(client_a)
+    assert isinstance(engine, EmbeddedEngine)
+    assert not engine.capabilities
+    with pytest.raises(EngineUnavailable):
+        engine.complete(translate("Hello", to="vi"), deadline_seconds=1)
+
+
+def test_a_prompt_chooses_the_model(client_a, bot, settings):
+    settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "usual"
+    engine = engines.engine_for(client_a, bot)
+    assert isinstance(engine, OpenAICompatible)
+    assert engine.capabilities == set(Capability)
+    assert engine._model == "usual"
+    own = engines.engine_for(client_a, bot, prompt=Prompt(model="other", temperature=0.5))
+    assert isinstance(own, OpenAICompatible)
+    assert (own._model, own._temperature) == ("other", 0.5)

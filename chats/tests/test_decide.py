@@ -1,0 +1,163 @@
+"""The rules of a reply as a table: facts in, a decision out, nothing else touched."""
+
+from dataclasses import replace
+
+import pytest
+
+from bots.engine.types import Citation, Usage
+from bots.models import FunctionCall
+from bots.services.answers import (
+    Answered,
+    Evidence,
+    NeedsApproval,
+    ScoredChunk,
+    Trace,
+    Unanswered,
+)
+from chats.services.reply import decide
+from chats.services.reply.decide import (
+    Answer,
+    AskCustomer,
+    AskEngine,
+    CannedReply,
+    ConfirmationReply,
+    Facts,
+    HandoffWishes,
+    HandOver,
+    Receipt,
+)
+
+QUESTION = Facts(
+    is_bot_disabled=False,
+    texts=("Do you sell tea?",),
+    question="Do you sell tea?",
+    small_talk=None,
+    asks_for_person=False,
+    confirmation=None,
+)
+GREETING = replace(QUESTION, texts=("Hello!",), question="", small_talk="greeting")
+CALL = FunctionCall(requires_approval="customer")
+AGENTS_CALL = FunctionCall(requires_approval="agent")
+EVIDENCE = Evidence(0.9, 0.77, (ScoredChunk(7, 0.5),), knowledge_version=3, attempt=1)
+TRACE = Trace(EVIDENCE)
+
+
+def confirming(answer):
+    return ConfirmationReply(answer, CALL)
+
+
+@pytest.mark.parametrize(
+    ("facts", "decision"),
+    [
+        (QUESTION, AskEngine("Do you sell tea?")),
+        (replace(QUESTION, is_bot_disabled=True), HandOver("bot_disabled")),
+        (replace(GREETING, is_bot_disabled=True), HandOver("bot_disabled")),
+        (replace(QUESTION, texts=(), question=""), HandOver("files_only")),
+        (replace(QUESTION, asks_for_person=True), HandOver("customer_asked")),
+        (GREETING, CannedReply("small_talk", Receipt("small_talk", kind="greeting"))),
+        (replace(GREETING, texts=("Hi", "Tea?"), question="Tea?"), AskEngine("Tea?")),
+        (
+            replace(QUESTION, texts=("Yes",), confirmation=confirming("confirmed")),
+            AskEngine("Yes", search=False, follows_call=True),
+        ),
+        (
+            replace(GREETING, texts=("OK",), confirmation=confirming("confirmed")),
+            AskEngine("OK", search=False, follows_call=True),
+        ),
+        (
+            replace(QUESTION, confirmation=confirming("confirmed"), asks_for_person=True),
+            HandOver("customer_asked"),
+        ),
+        (
+            replace(QUESTION, confirmation=confirming("declined"), asks_for_person=True),
+            CannedReply("declined", Receipt("customer_declined", call_id=str(CALL.pk))),
+        ),
+        (
+            replace(QUESTION, confirmation=confirming("unclear")),
+            AskCustomer(CALL, Receipt("approval_needed", call_id=str(CALL.pk))),
+        ),
+    ],
+)
+def test_rules_over_facts(facts, decision):
+    assert decide.from_facts(facts) == decision
+
+
+CITATION = Citation(1, "Tea", None, None, "We sell tea.")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "decision"),
+    [
+        (
+            Answered("We sell tea.", (CITATION,), TRACE),
+            Answer("We sell tea.", (CITATION,), Receipt("answered", TRACE)),
+        ),
+        (
+            NeedsApproval(CALL, TRACE),
+            AskCustomer(CALL, Receipt("approval_needed", TRACE, call_id=str(CALL.pk))),
+        ),
+        (
+            NeedsApproval(AGENTS_CALL, TRACE),
+            HandOver(
+                "approval_needed",
+                Receipt("approval_needed", TRACE, call_id=str(AGENTS_CALL.pk)),
+                AGENTS_CALL,
+            ),
+        ),
+        (
+            Unanswered("engine_failed", TRACE),
+            HandOver("engine_failed", Receipt("engine_failed", TRACE)),
+        ),
+        *(
+            (Unanswered(reason, TRACE), HandOver("no_answer", Receipt(reason, TRACE)))
+            for reason in ("below_gate", "nothing_to_quote", "model_refused", "no_answer")
+        ),
+    ],
+)
+def test_rules_over_an_engines_outcome(outcome, decision):
+    assert decide.from_outcome(outcome) == decision
+
+
+NO_ANSWER = HandOver("no_answer", Receipt("below_gate", TRACE))
+
+
+@pytest.mark.parametrize(
+    ("wishes", "decision", "wished"),
+    [
+        (HandoffWishes(True, True), NO_ANSWER, NO_ANSWER),
+        (HandoffWishes(False, True), NO_ANSWER, CannedReply("unknown", NO_ANSWER.receipt)),
+        (HandoffWishes(True, True), HandOver("customer_asked"), HandOver("customer_asked")),
+        (
+            HandoffWishes(True, False),
+            HandOver("customer_asked"),
+            CannedReply("no_person", Receipt("handoff_not_wanted")),
+        ),
+        (HandoffWishes(False, False), decide.ENGINE_FAILED, decide.ENGINE_FAILED),
+        (HandoffWishes(False, False), decide.OUT_OF_CREDITS, decide.OUT_OF_CREDITS),
+    ],
+)
+def test_a_client_may_want_no_handover(wishes, decision, wished):
+    assert decide.as_wished(decision, wishes) == wished
+
+
+def test_a_receipt_of_a_quotation_as_it_is_stored():
+    trace = replace(TRACE, engine="embedded", model="extractive")
+    assert Receipt("answered", trace, credits=1, answers=("a", "b")).to_json() == {
+        "gate": 0.9, "threshold": 0.77, "chunks": ({"id": 7, "score": 0.5},),
+        "knowledge_version": 3, "attempt": 1, "engine": "embedded", "model": "extractive",
+        "decision": "answered", "credits": 1, "answers": ["a", "b"],
+    }  # fmt: skip
+
+
+def test_a_receipt_of_a_model_as_it_is_stored():
+    trace = Trace(engine="m", model="x", usage=Usage(3, 4), calls=(), prompt_version=None)
+    assert Receipt("answered", trace, credits=0).to_json() == {
+        "engine": "m", "model": "x", "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+        "calls": [], "prompt_version": None, "decision": "answered", "credits": 0,
+    }  # fmt: skip
+    failed = Trace(engine="m", engine_error="gone", calls=("c",), prompt_version=2)
+    assert Receipt("engine_failed", failed).to_json() == {
+        "engine": "m", "engine_error": "gone", "usage": None, "calls": ["c"], "prompt_version": 2,
+        "decision": "engine_failed",
+    }  # fmt: skip
+    assert Receipt().to_json() == {}
