@@ -31,7 +31,7 @@ from bots.models import (
 )
 from chatplatform.api.pagination import Page
 from chatplatform.ids import short_code, uuid7
-from chatplatform.tests.test_guard_operations import ALL, Served, rows_of
+from chatplatform.tests.served import ALL, Served, rows_of
 from chats.models import (
     Attachment,
     Conversation,

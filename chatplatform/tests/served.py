@@ -1,0 +1,250 @@
+"""Every served operation, an accepted request to each, and one row of whatever a path names."""
+
+import functools
+import io
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.utils import timezone
+
+from bots.models import Document, FunctionCall, Prompt, WebUrl
+from bots.testing import make_bot
+from chatplatform.api.access import PUBLIC, Access
+from chatplatform.api.operation import Form, routes
+from chats.models import (
+    Attachment,
+    Conversation,
+    Customer,
+    Message,
+    Notification,
+    Summary,
+    SummaryJob,
+)
+from identity.models import Role
+from identity.testing import PASSWORD, Person, make_key, make_person
+from webhooks.delivery import new_secret
+from webhooks.models import WebhookConfig
+from webhooks.services import announce
+
+# One white pixel.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00"
+    "01010100b138f6140000000049454e44ae426082"
+)
+TOMORROW = (timezone.now() + timedelta(days=1)).isoformat()
+# A body that is accepted, for every operation that takes one.
+REGISTRATION = {
+    "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
+    "password": PASSWORD,
+}  # fmt: skip
+ACCEPTED: dict[tuple[str, str], Any] = {
+    ("POST", "/ai/bot"): {"bot_name": "Second"},
+    ("PUT", "/ai/bot/{bot_id}/update-bot"): {"bot_name": "Renamed"},
+    ("POST", "/ai/{bot_id}/train/prompt"): {"content": "Be kind."},
+    ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
+    ("POST", "/ai/{bot_id}/train/web-url"): {"url": "https://93.184.215.14/help"},
+    ("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}"): {"refresh_hours": 24},
+    ("PUT", "/ai/{bot_id}/train/document/{document_id}/important"): {"is_important": True},
+    ("POST", "/ai/{bot_id}/train/document/reupload"): {"document_ids": [1]},
+    ("PUT", "/ai/{bot_id}/customer-info-field"): {
+        "fields": [{"name": "city", "label": {"en": "City"}, "type": "text"}]
+    },
+    ("PUT", "/ai/{bot_id}/welcome-message"): {"messages": {"en": "Hello"}},
+    ("POST", "/ai/{bot_id}/upload-banner-image"): {"file": ("banner.png", PNG)},
+    ("PUT", "/ai/bot/{bot_id}/toggle-disable"): {"is_disabled": True},
+    ("PUT", "/ai/bot/{bot_id}/sample-questions"): {"questions": [{"question": "Open on Sunday?"}]},
+    ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
+    ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
+    ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
+    ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
+    ("POST", "/ai/chat/{chat_id}/typing"): {"is_typing": True},
+    ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
+    ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
+    ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
+    ("POST", "/ai/client/chat/suggestions/{chat_id}"): {"count": 2},
+    ("POST", "/client/translate"): {"text": "Hello", "out_lang_code": "vi"},
+    ("POST", "/ai/translate"): {"text": "Hello", "out_lang_code": "vi"},
+    ("POST", "/client/summarize"): {"text": "We open at nine. We close at five."},
+    ("POST", "/ai/chat/summary/calculate"): {"force": True},
+    ("POST", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
+    ("PUT", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
+    ("POST", "/ai/chat/{chat_id}/feedback"): {"rating": 5},
+    ("POST", "/ai/{bot_id}/generate-chat"): {"messages": [{"role": "user", "content": "Hello"}]},
+    ("POST", "/ai/chat/{chat_id}/generate"): {"stream": False},
+    ("POST", "/ai/client/chat/customer/{chat_id}"): {"name": "Zoe"},
+    ("POST", "/ai/client/chat/files/{chat_id}"): {"files": ("a.txt", b"Hello"), "reply": "none"},
+    ("POST", "/ai/client/chat/assistant/{chat_id}"): {"text": "Hello"},
+    ("POST", "/mesaging/conversations/{conversation_id}/messages"): {
+        "sender": {"type": "customer"}, "text": "Hello",
+    },
+    ("POST", "/mesaging/conversations"): {"requester": {"external_id": "c-1"}},
+    ("POST", "/identity/register-trial"): REGISTRATION,
+    ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
+    ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
+                                   "password": PASSWORD},
+    ("POST", "/identity/subscription/top-up"): {"amount": 500, "reference": "INV-1"},
+    ("POST", "/config/{client_id}/chat"): {"agent_capacity": 7},
+    ("POST", "/identity/socialnet-access-token"): {"access_token": "EAAG", "expires_in": 3600},
+    ("POST", "/identity/users"): {"email": "eve@delta.example", "full_name": "Eve Fox"},
+    ("PUT", "/identity/users/{user_id}/disable"): {"is_disabled": True},
+    ("PUT", "/identity/users/{user_id}/reset-password"): {"password": PASSWORD},
+    ("PUT", "/identity/users/{user_id}/role"): {"role": "viewer"},
+    ("POST", "/identity/forgot-password"): {"email": "a@b.example"},
+    ("POST", "/identity/verify-reset-token"): {"token": "x" * 43},
+    ("POST", "/identity/reset-password"): {"token": "x" * 43, "new_password": PASSWORD},
+    ("POST", "/config/{client_id}/email-notification"): {"recipients": ["a@b.example"]},
+    ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
+    ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
+    ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Served:
+    """A served operation with its path as the document spells it."""
+
+    method: str
+    path: str
+    declared: Any
+
+    @property
+    def ids(self) -> list[str]:
+        return re.findall(r"\{(\w+)\}", self.path)
+
+    @property
+    def at(self) -> tuple[str, str]:
+        return self.method, self.path
+
+    def fill(self, ids: dict[str, Any]) -> str:
+        return self.path.format(**{name: ids[name] for name in self.ids})
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+ALL = [Served(m, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path), d) for m, path, d in routes()]
+CLOSED = [served for served in ALL if served.declared.access is not PUBLIC]
+WITH_ID = [served for served in ALL if served.ids]
+WITH_BODY = [served for served in ALL if served.declared.body]
+WITH_QUERY = [served for served in ALL if served.declared.query]
+for_each = functools.partial(pytest.mark.parametrize, "served", ids=str)
+
+
+def send(who: Person, served: Served, ids: dict[str, Any], body: Any = None) -> Any:
+    """An accepted request to the operation, or one with `body` in place of the accepted one."""
+    path, method = served.fill(ids), served.method.lower()
+    sent: Any = ACCEPTED.get(served.at) if body is None else body
+    if not isinstance(served.declared.body, Form):
+        raw = b"" if sent is None else json.dumps(sent).encode()
+        return raw_call(who, served, path, raw, "application/json")
+    assert sent is not None
+    if media_type_of(served) == "multipart/form-data":
+        return getattr(who.browser, method)(
+            path, {name: _part(value) for name, value in sent.items()}, headers=who.headers
+        )
+    text = "&".join(f"{name}={value}" for name, value in sent.items())
+    return raw_call(who, served, path, text.encode("utf-8", "replace"), media_type_of(served))
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, tuple):
+        part = io.BytesIO(value[1])
+        part.name = value[0]
+        return part
+    return value if isinstance(value, (str, int)) else json.dumps(value)
+
+
+def media_type_of(served: Served) -> str:
+    body = served.declared.body
+    return body.media_types[0] if isinstance(body, Form) else "application/json"
+
+
+def raw_call(who: Person, served: Served, path: str, raw: bytes, media_type: str) -> Any:
+    return who.browser.generic(served.method, path, raw, content_type=media_type,
+                               headers=who.headers)  # fmt: skip
+
+
+def rows_of(owner: Person, key: Person) -> dict[str, Any]:
+    """One of each thing that a path names, of the owner's client."""
+    client = owner.client
+    assert owner.user
+    bot = make_bot(client)
+    Prompt.objects.create(client=client, bot=bot, version=1, content="Be kind.")
+    document = Document.objects.create(
+        client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
+        mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
+    )  # fmt: skip
+    web_url = WebUrl.objects.create(client=client, bot=bot, url="https://93.184.215.14/")
+    customer = Customer.objects.create(client=client, name="Zoe")
+    chat = Conversation.objects.create(
+        client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
+    )
+    call = FunctionCall.objects.create(
+        client=client, bot=bot, function_name="refund", status="waiting", requires_approval="agent",
+    )  # fmt: skip
+    notification = Notification.objects.create(
+        client=client, user=owner.user, conversation=chat, kind="assigned"
+    )
+    message = Message.objects.create(
+        client=client, conversation=chat, seq=1, sender_type="customer", content=[]
+    )
+    Conversation.objects.filter(pk=chat.pk).update(last_seq=1)
+    attachment = Attachment.objects.create(
+        client=client, conversation=chat, message=message, file=ContentFile(b"x", name="x.txt"),
+        file_name="x.txt", mime_type="text/plain", size_bytes=1,
+    )  # fmt: skip
+    Summary.objects.create(
+        client=client, conversation=chat, summary="Hello", language="en", message_count=1,
+        engine="embedded",
+    )  # fmt: skip
+    summary_job = SummaryJob.objects.create(client=client)
+    config = WebhookConfig.objects.create(
+        client=client, url="https://93.184.215.14/hook",
+        secret=new_secret(),
+    )  # fmt: skip
+    event = announce(client.pk, "message.created", {})
+    return {
+        "config_id": config.pk,
+        "event_id": f"evt_{event.pk.hex}",
+        "job_id": summary_job.pk,
+        "bot_id": bot.pk,
+        "call_id": call.pk,
+        "customer_id": customer.pk,
+        "notification_id": notification.pk,
+        "document_id": document.pk,
+        "web_url_id": web_url.pk,
+        "chat_id": chat.pk,
+        "conversation_id": chat.pk,
+        "chat_code": chat.chat_code,
+        "attachment_id": attachment.pk,
+        "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
+        "client_id": client.pk,
+        "user_id": make_person(client, Role.AGENT, "Abe").user.pk,  # type: ignore[union-attr]
+    }
+
+
+MISSING: dict[str, Any] = {
+    "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
+    "web_url_id": 999_999_999,
+    "client_id": 999_999_999, "user_id": 999_999_999,
+    "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "attachment_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "chat_code": "NO-SUCH-CODE",
+    "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "customer_id": 999_999_999, "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
+    "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "config_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "event_id": f"evt_{1:032x}",
+}  # fmt: skip
+
+
+def callers(access: Access, person: Person, key: Person) -> list[Person]:
+    """Whoever of the two the operation admits."""
+    holders = {"bearer": person, "api_key": key}
+    return [holders[scheme] for scheme in access.security]

@@ -1,0 +1,103 @@
+"""Guards over the source: its size, its names, and the same files in every app."""
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+BASE = settings.BASE_DIR
+MAX_LINES = 500
+MAX_POSITIONAL = 6
+LONG_BECAUSE = {
+    "bench/run.py": "one load script, which is run alone",
+    "chatplatform/local/servers.py": "to be split",
+    "chats/tests/test_send_message.py": "to be split",
+}
+# Every app has these; `auth` and the like are an app's own.
+FILES_OF_AN_APP = {
+    "__init__.py", "admin.py", "apps.py", "migrations", "models.py", "services", "shapes",
+    "tasks.py", "testing.py", "tests", "urls.py", "views",
+}  # fmt: skip
+OWN_FILES_BECAUSE = {
+    "identity/auth.py": "who calls: read by the views of every app",
+    "identity/static": "the script of the page that a mailed link opens",
+    "webhooks/catalogue.py": "the events that the document lists",
+    "webhooks/delivery.py": "signing and sending, apart from what is stored of it",
+    "bots/engine": "how replies are made: pure, without rows",
+    "bots/knowledge": "files, pages and passages: pure, without rows",
+    "chats/management": "the command that imports conversations",
+}
+# Made as empty apps; they get the same files with their first model.
+EMPTY_APPS = {"channels_app", "reports"}
+
+
+@functools.cache
+def sources() -> dict[Path, str]:
+    """Every Python file of the repository but migrations."""
+    return {
+        path.relative_to(BASE): path.read_text()
+        for path in sorted(BASE.rglob("*.py"))
+        if not {"migrations", "var", ".venv"} & set(path.relative_to(BASE).parts)
+    }
+
+
+def nodes() -> Iterator[tuple[Path, ast.AST]]:
+    for path, text in sources().items():
+        for node in ast.walk(ast.parse(text)):
+            yield path, node
+
+
+def test_no_module_is_long():
+    assert len(sources()) > 300
+    long = {str(path) for path, text in sources().items() if text.count("\n") > MAX_LINES}
+    assert long <= set(LONG_BECAUSE)
+
+
+def test_no_import_is_named_by_a_letter():
+    assert [
+        f"{path}:{node.lineno} {name.asname}"
+        for path, node in nodes()
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in node.names
+        if name.asname and len(name.asname) == 1
+    ] == []
+
+
+def test_no_function_has_many_positional_parameters():
+    """Tests may: their parameters are fixtures, passed by name."""
+    found = []
+    for path, node in nodes():
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or "tests" in path.parts:
+            continue
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+        if len(names) - (names[:1] in (["self"], ["cls"])) > MAX_POSITIONAL:
+            found.append(f"{path}:{node.lineno} {node.name}")
+    assert found == []
+
+
+def test_view_methods_take_the_request_only_to_read_it():
+    found = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, node in nodes()
+        if isinstance(node, ast.FunctionDef)
+        and any("operation(" in ast.unparse(decorator) for decorator in node.decorator_list)
+        and "request" in [argument.arg for argument in node.args.args]
+        and "request" not in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    ]
+    assert found == []
+
+
+def test_every_app_has_the_same_files():
+    apps = {path.parent for path in BASE.glob("*/apps.py")} - {BASE / "chatplatform"}
+    assert {app.name for app in apps} == {"identity", "webhooks", "bots", "chats", *EMPTY_APPS}
+    own = set()
+    for app in apps:
+        files = {path.name for path in app.iterdir()} - {"__pycache__"}
+        if app.name in EMPTY_APPS:
+            assert files == {"__init__.py", "apps.py"}
+            continue
+        assert files >= FILES_OF_AN_APP, f"{app.name} lacks {FILES_OF_AN_APP - files}"
+        own |= {f"{app.name}/{name}" for name in files - FILES_OF_AN_APP}
+    assert own == set(OWN_FILES_BECAUSE)
