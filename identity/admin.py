@@ -1,4 +1,4 @@
-"""Clients, people and keys in the admin site; it shows no secret."""
+"""Clients, users and keys in the admin site; no secrets are shown."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ class ClientAdmin(ModelAdmin):
     readonly_fields = ("created_at",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        # Registration alone makes the owner, the config and the plan without which nothing works.
+        # Only registration creates the owner, the config and the plan as well.
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Client | None = None) -> bool:
@@ -41,7 +41,7 @@ class ClientAdmin(ModelAdmin):
 
 
 class UserForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A person as staff change him: by the rules and services of the API."""
+    """Staff change a user by the rules and services of the API."""
 
     by: User
 
@@ -50,18 +50,20 @@ class UserForm(forms.ModelForm):  # type: ignore[type-arg]
         return str(self.cleaned_data["email"]).lower()
 
     def clean(self) -> dict[str, Any]:
-        """What a service would refuse is said beside the form. The rows stay held until it saves:
-        the admin site runs the whole of it in one transaction."""
-        given: dict[str, Any] = super().clean() or self.cleaned_data
+        """Shows refusals of the service in the form. The rows stay locked until it is saved, since
+        the admin site uses one transaction."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
         person = User.objects.get(pk=self.instance.pk)
         if not person.client:
-            return given
-        stays_owner = given.get("role") == Role.OWNER and not given.get("is_disabled")
+            return data
+        stays_owner = data.get("role") == Role.OWNER and not data.get("is_disabled")
         try:
-            users.hold(person.client, user_id=person.pk, by=self.by, stays_owner=stays_owner)
+            users.lock_for_change(
+                person.client, user_id=person.pk, by=self.by, stays_owner=stays_owner
+            )
         except users.LastOwner as exc:
             raise ValidationError(str(exc)) from exc
-        return given
+        return data
 
 
 @admin.register(User)
@@ -81,30 +83,30 @@ class UserAdmin(ModelAdmin):
         change: bool = False,  # noqa: FBT001 - Django's signature
         **kwargs: Any,
     ) -> Any:
-        # A class of this request alone: Django makes one for each.
+        # Django creates the class for each request.
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.by = request.user
         return form
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        """Rights by the services, which end tokens and write the log; words as they are."""
+        """Role and disabling by the services, which end tokens and audit; other fields directly."""
         if not obj.client:
             obj.save(update_fields=form.changed_data)
             return
-        by, given = form.by, form.cleaned_data
-        words = [name for name in form.changed_data if name not in {"role", "is_disabled"}]
-        if words:
-            obj.save(update_fields=words)
+        by, data = form.by, form.cleaned_data
+        fields = [name for name in form.changed_data if name not in {"role", "is_disabled"}]
+        if fields:
+            obj.save(update_fields=fields)
             audit.record(obj.client.pk, "user.updated", by=by, subject=f"user:{obj.pk}",
-                         changes={"fields": words})  # fmt: skip
-        users.set_role(obj.client, user_id=obj.pk, role=given["role"], by=by)
-        users.set_disabled(obj.client, user_id=obj.pk, is_disabled=given["is_disabled"], by=by)
+                         changes={"fields": fields})  # fmt: skip
+        users.set_role(obj.client, user_id=obj.pk, role=data["role"], by=by)
+        users.set_disabled(obj.client, user_id=obj.pk, is_disabled=data["is_disabled"], by=by)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        # Who did what must stay visible: people are locked out.
+        # Users are disabled instead, so that their actions stay visible.
         return False
 
 
@@ -128,7 +130,7 @@ class ApiKeyAdmin(ModelAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        # The action needs no more than the right to see the list.
+        # The action needs only the right to see the list.
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
@@ -137,7 +139,7 @@ class ApiKeyAdmin(ModelAdmin):
 
 @admin.register(Subscription)
 class SubscriptionAdmin(ModelAdmin):
-    """Staff choose the plan; the balance moves by the ledger alone."""
+    """Staff choose the plan; only the ledger changes the balance."""
 
     list_display = (
         "client", "plan", "credits_included", "credits_left", "credits_used", "period_end",
@@ -170,7 +172,7 @@ class SubscriptionAdmin(ModelAdmin):
         return found
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        # Only what was edited: credits move while the form is open.
+        # Only edited fields: the balance may change while the form is open.
         with transaction.atomic():
             obj.save(update_fields=form.changed_data)
             if form.changed_data:
@@ -198,13 +200,13 @@ class CreditEntryAdmin(ReadOnlyAdmin):
     list_select_related = ("client",)
     search_fields = ("reference",)
     ordering = ("-id",)
-    # Counting a ledger takes longer than showing a page of it.
+    # Counting the ledger takes longer than showing a page of it.
     show_full_result_count = False
 
 
 @admin.register(ClientConfig)
 class ClientConfigAdmin(ReadOnlyAdmin):
-    """Changed by the API, which checks hours, messages and limits."""
+    """Changed only by the API, which checks hours, messages and limits."""
 
     list_display = (
         "client", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
@@ -218,7 +220,7 @@ class ClientConfigAdmin(ReadOnlyAdmin):
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    """The log: to be read, and nothing else; the database itself refuses the rest."""
+    """Read-only, which the database enforces too."""
 
     list_display = ("created_at", "client", "action", "subject", "user", "api_key", "address")
     list_filter = ("action", ("created_at", admin.DateFieldListFilter))

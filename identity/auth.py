@@ -1,4 +1,4 @@
-"""Who calls: what the `access=` of an operation names, and how passwords are hashed."""
+"""Authentication: the accesses that operations declare, and the password hasher."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True)
 class Principal:
-    """Who calls: a client, and the person or the key that speaks for it."""
+    """The caller: a client, and its user or API key."""
 
     client: Client
     user: User | None = None
@@ -70,8 +70,8 @@ class TenantViewSet(OperationViewSet):
 class Argon2(Argon2PasswordHasher):
     """Argon2id, 2 passes over 48 MiB in one lane: about 80 ms on one core.
 
-    Django's own 8 lanes of 100 MiB would let a few sign-ins take a small machine's cores and
-    memory. Text beyond 128 characters is never hashed: its length would be the caller's lever.
+    With Django's default of 8 lanes and 100 MiB, a few sign-ins would take a small machine's cores
+    and memory. Longer passwords are refused, since hashing them would cost more.
     """
 
     time_cost = 2
@@ -88,7 +88,7 @@ class Argon2(Argon2PasswordHasher):
 
 
 class StaffBackend(ModelBackend):
-    """The admin site's sign-in, which counts its failures with those of the API."""
+    """Sign-in to the admin site; its failures count together with those of the API."""
 
     def authenticate(
         self,
@@ -100,40 +100,40 @@ class StaffBackend(ModelBackend):
         if not username or not password or len(password) > MAX_PASSWORD_CHARACTERS:
             return None
         try:
-            return logins.check(
+            return logins.authenticate(
                 email=username, password=password, address=current_address(), staff=True
             )
         except attempts.TooManyAttempts as exc:
-            # Django's word for "ask no other backend": the form says that it did not fit.
+            # Django then asks no other backend, and the form shows a failed sign-in.
             raise PermissionDenied from exc
 
 
 class InvalidApiKey(NotAuthenticated):
-    """No key, or one that is unknown, wrong, expired, revoked, or of a disabled client."""
+    """The key is missing, unknown, wrong, expired, revoked, or of a disabled client."""
 
     detail = "Invalid API key"
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
 
 
 def bearer_token(request: HttpRequest) -> str:
-    """What follows `Authorization: Bearer`; empty where there is none."""
+    """The text after `Authorization: Bearer`; empty if there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _user(request: HttpRequest) -> User | None:
-    """The user behind an access token; None without one, 401 for one that is no good."""
+    """The user of the access token; None without a token, 401 if it is not valid."""
     token = bearer_token(request)
     if not token:
         return None
-    user = tokens.user_of(token)
+    user = tokens.find_user(token)
     if user is None:
         raise NotAuthenticated("Could not validate credentials")
     return user
 
 
 def _principal(user: User) -> Principal:
-    assert user.client, "only people of a client have access tokens"
+    assert user.client, "only users of a client have access tokens"
     return Principal(user.client, user=user)
 
 
@@ -154,17 +154,17 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
     if ticket is None:
         return _any_role(request)
     claims = tickets.redeem(ticket)
-    user = tokens.user_with(claims) if claims else None
+    user = tokens.find_user_by_claims(claims) if claims else None
     if claims is None or user is None:
         raise NotAuthenticated("This ticket was used or is too old; ask for a new one.")
     request.claims = claims  # type: ignore[attr-defined]
     return _principal(user)
 
 
-def standing(request: HttpRequest) -> Callable[[], bool]:
-    """A question to ask again later: does the sign-in of this request still stand?"""
-    claims = getattr(request, "claims", None) or tokens.claims_of(bearer_token(request))
-    return lambda: bool(claims and tokens.user_with(claims))
+def session_check(request: HttpRequest) -> Callable[[], bool]:
+    """A function that tells whether the sign-in of this request still exists, for later calls."""
+    claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
+    return lambda: bool(claims and tokens.find_user_by_claims(claims))
 
 
 def _admin(request: HttpRequest) -> Principal | None:
@@ -175,11 +175,11 @@ def _admin(request: HttpRequest) -> Principal | None:
 
 
 def _api_key(request: HttpRequest) -> Principal | None:
-    """The key in the `API-KEY` header, never one from the query or the body.
+    """The key in the `API-KEY` header, never from the query or the body.
 
-    A public key is admitted from the pages that its bot allows, and without an `Origin` too
-    (native apps, curl): only browsers send it, and anyone else could write what he likes there.
-    It therefore keeps other sites from using a key, and is no proof of who calls.
+    A public key is admitted from pages that its bot allows, and without an `Origin` (native apps,
+    curl). Only browsers send a reliable `Origin`: it keeps other sites from using the key, but does
+    not prove who the caller is.
     """
     presented = request.headers.get("API-KEY")
     key = api_keys.get_valid(presented) if presented else None
@@ -220,7 +220,7 @@ def _any_bot_allows(origin: str) -> bool:
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
-    """Whether a page of `origin` is at one of the hosts; `*.` stands for any subdomain."""
+    """Whether `origin` is at one of the hosts; `*.` stands for any subdomain."""
     host = origin_host(origin)
     return host is not None and any(
         _host_matches(host, pattern.lower().strip()) for pattern in patterns
@@ -228,9 +228,9 @@ def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
 
 
 def origin_host(origin: str) -> str | None:
-    """The host name of an `Origin` that may be allowed at all; None for any other.
+    """The host name of an https `Origin`, ignoring the port; None for any other.
 
-    Ports do not count. Plain http counts on this machine alone, for those who build a page.
+    Plain http is accepted from this machine only, for development.
     """
     try:
         parts = urlsplit(origin)
@@ -250,9 +250,9 @@ def _host_matches(host: str, pattern: str) -> bool:
 
 
 BEARER = Access("bearer", ("bearer",), _person)
-# What also a viewer may write, because it is his own: signing out.
+# Also for viewers: signing out.
 BEARER_ANY_ROLE = Access("bearer", ("bearer",), _any_role)
-# For a stream that a browser opens: EventSource cannot send a header.
+# For streams that a browser opens: EventSource cannot send headers.
 BEARER_OR_TICKET = Access("bearer", ("bearer",), _person_or_ticket)
 ADMIN = Access("bearer:admin", ("bearer",), _admin)
 API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey, _any_bot_allows)

@@ -1,4 +1,4 @@
-"""Who: clients, their people, their keys and what they may use."""
+"""Clients, their people, keys, settings and credits."""
 
 from typing import Any, Self, TypeVar
 
@@ -36,7 +36,7 @@ class OfClient(models.QuerySet[Row]):
 
 
 class AssignStrategy(models.TextChoices):
-    """Who gets a chat that waits for a person."""
+    """Who gets a waiting chat."""
 
     MANUAL = "manual"
     ROUND_ROBIN = "round_robin"
@@ -44,7 +44,7 @@ class AssignStrategy(models.TextChoices):
 
 
 class ClientConfig(models.Model):
-    """How a client's chats behave; one row a client, `version` grows with every change."""
+    """A client's chat settings; `version` grows with every change."""
 
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="config")
     # [{"weekday": 0..6 (Monday first), "opens": "09:00", "closes": "17:00"}]; empty: always open.
@@ -54,20 +54,20 @@ class ClientConfig(models.Model):
     assign_strategy = models.CharField(
         max_length=12, choices=AssignStrategy, default=AssignStrategy.MANUAL
     )
-    # Open chats that an agent is given at most; one may still claim more.
+    # Open chats assigned to an agent at most; an agent may still take more.
     agent_capacity = models.PositiveSmallIntegerField(default=5)
     handoff_on_request = models.BooleanField(default=True)
     handoff_on_no_answer = models.BooleanField(default=True)
     handoff_message = models.JSONField(default=dict)
-    # Probability (0..1) from which the bot answers by itself; below it hands over.
+    # Probability (0..1) from which the bot answers; below it the bot hands over.
     answer_threshold = models.FloatField(default=0.77)
-    # What follows when the model fails: the extractive answer, or a person.
+    # If the model fails: the extractive answer, else a handover.
     fallback_to_extractive = models.BooleanField(default=True)
-    # Customer messages that come this close together get one reply; 0: each its own.
+    # Customer messages within this time get one reply; 0: a reply each.
     burst_wait_ms = models.PositiveIntegerField(default=0)
     # Minutes without a message after which an open chat is ended; 0: never.
     inactivity_end_minutes = models.PositiveIntegerField(default=1440)
-    # A customer who writes this soon after the end goes on in the same chat; 0: a new one.
+    # Minutes after the end in which a customer's message reopens the chat; 0: never.
     reopen_window_minutes = models.PositiveIntegerField(default=1440)
     first_response_target_seconds = models.PositiveIntegerField(default=300)
     auto_summary = models.BooleanField(default=False)
@@ -75,7 +75,7 @@ class ClientConfig(models.Model):
     auto_sentiment = models.BooleanField(default=False)
     auto_translate = models.BooleanField(default=False)
     mask_personal_data = models.BooleanField(default=False)
-    # Days that ended chats are kept; null: for ever.
+    # Days for which ended chats are kept; null: forever.
     retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
 
@@ -86,7 +86,7 @@ class ClientConfig(models.Model):
 
 
 class EmailNotification(models.Model):
-    """Who of a client is told what by mail; no row: nobody."""
+    """Who gets which notifications by mail; no row: nobody."""
 
     client = models.OneToOneField(
         Client, on_delete=models.CASCADE, related_name="email_notification"
@@ -128,16 +128,16 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person: one of a client's people, or platform staff (superuser, no client)."""
+    """One of a client's people, or platform staff (superuser without a client)."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, null=True, related_name="users")
-    # Kept in lower case, so that one address is one account.
+    # In lower case, so that an address belongs to one account.
     email = models.EmailField(max_length=254, unique=True)
     full_name = models.CharField(max_length=200)
     role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
     language = models.CharField(max_length=20, default="en")
     is_disabled = models.BooleanField(default=False)
-    # Grows when the password changes or access is taken away: older access tokens end.
+    # Incremented to end all access tokens issued before.
     token_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -163,12 +163,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_staff(self) -> bool:
-        """May enter the admin site."""
+        """Whether the user may enter the admin site."""
         return self.is_superuser
 
     @property
     def is_admin(self) -> bool:
-        """May change what belongs to the whole client."""
+        """Whether the user may change what belongs to the whole client."""
         return self.role in {Role.OWNER, Role.ADMIN}
 
 
@@ -194,27 +194,27 @@ class RefreshToken(models.Model):
 
 
 class AttemptKind(models.TextChoices):
-    """What may be tried only so often."""
+    """Operations with a limit on attempts."""
 
     SIGN_IN = "sign_in"
     ASK_RESET = "ask_reset"
     TRY_RESET = "try_reset"
     REGISTER = "register"
-    # With a credential, but anybody may register for one, and it sends mail to strangers.
+    # Needs a credential, but anybody can register for one, and it sends mail to strangers.
     ADD_USER = "add_user"
 
 
 class Attempt(models.Model):
-    """One try that counts against a limit; a sign-in's are gone when its user gets in."""
+    """An attempt that counts against a limit; a successful sign-in deletes the earlier ones."""
 
     kind = models.CharField(max_length=10, choices=AttemptKind)
-    # A keyed hash: people type passwords where the e-mail address belongs.
+    # A keyed hash, since people sometimes type a password into the e-mail field.
     account_hash = models.CharField(max_length=64)
     address = models.CharField(max_length=64)
     created_at = models.DateTimeField()
 
     class Meta:
-        # How many of late: from one address, and for one account.
+        # Recent attempts from an address, and for an account.
         indexes = [
             models.Index(fields=["kind", "address", "created_at"], name="attempt_address"),
             models.Index(fields=["kind", "account_hash"], name="attempt_account"),
@@ -233,8 +233,8 @@ class ApiKey(models.Model):
     """A key of a server (`secret`) or a web page (`public`, one bot), as prefix and keyed hash."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="api_keys")
-    # The bot it speaks for; bots lie above this app, so the number alone is kept. A secret key
-    # without one serves every bot of the client.
+    # The key's bot; bots are in a higher app, so there is no foreign key. A secret key without one
+    # serves every bot of the client.
     bot_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=100)
     scope = models.CharField(max_length=10, choices=KeyScope)
@@ -267,18 +267,18 @@ class Plan(models.TextChoices):
 
 
 class Subscription(models.Model):
-    """What a client's plan includes and what is left of it, in credits."""
+    """A client's plan and its credits."""
 
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="subscription")
     plan = models.CharField(max_length=10, choices=Plan, default=Plan.TRIAL)
     credits_included = models.PositiveIntegerField(default=1000)
-    # Moved by identity.services.credits alone, which writes a CreditEntry with each change.
+    # Changed only by identity.services.credits, which writes a CreditEntry with each change.
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
-    # The lowest percentage of credits_included that was warned of; null: none since it was above.
+    # The lowest level (per cent of credits_included) that was warned of; null: none.
     low_warned = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
-    # Null: the period goes on for ever.
+    # Null: the period does not end.
     period_end = models.DateTimeField(null=True, blank=True)
     is_active = models.BooleanField(default=True)
 
@@ -300,17 +300,17 @@ class Subscription(models.Model):
 class EntryKind(models.TextChoices):
     """Why a balance changed."""
 
-    GRANT = "grant"  # what a plan or its next period includes
+    GRANT = "grant"  # included in a plan or its next period
     TOP_UP = "top_up"
-    RESERVE = "reserve"  # held before an AI call
-    SETTLE = "settle"  # what was held and not used comes back (or 0)
-    RELEASE = "release"  # the call failed: all that was held comes back
+    RESERVE = "reserve"  # before an AI call
+    SETTLE = "settle"  # the unused part of a reservation comes back (or 0)
+    RELEASE = "release"  # the call failed: the whole reservation comes back
 
 
 class CreditEntry(models.Model):
     """One change of a client's balance. Append-only: the amounts sum to `credits_left`.
 
-    Only `is_open` changes later, when the call that a reservation was made for has ended.
+    Only `is_open` changes later, when the call of a reservation has ended.
     """
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="credit_entries")
@@ -318,10 +318,10 @@ class CreditEntry(models.Model):
     # Added to the balance; negative for a reservation.
     amount = models.BigIntegerField()
     balance_after = models.BigIntegerField()
-    # What it was for, such as "reply:<message id>"; a repeated job finds its entry by it.
+    # What the credits are for, such as "reply:<message id>"; a repeated job finds its entry by it.
     reference = models.CharField(max_length=200)
     is_open = models.BooleanField(default=False)
-    # The job that holds the credits; null for a call on an open request.
+    # The job that made a reservation; null if a request made it.
     job_id = models.BigIntegerField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -330,7 +330,7 @@ class CreditEntry(models.Model):
 
     class Meta:
         constraints = [
-            # What was released may be held and released again; nothing is paid twice.
+            # Released credits may be reserved again; nothing is paid twice.
             models.UniqueConstraint(
                 fields=["client", "reference", "kind"],
                 condition=models.Q(kind__in=["grant", "top_up", "settle"]),
@@ -339,13 +339,13 @@ class CreditEntry(models.Model):
             models.UniqueConstraint(
                 fields=["client", "reference"],
                 condition=models.Q(is_open=True),
-                name="credit_held_once",
+                name="credit_reserved_once",
             ),
         ]
         indexes = [
             models.Index(fields=["client", "id"], name="credit_ledger"),
             models.Index(fields=["client", "reference"], name="credit_reference"),
-            # The sweep: whose call never ended.
+            # The clean-up: reservations whose call never ended.
             models.Index(
                 fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
             ),
@@ -356,17 +356,17 @@ class CreditEntry(models.Model):
 
 
 class AuditEvent(models.Model):
-    """Who granted, revealed or deleted what. Append-only; holds no secret."""
+    """Who granted, revealed or deleted what. Append-only; holds no secrets."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
-    # Nobody where the platform itself acted.
+    # Null if the platform itself acted.
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     api_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
-    # Such as "user.role_changed".
+    # For example "user.role_changed".
     action = models.CharField(max_length=60)
-    # What it was done to, such as "user:12".
+    # The object of the action, for example "user:12".
     subject = models.CharField(max_length=100, default="", blank=True)
-    # Names of what changed; before and after where neither is a secret.
+    # The changed fields, with their values unless they are secret.
     changes = models.JSONField(default=dict)
     address = models.CharField(max_length=64, default="", blank=True)
     request_id = models.CharField(max_length=64, default="", blank=True)
@@ -400,7 +400,7 @@ class PasswordReset(models.Model):
 class ChannelToken(models.Model):
     """A client's own access token at a messaging provider, encrypted; one a channel."""
 
-    # Made by us, so that the stored token is bound to this very row.
+    # Known before the insert, since the encryption binds the token to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     channel = models.CharField(max_length=10)

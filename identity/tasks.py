@@ -1,11 +1,11 @@
-"""Jobs: mails. And housekeeping by schedule. Each may run twice and at any time."""
+"""Jobs that send mails, and periodic housekeeping."""
 
 from typing import Any
 
 from chatplatform.jobs import Queue, job, periodic
 from identity.services import attempts, credits, mails, passwords, tokens
 
-# About six minutes of waits: as long as a mail server's restart.
+# Retries for about six minutes: enough for a mail server's restart.
 _MAIL_ATTEMPTS = 11
 
 
@@ -26,14 +26,14 @@ def send_invitation(*, user_id: int) -> None:
 
 @periodic("identity.clean_up")
 def clean_up() -> None:
-    """Forget tries, refresh tokens and reset links whose time is over."""
+    """Delete attempts, refresh tokens and reset links that have expired."""
     attempts.purge_expired()
-    tokens.forget_expired()
-    passwords.forget_expired()
+    tokens.purge_expired()
+    passwords.purge_expired()
 
 
 @periodic("identity.clean_up_credits")
 def clean_up_credits() -> None:
-    """Begin the periods that are due, and give back what cut-off calls hold."""
+    """Start due periods, and release the reservations of interrupted calls."""
     credits.renew_due()
     credits.release_abandoned()

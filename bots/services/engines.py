@@ -77,7 +77,7 @@ class PaidWork:
     """One piece of work for a client, charged at its end."""
 
     engine: Engine
-    _charge: credits.Held
+    _charge: credits.Reservation
 
     @property
     def is_written(self) -> bool:
@@ -88,7 +88,7 @@ class PaidWork:
         """Have a text written; what the model counted is charged."""
         written = self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
-        self._charge.used = credits.of_tokens(tokens)
+        self._charge.used = credits.price_of_tokens(tokens)
         return written.draft
 
     def make_free(self) -> None:
@@ -110,7 +110,9 @@ def paid_work(
     if needs_model and not is_written:
         raise EngineNotConfigured
     # A token a character is more than any text takes: what is not used comes back.
-    cost = credits.of_tokens(characters + _TASK_TOKENS) if is_written else credits.EMBEDDED_TASK
+    cost = (
+        credits.price_of_tokens(characters + _TASK_TOKENS) if is_written else credits.EMBEDDED_TASK
+    )
     reference = f"{purpose}:{uuid7()}"
     with (
         _slot(engine),

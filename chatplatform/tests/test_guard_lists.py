@@ -328,7 +328,7 @@ def repeated(sent: list[str]) -> str:
 @pytest.fixture
 def key(ann, monkeypatch):
     """How long a key is remembered must not decide about a count."""
-    monkeypatch.setattr("identity.services.api_keys._REMEMBERED_SECONDS", 600.0)
+    monkeypatch.setattr("identity.services.api_keys._CACHE_SECONDS", 600.0)
     return make_key(ann.client)
 
 

@@ -30,7 +30,7 @@ from identity.auth import (
     BEARER_OR_TICKET,
     TenantViewSet,
     bearer_token,
-    standing,
+    session_check,
 )
 from identity.services import tickets
 
@@ -417,7 +417,7 @@ class FeedViewSet(TenantViewSet):
             self.user,
             last_event_id=in_header or query.last_event_id,
             error_location=location,
-            is_still_admitted=standing(request._request),
+            is_still_admitted=session_check(request._request),
         )
         return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
 

@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['client', 'id'], name='credit_ledger'), models.Index(fields=['client', 'reference'], name='credit_reference'), models.Index(condition=models.Q(('is_open', True)), fields=['created_at'], name='credit_open')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('kind__in', ['grant', 'top_up', 'settle'])), fields=('client', 'reference', 'kind'), name='credit_entry_once'), models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('client', 'reference'), name='credit_held_once')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('kind__in', ['grant', 'top_up', 'settle'])), fields=('client', 'reference', 'kind'), name='credit_entry_once'), models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('client', 'reference'), name='credit_reserved_once')],
             },
         ),
         migrations.CreateModel(

@@ -1,4 +1,4 @@
-"""API keys: made, found, revoked."""
+"""API keys: created, looked up, revoked."""
 
 import copy
 import re
@@ -19,13 +19,13 @@ from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
 from identity.services.bot_lookup import bots
 
-# How long another process may go on with a key that is revoked here (seconds).
-_REMEMBERED_SECONDS = 1.0
-_REMEMBERED_KEYS = 1_000
-_USE_IS_NOTED_EVERY = timedelta(minutes=1)
+# Also how long other processes accept a key that is revoked here.
+_CACHE_SECONDS = 1.0
+_CACHED_KEYS = 1_000
+_RECORD_USE_EVERY = timedelta(minutes=1)
 _PRESENTED = re.compile(r"([0-9A-Z]{12})\.([\w-]{20,100})", re.ASCII)
 
-_remembered: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
+_cache: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
 
 
 def create(
@@ -37,7 +37,7 @@ def create(
     expires_at: datetime | None = None,
     created_by: User | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key, and the text that its holder sends: it is known here and now, and never again."""
+    """A new key, and the text that its holder sends, which is not stored."""
     _check_bot(client, scope, bot_id)
     if expires_at and expires_at <= timezone.now():
         raise Invalid.field("body", "expires_at", msg="Must lie in the future.")
@@ -59,48 +59,48 @@ def create(
 
 
 def list_for_client(client: Client) -> QuerySet[ApiKey]:
-    """The client's keys, also the revoked ones: who used what must stay visible."""
+    """The client's keys, including revoked ones, so that their use stays visible."""
     return ApiKey.objects.for_client(client)
 
 
 def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
-    """End a key; once more does nothing. 404 for one that is not the client's."""
+    """Revoke a key; repeated, it does nothing. 404 if the client has no such key."""
     key = ApiKey.objects.for_client(client).filter(pk=api_key_id).first()
     if key is None:
         raise NotFound
     with transaction.atomic():
-        # The first moment stays: it says since when the key was dead.
+        # The moment of the first revocation stays.
         live = ApiKey.objects.for_client(client).filter(pk=key.pk, revoked_at=None)
         if live.update(revoked_at=timezone.now()):
             _record(key, "api_key.revoked", by=by)
-    _remembered.pop(key.prefix, None)
+    _cache.pop(key.prefix, None)
 
 
 def revoke_of_bot(client: Client, *, bot_id: int) -> int:
-    """End every key that speaks for one bot, in the caller's transaction; how many were ended."""
+    """Revoke every key of a bot, in the caller's transaction; returns how many."""
     live = ApiKey.objects.for_client(client).filter(bot_id=bot_id, revoked_at=None)
     prefixes = list(live.values_list("prefix", flat=True))
-    ended = live.update(revoked_at=timezone.now())
+    revoked = live.update(revoked_at=timezone.now())
     for prefix in prefixes:
-        _remembered.pop(prefix, None)
-    return ended
+        _cache.pop(prefix, None)
+    return revoked
 
 
 def get_valid(presented: str) -> ApiKey | None:
-    """The key (and its client) that `prefix.secret` opens; None where it opens nothing."""
+    """The key (with its client) for `prefix.secret`; None if it is not valid."""
     parts = _PRESENTED.fullmatch(presented)
     if parts is None:
         return None
     prefix, secret = parts.groups()
-    known = _recall(prefix)
-    key = known or _find(prefix)
+    cached = _get_cached(prefix)
+    key = cached or _find(prefix)
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None
     if key.expires_at and key.expires_at <= timezone.now():
         return None
-    if known is None:
-        _note_use(key)
-        _remember(key)
+    if cached is None:
+        _record_use(key)
+        _store_cached(key)
     return _own_copy(key)
 
 
@@ -118,14 +118,14 @@ def _find(prefix: str) -> ApiKey | None:
     return rows.filter(prefix=prefix, revoked_at=None, client__is_disabled=False).first()
 
 
-def _note_use(key: ApiKey) -> None:
+def _record_use(key: ApiKey) -> None:
     now = timezone.now()
     if key.last_used_at is None:
         with transaction.atomic():
             if ApiKey.objects.filter(pk=key.pk, last_used_at=None).update(last_used_at=now):
                 _record(key, "api_key.first_used", by=key)
-    elif key.last_used_at < now - _USE_IS_NOTED_EVERY:
-        due = ApiKey.objects.filter(pk=key.pk, last_used_at__lt=now - _USE_IS_NOTED_EVERY)
+    elif key.last_used_at < now - _RECORD_USE_EVERY:
+        due = ApiKey.objects.filter(pk=key.pk, last_used_at__lt=now - _RECORD_USE_EVERY)
         due.update(last_used_at=now)
 
 
@@ -136,23 +136,23 @@ def _record(
     by: User | ApiKey | None,
     changes: dict[str, Any] | None = None,
 ) -> None:
-    about = {"prefix": key.prefix, **(changes or {})}
-    audit.record(key.client_id, action, by=by, subject=f"api_key:{key.pk}", changes=about)
+    changes = {"prefix": key.prefix, **(changes or {})}
+    audit.record(key.client_id, action, by=by, subject=f"api_key:{key.pk}", changes=changes)
 
 
-def _recall(prefix: str) -> ApiKey | None:
-    until, key = _remembered.get(prefix, (0.0, None))
+def _get_cached(prefix: str) -> ApiKey | None:
+    until, key = _cache.get(prefix, (0.0, None))
     return key if time.monotonic() < until else None
 
 
-def _remember(key: ApiKey) -> None:
-    _remembered[key.prefix] = (time.monotonic() + _REMEMBERED_SECONDS, key)
-    if len(_remembered) > _REMEMBERED_KEYS:
-        _remembered.popitem(last=False)
+def _store_cached(key: ApiKey) -> None:
+    _cache[key.prefix] = (time.monotonic() + _CACHE_SECONDS, key)
+    if len(_cache) > _CACHED_KEYS:
+        _cache.popitem(last=False)
 
 
 def _own_copy(key: ApiKey) -> ApiKey:
-    # A request may load more onto its client; that must not reach the next request.
-    own = copy.copy(key)
-    own.client = copy.copy(key.client)
-    return own
+    # A request may attach data to the client; the next request must not see it.
+    key_copy = copy.copy(key)
+    key_copy.client = copy.copy(key.client)
+    return key_copy

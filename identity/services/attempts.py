@@ -1,7 +1,7 @@
-"""How often anybody may try what needs no credential: counted in PostgreSQL, before the check.
+"""Limits on operations that need no credential: attempts are counted in PostgreSQL.
 
-A try is written as failed first and taken back where it succeeds, so that tries at one moment see
-each other, on every process, and also when the cache is away.
+An attempt is stored before the check and deleted if it succeeds, so that concurrent attempts see
+each other in every process, even without Valkey.
 """
 
 import ipaddress
@@ -20,19 +20,19 @@ from identity.models import Attempt, AttemptKind
 
 @dataclass(frozen=True)
 class Limit:
-    """Tries within the window after which every further one is refused."""
+    """Attempts allowed within the window; further ones are refused."""
 
     window: timedelta
     from_address: int | None = None
     for_account: int | None = None
-    # Whether an account's tries from other addresses count too.
+    # Whether an account's attempts from all addresses count.
     account_anywhere: bool = False
 
 
 LIMITS = {
-    # An account is locked for one address only: nobody locks another out from afar.
+    # An account is locked for one address only, so that nobody can lock out its owner.
     AttemptKind.SIGN_IN: Limit(timedelta(minutes=15), from_address=100, for_account=10),
-    # Mail to one address, whoever asks for it.
+    # Limits the mails to one address, from wherever they are requested.
     AttemptKind.ASK_RESET: Limit(
         timedelta(hours=1), from_address=30, for_account=5, account_anywhere=True
     ),
@@ -56,60 +56,66 @@ class TooManyAttempts(ApiError):
         return response
 
 
-def begin(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
-    """Count this try; 429 where the limit of its account or its address is reached already."""
+def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
+    """Count an attempt; 429 if the limit of its account or address is reached already."""
     limit, now = LIMITS[kind], timezone.now()
     attempt = Attempt.objects.create(
-        kind=kind, account_hash=hash_secret(account), address=_network(address), created_at=now
+        kind=kind, account_hash=hash_secret(account), address=_normalized(address), created_at=now
     )
     since = now - limit.window
     earlier = Attempt.objects.filter(kind=kind, created_at__gt=since, pk__lt=attempt.pk)
     wait = max(
-        _wait(_of_account(earlier, attempt), limit.for_account, limit.window, now),
-        _wait(earlier.filter(address=attempt.address), limit.from_address, limit.window, now),
+        _seconds_until_allowed(
+            _for_account(earlier, attempt), limit.for_account, limit.window, now
+        ),
+        _seconds_until_allowed(
+            earlier.filter(address=attempt.address), limit.from_address, limit.window, now
+        ),
     )
     if wait:
-        # Not counted: who keeps trying must not keep the door shut for ever.
+        # Not counted, else repeated attempts would extend the lock forever.
         attempt.delete()
         raise TooManyAttempts(wait)
     return attempt
 
 
-def forgive(attempt: Attempt) -> None:
-    """The try succeeded: it and the account's failures before it count no more."""
+def clear_failures(attempt: Attempt) -> None:
+    """The attempt succeeded: delete it and the account's earlier failures."""
     Attempt.objects.filter(
         kind=attempt.kind, account_hash=attempt.account_hash, address=attempt.address
     ).delete()
 
 
-def take_back(attempt: Attempt) -> None:
-    """The try succeeded; failures before it still count."""
+def discard(attempt: Attempt) -> None:
+    """The attempt succeeded: delete it; earlier failures still count."""
     attempt.delete()
 
 
-def locks(attempt: Attempt) -> bool:
-    """Whether this failed try is the very one that reaches its account's limit."""
+def reaches_limit(attempt: Attempt) -> bool:
+    """Whether this failed attempt is the one that reaches its account's limit."""
     limit = LIMITS[AttemptKind(attempt.kind)]
     since = attempt.created_at - limit.window
     counted = Attempt.objects.filter(kind=attempt.kind, created_at__gt=since, pk__lte=attempt.pk)
-    return _of_account(counted, attempt).count() == limit.for_account
+    return _for_account(counted, attempt).count() == limit.for_account
 
 
 def purge_expired() -> None:
-    """Delete tries that no limit counts any more."""
+    """Delete attempts that no limit counts any more."""
     for kind, limit in LIMITS.items():
         Attempt.objects.filter(kind=kind, created_at__lt=timezone.now() - limit.window).delete()
 
 
-def _of_account(rows: QuerySet[Attempt], attempt: Attempt) -> QuerySet[Attempt]:
+def _for_account(rows: QuerySet[Attempt], attempt: Attempt) -> QuerySet[Attempt]:
     rows = rows.filter(account_hash=attempt.account_hash)
     if LIMITS[AttemptKind(attempt.kind)].account_anywhere:
         return rows
     return rows.filter(address=attempt.address)
 
 
-def _wait(attempts: QuerySet[Attempt], limit: int | None, window: timedelta, now: datetime) -> int:
-    """Seconds until fewer than `limit` tries lie in the window; 0 where that is so now."""
+def _seconds_until_allowed(
+    attempts: QuerySet[Attempt], limit: int | None, window: timedelta, now: datetime
+) -> int:
+    """Seconds until fewer than `limit` attempts are in the window; 0 if that is so now."""
     if limit is None:
         return 0
     moments = attempts.order_by("-created_at", "-pk").values_list("created_at", flat=True)
@@ -117,8 +123,8 @@ def _wait(attempts: QuerySet[Attempt], limit: int | None, window: timedelta, now
     return max(1, math.ceil((decisive + window - now).total_seconds())) if decisive else 0
 
 
-def _network(address: str) -> str:
-    """The address as it is counted: a household has 2^64 addresses of IPv6."""
+def _normalized(address: str) -> str:
+    """The address to count by; of IPv6 the /64 network, since one household has all of it."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

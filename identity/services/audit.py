@@ -1,4 +1,4 @@
-"""Who granted, revealed or deleted what: one append-only log a client."""
+"""The audit log: who granted, revealed or deleted what."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ def record(
     subject: str = "",
     changes: dict[str, Any] | None = None,
 ) -> None:
-    """Write what was done, in the transaction of the doing.
+    """Record an action, in its transaction.
 
-    `action` reads `<subject>.<past participle>`, `subject` is such as `user:12`. `changes` names
-    what changed, with values only where they are no secrets. `by` None: the platform itself.
+    `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
+    changed fields, with values unless they are secret. `by` None: the platform itself.
     """
     AuditEvent.objects.create(
         client_id=client_id,

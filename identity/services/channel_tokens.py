@@ -1,4 +1,4 @@
-"""A client's own access tokens at messaging providers: stored encrypted, never shown again."""
+"""A client's own access tokens at messaging providers: stored encrypted, never returned."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ def store(
     user_external_id: str,
     by: User,
 ) -> None:
-    """Keep a token for the channel in the place of the one before."""
+    """Store the channel's token; it replaces the previous one."""
     now = timezone.now()
     with transaction.atomic():
         ChannelToken.objects.update_or_create(

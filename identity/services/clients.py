@@ -1,4 +1,4 @@
-"""Clients: registered."""
+"""Registration of clients."""
 
 from datetime import timedelta
 
@@ -16,12 +16,12 @@ TRIAL_CREDITS = 1000
 
 
 def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Client:
-    """A client with its owner, config and trial plan: all of them, or none.
+    """A client with its owner, config and trial plan, in one transaction.
 
-    429 for too many from one `address`; None: the platform itself registers.
+    429 after too many registrations from one `address`; None: the platform itself registers.
     """
     if address is not None:
-        attempts.begin(AttemptKind.REGISTER, address=address)
+        attempts.start(AttemptKind.REGISTER, address=address)
     with transaction.atomic():
         client = _create_client(body)
         owner = users.create(
@@ -43,11 +43,11 @@ def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Cli
 
 
 def _create_client(body: RegisterTrialDto) -> Client:
-    """The client under a code of its own: the name's slug, with a tail where that is taken."""
+    """The client with a unique code: the name's slug, with a suffix if that is taken."""
     slug = slugify(body.company_name)[:50].strip("-") or "client"
     for code in (slug, f"{slug}-{ids.short_code(6).lower()}"):
         try:
-            # Its own savepoint: a namesake that registers at this moment costs one more try.
+            # A savepoint: if the code is taken at this moment, the next one is tried.
             with transaction.atomic():
                 return Client.objects.create(
                     name=body.company_name,

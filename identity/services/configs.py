@@ -1,4 +1,4 @@
-"""How a client's chats behave: read, changed, and whether its agents are there."""
+"""A client's chat settings, and its business hours."""
 
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
 
 
 def get(client: Client, client_id: int) -> ClientConfig:
-    """The client's own config; 404 for another's."""
+    """The client's own config; 404 for another client's."""
     found: ClientConfig | None = (
         ClientConfig.objects.for_client(client)
         .filter(client_id=client_id)
@@ -27,11 +27,11 @@ def get(client: Client, client_id: int) -> ClientConfig:
 
 
 def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:
-    """Change what the request names and keep the rest; 409 where its `version` is an old one."""
+    """Change the fields that the request names; 409 if its `version` is outdated."""
     if body.client_id not in {None, config.client_id}:
         raise Invalid.field("body", "client_id", msg="Another client than the path's.")
     with transaction.atomic():
-        before = _locked(config)
+        before = _lock(config)
         if body.version not in {None, before.version}:
             raise StaleVersion(version=before.version)
         changes = _changes(before, body)
@@ -48,8 +48,8 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
 
 
 def is_open(config: ClientConfig, at: datetime) -> bool:
-    """Whether `at` lies in the client's business hours, by the clock on its wall."""
-    assert at.tzinfo, "a moment without a time zone is no moment"
+    """Whether `at` is within the client's business hours, in its time zone."""
+    assert at.tzinfo
     if not config.business_hours:
         return True
     local = at.astimezone(ZoneInfo(config.client.timezone))
@@ -60,25 +60,25 @@ def is_open(config: ClientConfig, at: datetime) -> bool:
     )
 
 
-def _locked(config: ClientConfig) -> ClientConfig:
+def _lock(config: ClientConfig) -> ClientConfig:
     rows = ClientConfig.objects.select_for_update(no_key=True, of=("self",))
     locked: ClientConfig = rows.select_related("client").get(pk=config.pk)
     return locked
 
 
 def _changes(before: ClientConfig, body: ClientConfigDto) -> dict[str, Any]:
-    """What the request names and is not so already."""
-    named = (CONFIG_FIELDS | {"timezone"}) & body.model_fields_set
-    now = ClientConfigDto.from_row(before).model_dump()
+    """The fields that the request names, if their values differ."""
+    names = (CONFIG_FIELDS | {"timezone"}) & body.model_fields_set
+    current = ClientConfigDto.from_row(before).model_dump()
     return {
         name: value
-        for name, value in body.model_dump(include=set(named)).items()
-        if value != now[name]
+        for name, value in body.model_dump(include=set(names)).items()
+        if value != current[name]
     }
 
 
 def _write(config: ClientConfig, changes: dict[str, Any]) -> None:
-    own = {name: value for name, value in changes.items() if name != "timezone"}
-    ClientConfig.objects.filter(pk=config.pk).update(**own, version=F("version") + 1)
+    columns = {name: value for name, value in changes.items() if name != "timezone"}
+    ClientConfig.objects.filter(pk=config.pk).update(**columns, version=F("version") + 1)
     if "timezone" in changes:
         Client.objects.filter(pk=config.client_id).update(timezone=changes["timezone"])

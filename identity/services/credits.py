@@ -1,8 +1,8 @@
-"""Credits: a ledger beside a balance. Reserve before an AI call, settle or release after it.
+"""Credits: a balance and its ledger. Reserve before an AI call, settle or release after it.
 
-A `reference` names what the credits are for ("reply:<message id>"): the same reference is held
-once at a time and paid once, however often its job is tried. What was released may be held again.
-Every change is made under the lock of the subscription's row, together with its entry.
+A `reference` names what the credits are for ("reply:<message id>"). Each reference has at most one
+open reservation and is paid once, however often its job runs. Released credits can be reserved
+again. Every change holds the lock of the subscription's row and writes an entry.
 """
 
 from collections.abc import Iterator
@@ -26,16 +26,16 @@ from identity.services import audit
 # Prices in credits (docs/credits.md).
 EMBEDDED_TASK = 1
 TOKENS_A_CREDIT = 1_000
-# What a reply of a model holds before its tokens are known, and the most that it costs.
+# Reserved for a model's reply before its tokens are known; also the highest price.
 MODEL_REPLY = 10
 
-# Warned of once each, in per cent of credits_included, and the higher one first.
+# Levels of warnings, in per cent of credits_included; each is sent once.
 LOW_PERCENT = 20
 USED_UP = 0
-# A reservation this old whose job is over belongs to nobody: a request lasts a minute or two.
+# Longer than any request: an older reservation without a running job is released.
 ABANDONED_AFTER = timedelta(hours=1)
 
-_OF_CALLS = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
+_CALL_ENTRIES = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
 
 
 class InsufficientCredits(ApiError):
@@ -46,7 +46,7 @@ class InsufficientCredits(ApiError):
 
 
 class SubscriptionInactive(InsufficientCredits):
-    """A trial that is over, or a plan that was ended: 402 too, because paying is what helps."""
+    """The trial is over or the plan has ended. Also 402, since the remedy is to pay."""
 
     code = "subscription_inactive"
     detail = "The plan has ended: ask for a new one. What is left is kept."
@@ -58,43 +58,43 @@ class ReferenceTaken(ApiError):
 
 
 @dataclass
-class Held:
-    """What `charge` holds; lower `used` to what the call has cost."""
+class Reservation:
+    """Credits reserved by `charge`; set `used` to the actual price of the call."""
 
     used: int
 
 
-def of_tokens(count: int) -> int:
-    """What so many tokens of a model cost: one credit each started thousand."""
+def price_of_tokens(count: int) -> int:
+    """One credit for each started thousand tokens of a model."""
     return max(1, -(-count // TOKENS_A_CREDIT))
 
 
 @contextmanager
-def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Held]:
-    """Hold `cost` credits while an AI call runs: pay `held.used` after it, nothing if it raises.
+def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Reservation]:
+    """Reserve `cost` credits for an AI call. Afterwards charge `used`, or nothing if it raises.
 
-    `reference` names this one call: what was paid under it is not charged again. Not inside a
-    transaction: the row of the balance would stay locked for the whole call.
+    A `reference` that was paid is not charged again. Do not call it in a transaction: the balance
+    would stay locked for the whole call.
     """
     reserve(client_id, cost=cost, reference=reference)
-    held = Held(cost)
+    reservation = Reservation(cost)
     try:
-        yield held
+        yield reservation
     except BaseException:
         release(client_id, reference=reference)
         raise
-    settle(client_id, used=held.used, reference=reference)
+    settle(client_id, used=reservation.used, reference=reference)
 
 
 def reserve(client_id: int, *, cost: int, reference: str) -> None:
-    """Hold `cost` credits, or raise InsufficientCredits and hold nothing.
+    """Reserve `cost` credits, or raise InsufficientCredits.
 
-    Nothing more is held where `reference` holds already or was paid.
+    Does nothing if `reference` has an open reservation or was paid.
     """
-    assert cost >= 0, "a price is no gift"
+    assert cost >= 0
     with transaction.atomic():
         account = _lock(client_id)
-        if _open(client_id, reference) or _is_paid(client_id, reference):
+        if _open_reservation(client_id, reference) or _is_paid(client_id, reference):
             return
         if account.plan == Plan.UNLIMITED and account.is_active:
             _grant(account, max(0, cost - account.credits_left), f"unlimited:{uuid7()}")
@@ -108,22 +108,22 @@ def reserve(client_id: int, *, cost: int, reference: str) -> None:
 
 
 def settle(client_id: int, *, used: int, reference: str) -> int:
-    """Give back what was held and not used; once. Returns what was charged now.
+    """Charge `used` credits, at most those reserved, and return the rest to the balance.
 
-    More than was held is not charged.
+    Returns what was charged; 0 if there is no open reservation.
     """
     return _end(client_id, EntryKind.SETTLE, reference, used=used)
 
 
 def release(client_id: int, *, reference: str) -> None:
-    """Give back all that was held: the call failed. Once, and not after `settle`."""
+    """Return all reserved credits: the call failed. Does nothing after `settle`."""
     _end(client_id, EntryKind.RELEASE, reference, used=0)
 
 
 def open_account(
     client: Client, *, included: int, period_end: datetime | None = None
 ) -> Subscription:
-    """A new client's trial plan with its first grant."""
+    """A new client's trial plan, with its first grant."""
     with transaction.atomic():
         account = Subscription.objects.create(
             client=client,
@@ -136,17 +136,17 @@ def open_account(
 
 
 def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> Subscription:
-    """Add bought credits; the same reference adds once, and with another amount is a 409."""
+    """Add bought credits. A repeated reference adds nothing; with another amount it is a 409."""
     with transaction.atomic():
         account = _lock(client_id)
-        known = CreditEntry.objects.filter(
+        existing = CreditEntry.objects.filter(
             client_id=client_id, reference=reference, kind=EntryKind.TOP_UP
         ).first()
-        if known and known.amount != amount:
-            raise ReferenceTaken(amount=known.amount)
-        if known is None:
+        if existing and existing.amount != amount:
+            raise ReferenceTaken(amount=existing.amount)
+        if existing is None:
             _move(account, EntryKind.TOP_UP, amount, reference, by=by)
-            _forget_warnings(account)
+            _reset_warnings(account)
             audit.record(
                 client_id,
                 "credits.topped_up",
@@ -158,7 +158,7 @@ def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> S
 
 
 def renew_due() -> int:
-    """Begin the next period of every plan whose period is over; a trial ends instead."""
+    """Start the next period of every plan whose period is over; trials end instead."""
     now = timezone.now()
     due = Subscription.objects.filter(is_active=True, period_end__lte=now)
     clients = list(due.values_list("client_id", flat=True))
@@ -168,25 +168,25 @@ def renew_due() -> int:
 
 
 def release_abandoned() -> int:
-    """Give back what calls hold that were cut off: an hour old, and no job will end them."""
+    """Release reservations of interrupted calls: an hour old, and without an unfinished job."""
     unfinished = Job.objects.filter(
         pk=OuterRef("job_id"), state__in=[JobState.QUEUED, JobState.RUNNING]
     )
     abandoned = CreditEntry.objects.filter(
         ~Exists(unfinished), is_open=True, created_at__lt=timezone.now() - ABANDONED_AFTER
     )
-    found = list(abandoned.values_list("pk", "client_id", "reference"))
-    for pk, client_id, reference in found:
+    entries = list(abandoned.values_list("pk", "client_id", "reference"))
+    for pk, client_id, reference in entries:
         with transaction.atomic():
             _lock(client_id)
-            # A new attempt may have taken the reference up since it was looked for.
+            # A new attempt may have reserved under the reference meanwhile.
             if abandoned.filter(pk=pk).exists():
                 release(client_id, reference=reference)
-    return len(found)
+    return len(entries)
 
 
 def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
-    """The balance at the end (UTC) of each of the latest days on which it moved."""
+    """The balance at the end (UTC) of each of the latest `days` on which it changed."""
     rows = (
         CreditEntry.objects.filter(
             client_id=client_id, created_at__gt=timezone.now() - timedelta(days=days)
@@ -202,7 +202,7 @@ def _lock(client_id: int) -> Subscription:
     return Subscription.objects.select_for_update(no_key=True).get(client_id=client_id)
 
 
-def _open(client_id: int, reference: str) -> CreditEntry | None:
+def _open_reservation(client_id: int, reference: str) -> CreditEntry | None:
     return CreditEntry.objects.filter(
         client_id=client_id, reference=reference, is_open=True
     ).first()
@@ -226,12 +226,12 @@ def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
 def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
     with transaction.atomic():
         account = _lock(client_id)
-        held = _open(client_id, reference)
-        if held is None:
+        entry = _open_reservation(client_id, reference)
+        if entry is None:
             return 0
-        CreditEntry.objects.filter(pk=held.pk).update(is_open=False)
-        charged = min(max(used, 0), -held.amount)
-        _move(account, kind, -held.amount - charged, reference)
+        CreditEntry.objects.filter(pk=entry.pk).update(is_open=False)
+        charged = min(max(used, 0), -entry.amount)
+        _move(account, kind, -entry.amount - charged, reference)
         level = _level(account)
         if level is not None and account.plan != Plan.UNLIMITED:
             _warn(account, level)
@@ -246,10 +246,10 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 def _move(
     account: Subscription, kind: EntryKind, amount: int, reference: str, *, by: User | None = None
 ) -> None:
-    """Change the balance of a locked row and write why; the column itself refuses less than 0."""
+    """Change the balance of a locked row and write an entry; the column refuses less than 0."""
     account.credits_left += amount
-    if kind in _OF_CALLS:
-        # What the last period held may come back in this one: less than nothing was never used.
+    if kind in _CALL_ENTRIES:
+        # Credits reserved in the last period may come back in this one: never below 0.
         account.credits_used = max(0, account.credits_used - amount)
     account.save(update_fields=["credits_left", "credits_used"])
     CreditEntry.objects.create(
@@ -265,7 +265,7 @@ def _move(
 
 
 def _level(account: Subscription) -> int | None:
-    """Which warning the balance is worth."""
+    """The level of the warning that is due at this balance; None: none."""
     if account.credits_left == 0:
         return USED_UP
     low = account.credits_left * 100 < account.credits_included * LOW_PERCENT
@@ -273,7 +273,7 @@ def _level(account: Subscription) -> int | None:
 
 
 def _warn(account: Subscription, level: int) -> None:
-    """Tell the client once that its credits run low; a lower level is told again."""
+    """Warn the client that its credits run low, once for each level."""
     if account.low_warned is not None and account.low_warned <= level:
         return
     account.low_warned = level
@@ -287,8 +287,8 @@ def _warn(account: Subscription, level: int) -> None:
     )
 
 
-def _forget_warnings(account: Subscription) -> None:
-    """After credits were added: what they lift the balance above is worth a warning again."""
+def _reset_warnings(account: Subscription) -> None:
+    """After credits were added: warn again when the balance falls below a level that it exceeds."""
     account.low_warned = _level(account)
     account.save(update_fields=["low_warned"])
 
@@ -305,7 +305,7 @@ def _renew(client_id: int, now: datetime) -> None:
             subject = f"subscription:{account.pk}"
             audit.record(client_id, "subscription.ended", by=None, subject=subject)
             return
-        # Periods that passed while nobody looked bring no grant: nothing could be used in them.
+        # Skipped periods bring no grant: nothing could be used in them.
         length = end - account.period_start
         account.period_start = end + (now - end) // length * length
         account.period_end = account.period_start + length
@@ -313,4 +313,4 @@ def _renew(client_id: int, now: datetime) -> None:
         account.save(update_fields=["period_start", "period_end", "credits_used"])
         if account.plan == Plan.STANDARD:
             _grant(account, account.credits_included, f"period:{iso(account.period_start)}")
-        _forget_warnings(account)
+        _reset_warnings(account)

@@ -12,7 +12,7 @@ from identity.shapes.tokens import TokenResponse
 
 
 class UnsupportedGrantType(ApiError):
-    """400 and not 422: what RFC 6749 (5.2) has for a grant that a server does not know."""
+    """400 and not 422, as in RFC 6749 (5.2)."""
 
     code, status = "unsupported_grant_type", 400
     detail = "grant_type must be `password` or `refresh_token`."
@@ -21,20 +21,20 @@ class UnsupportedGrantType(ApiError):
         super().__init__(error=self.code, error_description=self.detail)
 
 
-def grant(asked: LoginBody, *, address: str) -> TokenResponse:
-    """Tokens for what a sign-in form presents: a password, or a refresh token."""
-    if asked.grant_type == "password":
+def grant(body: LoginBody, *, address: str) -> TokenResponse:
+    """Tokens for a password or a refresh token, as the form says."""
+    if body.grant_type == "password":
         return sign_in(
-            email=_needed(asked.username, "username"),
-            password=_needed(asked.password, "password"),
+            email=_required(body.username, "username"),
+            password=_required(body.password, "password"),
             address=address,
         )
-    if asked.grant_type == "refresh_token":
-        return tokens.rotate(_needed(asked.refresh_token, "refresh_token"))
+    if body.grant_type == "refresh_token":
+        return tokens.rotate(_required(body.refresh_token, "refresh_token"))
     raise UnsupportedGrantType
 
 
-def _needed(value: str | None, name: str) -> str:
+def _required(value: str | None, name: str) -> str:
     if not value:
         raise Invalid.field("body", name, msg="Field required", type="missing")
     return value
@@ -42,46 +42,46 @@ def _needed(value: str | None, name: str) -> str:
 
 def sign_in(*, email: str, password: str, address: str) -> TokenResponse:
     """Tokens for the right password; 401 `invalid_grant`, or 429 after too many failures."""
-    user = check(email=email, password=password, address=address)
+    user = authenticate(email=email, password=password, address=address)
     if user is None:
         raise tokens.InvalidGrant("Incorrect username or password")
     assert user.client_id, "staff have no access tokens"
     with transaction.atomic():
-        # What was checked must still stand: a password that changes meanwhile opens nothing.
-        # This write also holds the row until the tokens are there to be ended with the others.
-        stands = User.objects.filter(
+        # Refuse if the password changed since the check. The update also locks the row, so that
+        # whoever revokes the user's tokens waits for these and revokes them too.
+        is_unchanged = User.objects.filter(
             pk=user.pk, token_version=user.token_version, is_disabled=False
         ).update(last_login=timezone.now())
-        if not stands:
+        if not is_unchanged:
             raise tokens.InvalidGrant("Incorrect username or password")
         audit.record(user.client_id, "user.signed_in", by=user, subject=f"user:{user.pk}")
         return tokens.issue(user)
 
 
-def check(*, email: str, password: str, address: str, staff: bool = False) -> User | None:
-    """Whose password this is: one of a client's people, or of the platform's `staff`.
+def authenticate(*, email: str, password: str, address: str, staff: bool = False) -> User | None:
+    """The user with this e-mail address and password: a client's, or with `staff` the platform's.
 
-    None where it is nobody's; 429 after too many failures, also for the right one.
+    None if there is none; 429 after too many failures, even for the right password.
     """
-    attempt = attempts.begin(AttemptKind.SIGN_IN, address=address, account=email.lower())
+    attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
     user = User.objects.select_related("client").filter(email=email.lower()).first()
-    if _fits(user, password, staff=staff):
-        attempts.forgive(attempt)
+    if _is_right(user, password, staff=staff):
+        attempts.clear_failures(attempt)
         return user
-    _tell_of_lock(attempt, user)
+    _audit_lock(attempt, user)
     return None
 
 
-def _fits(user: User | None, password: str, *, staff: bool) -> bool:
+def _is_right(user: User | None, password: str, *, staff: bool) -> bool:
     if user is None or not user.has_usable_password():
-        # As long as a real check takes: the time must not tell who has an account.
+        # Takes as long as a real check, so that the time does not reveal accounts.
         make_password(password)
         return False
     belongs = user.is_staff if staff else bool(user.client_id)
     return user.check_password(password) and user.is_active and belongs
 
 
-def _tell_of_lock(attempt: Attempt, user: User | None) -> None:
-    """Once a lock, not once a try: a guesser must not fill the log."""
-    if attempts.locks(attempt) and user and user.client_id:
+def _audit_lock(attempt: Attempt, user: User | None) -> None:
+    """Once for each lock, so that guessing does not fill the log."""
+    if attempts.reaches_limit(attempt) and user and user.client_id:
         audit.record(user.client_id, "user.locked", by=None, subject=f"user:{user.pk}")

@@ -1,4 +1,4 @@
-"""Mails: written from plain templates in the reader's language, sent by a job.
+"""Mails: rendered from text templates in the reader's language, sent by a job.
 
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
 """
@@ -19,8 +19,8 @@ from identity.services import audit
 from identity.shapes.configs import EmailNotificationRequest
 
 LANGUAGES = ("en", "vi")
-# What a client can have mailed, and what its template reads from the context (each may be left
-# out; chat_id and channel name the thing, the others are words for people).
+# The notifications that a client can choose, and the context that their templates use (all
+# optional; chat_id and channel are identifiers, the others texts).
 NOTIFICATIONS = {
     "assigned": {"chat_id", "customer", "agent"},
     "unanswered": {"chat_id", "customer", "minutes"},
@@ -32,30 +32,30 @@ _MAX_VALUE = 300
 
 
 def notify(client_id: int, kind: str, context: dict[str, Any]) -> None:
-    """Mail the client's recipients that something of `kind` happened, if they want to know.
+    """Mail a notification to the client's recipients, if the client has chosen this kind.
 
-    Writes one job in the caller's transaction, or nothing. `kind` and what `context` may hold
-    are those of NOTIFICATIONS; both end in a job's row, so neither may hold a secret.
+    Enqueues one job in the caller's transaction, or none. NOTIFICATIONS lists the kinds and their
+    context. The context is stored with the job, so it must not hold a secret.
     """
     unknown = set(context) - NOTIFICATIONS[kind]
     if unknown:
-        raise ValueError(f"A mail about {kind} has no place for {sorted(unknown)}.")
-    wanted = EmailNotification.objects.select_related("client").filter(
+        raise ValueError(f"The mail {kind} does not use {sorted(unknown)}.")
+    rows = EmailNotification.objects.select_related("client").filter(
         client_id=client_id, **{f"on_{kind}": True}
     )
-    row = wanted.first()
+    row = rows.first()
     if row and row.recipients:
         _send(client_id, kind, row.recipients, row.client.default_language, context)
 
 
 def send_to(user: User, kind: str, context: dict[str, Any] | None = None) -> None:
-    """Mail one of a client's people, in his language; one job in the caller's transaction."""
-    about = {"name": user.full_name, **(context or {})}
-    _send(user.client_id, kind, [user.email], user.language, about)
+    """Mail a user in the user's language; enqueues one job in the caller's transaction."""
+    context = {"name": user.full_name, **(context or {})}
+    _send(user.client_id, kind, [user.email], user.language, context)
 
 
 def deliver(kind: str, *, to: Sequence[str], language: str, context: dict[str, Any]) -> None:
-    """Write and send a mail now: for jobs. Raises where the mail server does not take it."""
+    """Render and send a mail now, for jobs. Raises if the mail server does not accept it."""
     if settings.EMAIL_BACKEND == settings.NO_EMAIL:
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
     subject, text = render(kind, language, context)
@@ -68,23 +68,23 @@ def deliver(kind: str, *, to: Sequence[str], language: str, context: dict[str, A
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
-    """Subject and text of a mail; English where it is not written in the language."""
-    known = language.partition("-")[0]
-    name = f"identity/mail/{kind}.{known if known in LANGUAGES else 'en'}.txt"
+    """Subject and text of a mail; in English if there is no template in the language."""
+    language = language.partition("-")[0]
+    name = f"identity/mail/{kind}.{language if language in LANGUAGES else 'en'}.txt"
     template: Any = get_template(name)
-    shown = {key: _one_line(value) for key, value in context.items()}
-    # Plain text: nothing is HTML in it, so nothing is escaped.
-    written = template.template.render(
-        Context({**shown, "public_url": settings.PUBLIC_URL}, autoescape=False)
+    values = {key: _one_line(value) for key, value in context.items()}
+    # Plain text, not HTML: nothing is escaped.
+    rendered = template.template.render(
+        Context({**values, "public_url": settings.PUBLIC_URL}, autoescape=False)
     )
-    subject, _, text = written.strip().partition("\n")
+    subject, _, text = rendered.strip().partition("\n")
     return subject.strip(), text.strip() + "\n"
 
 
 def update_notification(
     client: Client, body: EmailNotificationRequest, *, by: User
 ) -> EmailNotification:
-    """Who is told what; fields that the request leaves out keep their value."""
+    """Change the fields that the request names; the others keep their value."""
     changes = body.model_dump(include=body.model_fields_set)
     with transaction.atomic():
         rows = EmailNotification.objects.select_for_update()
@@ -92,7 +92,7 @@ def update_notification(
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=list(changes))
-        # Who is told of customers' chats: their words may leave the platform by it.
+        # Audited, since mails may carry customers' texts out of the platform.
         audit.record(client.pk, "email_notification.updated", by=by,
                      subject=f"client:{client.pk}", changes=changes)  # fmt: skip
     return row
@@ -112,6 +112,6 @@ def _send(
 
 
 def _one_line(value: Any) -> str:
-    """A value as it may stand in a subject and a sentence."""
+    """A value that fits into a subject or a sentence."""
     line = " ".join(str(value).split())
     return line if len(line) <= _MAX_VALUE else line[: _MAX_VALUE - 1] + "…"

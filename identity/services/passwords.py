@@ -1,7 +1,6 @@
-"""Passwords: their rules, how one is stored, and how one is had again by mail.
+"""Passwords: their rules, changes, and resets by mail.
 
-The text of a reset link exists in its mail alone: it is made inside the job that sends the mail,
-and its row keeps a keyed hash.
+A reset token is made inside the job that sends it and is stored only as a keyed hash.
 """
 
 import secrets
@@ -21,7 +20,7 @@ from identity.models import Attempt, AttemptKind, PasswordReset, User
 from identity.services import attempts, audit, mails, tokens
 
 RESET_LIFETIME = timedelta(hours=1)
-# Whoever is invited did not ask for it just now, and may be on holiday.
+# Longer than a reset: an invitation comes unexpected.
 INVITATION_LIFETIME = timedelta(days=3)
 
 
@@ -39,13 +38,13 @@ def check_rules(password: str, *, where: str = "password") -> None:
 
 
 def encode(password: str, *, where: str = "password") -> str:
-    """The password as it is stored. Takes long on purpose: call it outside of transactions."""
+    """The password's hash. Slow on purpose: call it outside of transactions."""
     check_rules(password, where=where)
     return make_password(password)
 
 
-def store(user: User, encoded: str, *, by: User) -> None:
-    """A held row's new password: ends every sign-in and reset link, and is told by mail."""
+def set_encoded(user: User, encoded: str, *, by: User) -> None:
+    """Set a locked user's password; ends every sign-in and reset link, and sends a mail."""
     assert user.client_id
     user.password = encoded
     user.token_version += 1
@@ -57,16 +56,16 @@ def store(user: User, encoded: str, *, by: User) -> None:
 
 
 def request_reset(*, email: str, address: str) -> None:
-    """Have a link mailed, where somebody has this address.
+    """Enqueue the mail with a reset link.
 
-    Whether somebody has is looked up by the job: nothing here differs, nor takes longer.
+    The job looks the account up, so that neither the answer nor its time reveals accounts.
     """
-    attempts.begin(AttemptKind.ASK_RESET, address=address, account=email)
+    attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
     jobs.enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
 
 
 def send_reset_link(*, email: str, asked_from: str) -> None:
-    """Mail a fresh link to whoever has this address and may sign in."""
+    """Mail a new link to the user with this address, if that user may sign in."""
     user = User.objects.select_related("client").filter(email=email).first()
     if user is None or not user.is_active or user.client_id is None:
         return
@@ -76,7 +75,7 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
 
 
 def send_invitation(*, user_id: int) -> None:
-    """Mail a link to someone new, by which he chooses his first password."""
+    """Mail a new user a link to choose the first password."""
     user = User.objects.select_related("client").filter(pk=user_id).first()
     if user is None or not user.is_active or user.has_usable_password():
         return
@@ -86,17 +85,17 @@ def send_invitation(*, user_id: int) -> None:
 
 
 def check_reset(*, token: str, address: str) -> None:
-    """Whether a link would still set a password; 400 `reset_token_invalid` where not."""
-    attempt = _begin(token, address)
-    _valid(token)
-    attempts.take_back(attempt)
+    """400 `reset_token_invalid` if the link does not work any more."""
+    attempt = _start_attempt(token, address)
+    _find_valid(token)
+    attempts.discard(attempt)
 
 
 def use_reset(*, token: str, password: str, address: str) -> None:
-    """Set the password of whoever was sent this link: once, and within its hour."""
-    attempt = _begin(token, address)
-    reset = _valid(token)
-    attempts.take_back(attempt)
+    """Set the password of the user to whom the link was sent; each link works once."""
+    attempt = _start_attempt(token, address)
+    reset = _find_valid(token)
+    attempts.discard(attempt)
     encoded = encode(password, where="new_password")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
@@ -104,20 +103,20 @@ def use_reset(*, token: str, password: str, address: str) -> None:
         if not won or user.is_disabled:
             raise ResetTokenInvalid
         audit.record(reset.client_id, "password_reset.used", by=user, subject=f"user:{user.pk}")
-        store(user, encoded, by=user)
+        set_encoded(user, encoded, by=user)
 
 
-def forget_expired() -> None:
-    """Delete links that ended a day ago."""
+def purge_expired() -> None:
+    """Delete links that expired a day ago."""
     PasswordReset.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 
 def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
-    """A new link's secret part; the ones before it end."""
+    """A new token; earlier ones end."""
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # Held, so that of two links made at one moment the older one ends too.
+        # Locked, so that concurrent links end each other too.
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         PasswordReset.objects.filter(user=user, used_at=None).delete()
         PasswordReset.objects.create(
@@ -132,22 +131,22 @@ def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
 
 
 def _link(token: str) -> str:
-    """Of the configured page, never of a request's Host. The part after # reaches no server."""
+    """From the settings, never from a request's Host. The fragment reaches no server."""
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
-def _begin(token: str, address: str) -> Attempt:
+def _start_attempt(token: str, address: str) -> Attempt:
     try:
-        return attempts.begin(AttemptKind.TRY_RESET, address=address)
+        return attempts.start(AttemptKind.TRY_RESET, address=address)
     except attempts.TooManyAttempts:
-        # The right one among so many wrong ones was guessed: it is void.
+        # A right token after so many wrong ones was guessed: it is void.
         PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None).update(
             used_at=timezone.now()
         )
         raise
 
 
-def _valid(token: str) -> PasswordReset:
+def _find_valid(token: str) -> PasswordReset:
     reset: PasswordReset | None = (
         PasswordReset.objects.select_related("user__client")
         .filter(token_hash=hash_secret(token), used_at=None, expires_at__gt=timezone.now())

@@ -1,7 +1,7 @@
-"""One-time tickets: a browser's EventSource can send no header, so its URL carries one of these.
+"""One-time tickets, for the URL of a browser's EventSource, which cannot send headers.
 
-A ticket stands for a sign-in, for one request within a minute. What it stands for is kept under
-its hash, as claims and never as a token, and redeeming it takes it away in one step.
+A ticket stands for a sign-in in one request within a minute. Valkey holds the claims, never the
+token, under the ticket's hash; redeeming removes them in one step.
 """
 
 import secrets
@@ -18,15 +18,15 @@ LIFETIME_SECONDS = 60
 
 
 def make(access_token: str) -> str:
-    """A ticket for the sign-in of a valid access token; 503 with the broker away."""
+    """A ticket for the sign-in of a valid access token; 503 without Valkey."""
     ticket = secrets.token_urlsafe(32)
-    claims = tokens.claims_of(access_token)
+    claims = tokens.parse_claims(access_token)
     live.store(_name(ticket), orjson.dumps(claims), seconds=LIFETIME_SECONDS)
     return ticket
 
 
 def redeem(ticket: str) -> Claims | None:
-    """The claims that a ticket was made for; None for one that is unknown, used or too old."""
+    """The claims of a ticket; None if it is unknown, used or expired."""
     stored = live.pop(_name(ticket))
     if stored is None:
         return None

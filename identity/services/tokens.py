@@ -21,25 +21,25 @@ from identity.shapes.tokens import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is not valid (any more); sign in again."
-# User id, token version, family: what an access token says of its sign-in.
+# User id, token version and family of an access token.
 Claims = tuple[int, int, uuid.UUID]
 
 
 _USER, _CLIENT = Columns(User), Columns(Client)
-# Every request of a person asks it.
-_STANDING = f"""
+# Runs in every request of a person.
+_USER_OF_SESSION = f"""
 SELECT {_USER.column_list("person")}, {_CLIENT.column_list("client")}
 FROM identity_user person JOIN identity_client client ON client.id = person.client_id
 WHERE person.id = %(user)s AND person.token_version = %(version)s
   AND NOT person.is_disabled AND NOT client.is_disabled
-  AND EXISTS (SELECT FROM identity_refreshtoken standing
-              WHERE standing.user_id = person.id AND standing.family = %(family)s
-                AND standing.revoked_at IS NULL)
+  AND EXISTS (SELECT FROM identity_refreshtoken token
+              WHERE token.user_id = person.id AND token.family = %(family)s
+                AND token.revoked_at IS NULL)
 """
 
 
 class InvalidGrant(NotAuthenticated):
-    """A refused sign-in or refresh, in the words of RFC 6749 and of this API."""
+    """A refused sign-in or refresh, with the fields of RFC 6749 and of this API."""
 
     code = "invalid_grant"
 
@@ -48,7 +48,7 @@ class InvalidGrant(NotAuthenticated):
 
 
 def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
-    """An access token and a refresh token: of a new sign-in, or the next of a `family`."""
+    """An access token and a refresh token, of a new sign-in or of the `family`."""
     assert user.client_id, "platform staff use the admin site"
     family = family or uuid7()
     refresh_token = secrets.token_urlsafe(48)
@@ -72,44 +72,43 @@ def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
     )
 
 
-def user_of(access_token: str) -> User | None:
-    """The user (and client) whom a valid access token names; None where it is not valid any more.
-
-    One query answers all of it: the person, the client, and whether the sign-in still stands.
-    """
-    claims = claims_of(access_token)
-    return user_with(claims) if claims else None
+def find_user(access_token: str) -> User | None:
+    """The user (with the client) of an access token; None if it is not valid any more."""
+    claims = parse_claims(access_token)
+    return find_user_by_claims(claims) if claims else None
 
 
-def user_with(claims: Claims) -> User | None:
-    """The user whom claims name, as long as the sign-in that they are of stands."""
+def find_user_by_claims(claims: Claims) -> User | None:
+    """The user (with the client) of claims, if their sign-in still exists; one query."""
     user_id, token_version, family = claims
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING, {"user": user_id, "version": token_version, "family": family})
-        read = cursor.fetchone()
-    if read is None:
+        cursor.execute(
+            _USER_OF_SESSION, {"user": user_id, "version": token_version, "family": family}
+        )
+        row = cursor.fetchone()
+    if row is None:
         return None
-    user = _USER.row(read[: len(_USER)])
-    user.client = _CLIENT.row(read[len(_USER) :])
+    user = _USER.row(row[: len(_USER)])
+    user.client = _CLIENT.row(row[len(_USER) :])
     return user
 
 
 def rotate(refresh_token: str) -> TokenResponse:
-    """The next pair for a refresh token. One that was used before ends its whole family."""
+    """The next pair for a refresh token. A reused token ends its whole family."""
     row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
     with transaction.atomic():
-        user = _hold(row.user_id)
+        user = _lock_user(row.user_id)
         if not user.is_active:
             raise InvalidGrant(_NOT_VALID)
-        # Of two that come at once, one wins here; the other is a reuse.
+        # Of two concurrent uses one wins here; the other counts as a reuse.
         won = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None).update(
             rotated_at=timezone.now()
         )
         if won:
             return issue(user, family=row.family)
-        # Of many that reuse it at once, the first ends the family and is written down.
+        # Of several concurrent reuses only the first is recorded.
         if revoke_family(row.family):
             log.warning("refresh token %s was used twice: its family is revoked", row.pk)
             subject = f"user:{row.user_id}"
@@ -117,15 +116,15 @@ def rotate(refresh_token: str) -> TokenResponse:
     raise InvalidGrant("The refresh token was used before; sign in again.")
 
 
-def _hold(user_id: int) -> User:
-    """The user as he is now, held: whoever ends his tokens waits, and then ends this one too."""
+def _lock_user(user_id: int) -> User:
+    """The locked user: a concurrent `revoke_all` waits, and then ends the new token too."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 
 
 def revoke(access_token: str, *, by: User) -> None:
-    """Sign out: end the sign-in that a valid access token belongs to, with all its tokens."""
-    claims = claims_of(access_token)
+    """Sign out: end the sign-in of a valid access token, with all its tokens."""
+    claims = parse_claims(access_token)
     if claims is None:
         return
     assert by.client_id
@@ -135,18 +134,18 @@ def revoke(access_token: str, *, by: User) -> None:
 
 
 def revoke_family(family: uuid.UUID) -> int:
-    """End one sign-in: its refresh tokens, and its access tokens with them; how many those are."""
+    """End one sign-in with all its tokens; returns how many refresh tokens it had."""
     live = RefreshToken.objects.filter(family=family, revoked_at=None)
     return live.update(revoked_at=timezone.now())
 
 
 def revoke_all(user: User) -> None:
-    """End every sign-in of a user; the caller holds the user's row."""
+    """End every sign-in of a user, whose row the caller has locked."""
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def claims_of(access_token: str) -> Claims | None:
-    """What a token says that is ours and has not expired; None for any other."""
+def parse_claims(access_token: str) -> Claims | None:
+    """The claims of one of our tokens that has not expired; None for any other."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
@@ -154,10 +153,10 @@ def claims_of(access_token: str) -> Claims | None:
         return None
 
 
-def forget_expired() -> None:
-    """Delete refresh tokens that ended on their own a while ago.
+def purge_expired() -> None:
+    """Delete refresh tokens that expired longer ago than an access token lives.
 
-    Only a while ago: an access token looks its family up for as long as it lives itself.
+    Until then, access tokens of their family still need them.
     """
     RefreshToken.objects.filter(
         expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME

@@ -1,4 +1,4 @@
-"""Credits: the ledger, what holds it together, and what happens when things are tried twice."""
+"""Credits: the ledger, its consistency, and repeated operations."""
 
 import threading
 from datetime import timedelta
@@ -35,7 +35,7 @@ def kinds(client):
     )[1:]
 
 
-def ledger_holds(client):
+def assert_ledger_is_consistent(client):
     entries = CreditEntry.objects.filter(client=client).order_by("pk")
     left = account(client).credits_left
     assert entries.aggregate(all=Sum("amount"))["all"] == left
@@ -43,13 +43,13 @@ def ledger_holds(client):
     assert left >= 0
 
 
-def test_a_call_is_held_and_paid_by_its_use(client_a):
+def test_a_call_is_reserved_and_charged_by_its_use(client_a):
     credits.reserve(client_a.pk, cost=8, reference="r")
     assert account(client_a).credits_left == 992
     assert credits.settle(client_a.pk, used=3, reference="r") == 3
     assert (account(client_a).credits_left, account(client_a).credits_used) == (997, 3)
     assert kinds(client_a) == [("reserve", -8), ("settle", 5)]
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 def test_a_failed_call_costs_nothing(client_a):
@@ -69,27 +69,27 @@ def test_everything_twice_charges_once(client_a):
     credits.reserve(client_a.pk, cost=8, reference="r")
     assert credits.settle(client_a.pk, used=8, reference="r") == 0
     assert account(client_a).credits_left == 997
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
-def test_what_was_released_may_be_held_again(client_a):
+def test_released_credits_can_be_reserved_again(client_a):
     for _ in range(3):
         credits.reserve(client_a.pk, cost=8, reference="r")
         credits.release(client_a.pk, reference="r")
     credits.reserve(client_a.pk, cost=8, reference="r")
     credits.settle(client_a.pk, used=8, reference="r")
     assert account(client_a).credits_left == 992
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 @pytest.mark.parametrize(("used", "charged"), [(99, 8), (-5, 0), (0, 0)])
-def test_a_charge_lies_between_nothing_and_what_was_held(client_a, used, charged):
+def test_a_charge_is_between_nothing_and_the_reservation(client_a, used, charged):
     credits.reserve(client_a.pk, cost=8, reference="r")
     assert credits.settle(client_a.pk, used=used, reference="r") == charged
     assert account(client_a).credits_left == 1000 - charged
 
 
-def test_what_was_never_held_gives_nothing_back(client_a):
+def test_without_a_reservation_nothing_is_charged_or_released(client_a):
     assert credits.settle(client_a.pk, used=3, reference="r") == 0
     credits.release(client_a.pk, reference="r")
     assert kinds(client_a) == []
@@ -116,10 +116,10 @@ def test_an_ended_plan_is_refused_and_keeps_what_is_left(client_a):
 def test_an_unlimited_plan_is_counted_and_never_refused(client_a):
     set_up(client_a, 3, plan=Plan.UNLIMITED)
     for n in range(4):
-        with credits.charge(client_a.pk, cost=10, reference=f"r{n}") as held:
-            held.used = 7
+        with credits.charge(client_a.pk, cost=10, reference=f"r{n}") as reservation:
+            reservation.used = 7
     assert account(client_a).credits_used == 28
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
     assert not Job.objects.exists()
 
 
@@ -127,17 +127,17 @@ def test_an_unlimited_plan_is_counted_and_never_refused(client_a):
     ("tokens", "price"), [(0, 1), (1, 1), (1000, 1), (1001, 2), (2000, 2), (90_001, 91)]
 )
 def test_the_price_of_tokens(tokens, price):
-    assert credits.of_tokens(tokens) == price
+    assert credits.price_of_tokens(tokens) == price
 
 
 # --- charge() -----------------------------------------------------------------------------------
 
 
-def test_charge_pays_all_that_was_held_unless_told_less(client_a):
+def test_charge_takes_the_whole_reservation_unless_used_is_set(client_a):
     with credits.charge(client_a.pk, cost=5, reference="r1"):
         assert account(client_a).credits_left == 995
-    with credits.charge(client_a.pk, cost=5, reference="r2") as held:
-        held.used = 2
+    with credits.charge(client_a.pk, cost=5, reference="r2") as reservation:
+        reservation.used = 2
     assert account(client_a).credits_left == 993
 
 
@@ -150,7 +150,7 @@ def test_charge_gives_back_when_the_call_raises(client_a, failure):
     with pytest.raises(failure):
         call()
     assert account(client_a).credits_left == 1000
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -173,7 +173,7 @@ def test_100_calls_at_once_on_a_balance_for_10(client_a):
     in_threads(calls, 20)
     assert (outcomes.count(200), outcomes.count(402), len(outcomes)) == (10, 90, 100)
     assert account(client_a).credits_left == 0
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -191,7 +191,7 @@ def test_one_reference_by_many_threads_is_one_charge(client_a):
 
     in_threads(call, 8)
     assert account(client_a).credits_left == 1000 - 3 + 100
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 def in_threads(run, count):
@@ -205,7 +205,7 @@ def in_threads(run, count):
 # --- what a killed worker leaves ----------------------------------------------------------------
 
 
-def held_by(client, state, age=timedelta(hours=2)):
+def reserved_by(client, state, age=timedelta(hours=2)):
     job = Job.objects.create(client_id=client.pk, name="chats.generate_reply", state=state)
     credits.reserve(client.pk, cost=8, reference=f"r{job.pk}")
     CreditEntry.objects.filter(reference=f"r{job.pk}").update(
@@ -213,17 +213,17 @@ def held_by(client, state, age=timedelta(hours=2)):
     )
 
 
-def test_what_a_dead_job_holds_comes_back(client_a):
-    held_by(client_a, JobState.DEAD)
-    held_by(client_a, JobState.DONE)
+def test_a_reservation_of_a_dead_job_is_released(client_a):
+    reserved_by(client_a, JobState.DEAD)
+    reserved_by(client_a, JobState.DONE)
     clean_up_credits()
     clean_up_credits()
     assert account(client_a).credits_left == 1000
     assert [kind for kind, _ in kinds(client_a)].count("release") == 2
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
-def test_what_no_job_holds_comes_back(client_a):
+def test_a_reservation_without_a_job_is_released(client_a):
     credits.reserve(client_a.pk, cost=8, reference="r")
     clean_up_credits()
     assert account(client_a).credits_left == 992, "an open request may still run"
@@ -232,10 +232,10 @@ def test_what_no_job_holds_comes_back(client_a):
     assert account(client_a).credits_left == 1000
 
 
-def test_what_waits_or_runs_keeps_its_hold(client_a):
-    held_by(client_a, JobState.QUEUED)
-    held_by(client_a, JobState.RUNNING)
-    held_by(client_a, JobState.DONE, age=timedelta(minutes=5))
+def test_an_unfinished_job_keeps_its_reservation(client_a):
+    reserved_by(client_a, JobState.QUEUED)
+    reserved_by(client_a, JobState.RUNNING)
+    reserved_by(client_a, JobState.DONE, age=timedelta(minutes=5))
     clean_up_credits()
     assert account(client_a).credits_left == 1000 - 3 * 8
 
@@ -261,7 +261,7 @@ def test_a_standard_plan_goes_on_with_a_grant(client_a):
     assert (now.period_start, now.period_end) == (end, end + timedelta(days=30))
     assert (now.credits_left, now.credits_used, now.low_warned) == (1990, 0, None)
     assert kinds(client_a)[-1] == ("grant", 1000)
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -278,7 +278,7 @@ def test_schedulers_at_once_begin_one_period(client_a):
 
     in_threads(renew, 4)
     assert account(client_a).credits_left == 2000
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 def test_periods_that_nobody_saw_bring_one_grant(client_a):
@@ -313,13 +313,13 @@ def test_what_goes_on_for_ever_or_has_ended_is_left_alone(client_a, fields):
     assert kinds(client_a) == []
 
 
-def test_a_hold_of_the_last_period_may_end_in_this_one(client_a):
+def test_a_reservation_of_the_last_period_may_end_in_this_one(client_a):
     credits.reserve(client_a.pk, cost=8, reference="r")
     over(client_a, Plan.STANDARD)
     clean_up_credits()
     credits.settle(client_a.pk, used=3, reference="r")
     assert (account(client_a).credits_left, account(client_a).credits_used) == (1997, 0)
-    ledger_holds(client_a)
+    assert_ledger_is_consistent(client_a)
 
 
 # --- credits.low --------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def test_low_credits_are_told_once_and_their_end_again(client_a):
     assert warnings() == [20, 0]
 
 
-def test_a_hold_alone_is_no_warning(client_a):
+def test_a_reservation_alone_causes_no_warning(client_a):
     set_up(client_a, 202)
     credits.reserve(client_a.pk, cost=202, reference="r")
     credits.release(client_a.pk, reference="r")
@@ -382,11 +382,11 @@ class Ledger(RuleBasedStateMachine):
         self.client = make_client()
         set_up(self.client, 20)
         self.left, self.used = 20, 0
-        self.held, self.paid, self.added = {}, set(), {}
+        self.reserved, self.paid, self.added = {}, set(), {}
 
     @rule(reference=REFERENCES, cost=AMOUNTS)
     def reserve(self, reference, cost):
-        known = reference in self.held or reference in self.paid
+        known = reference in self.reserved or reference in self.paid
         try:
             credits.reserve(self.client.pk, cost=cost, reference=reference)
         except credits.InsufficientCredits:
@@ -395,23 +395,23 @@ class Ledger(RuleBasedStateMachine):
             return
         if not known:
             assert cost <= self.left
-            self.held[reference] = cost
+            self.reserved[reference] = cost
             self.left -= cost
             self.used += cost
 
     @rule(reference=REFERENCES, used=AMOUNTS)
     def settle(self, reference, used):
-        held = self.held.pop(reference, None)
+        reserved = self.reserved.pop(reference, None)
         charged = credits.settle(self.client.pk, used=used, reference=reference)
-        assert charged == min(used, held or 0)
-        if held is not None:
+        assert charged == min(used, reserved or 0)
+        if reserved is not None:
             self.paid.add(reference)
-            self.give_back(held - charged)
+            self.give_back(reserved - charged)
 
     @rule(reference=REFERENCES)
     def release(self, reference):
         credits.release(self.client.pk, reference=reference)
-        self.give_back(self.held.pop(reference, 0))
+        self.give_back(self.reserved.pop(reference, 0))
 
     @rule(reference=REFERENCES, amount=st.integers(1, 5))
     def top_up(self, reference, amount):
@@ -432,9 +432,9 @@ class Ledger(RuleBasedStateMachine):
     def agree(self):
         now = account(self.client)
         assert (now.credits_left, now.credits_used) == (self.left, self.used)
-        ledger_holds(self.client)
+        assert_ledger_is_consistent(self.client)
         still_open = CreditEntry.objects.filter(client=self.client, is_open=True)
-        assert set(still_open.values_list("reference", flat=True)) == set(self.held)
+        assert set(still_open.values_list("reference", flat=True)) == set(self.reserved)
 
 
 def test_the_ledger_agrees_with_a_plain_model(db):

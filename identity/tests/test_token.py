@@ -169,8 +169,8 @@ def test_a_lock_out_meanwhile_leaves_no_token_behind(ann, ben, nobody, grant_typ
             ann.put(f"/identity/users/{ben.user.pk}/disable", {"is_disabled": flag})
 
     before = {
-        "password": "identity.services.attempts.forgive",
-        "refresh_token": "identity.services.tokens._hold",
+        "password": "identity.services.attempts.clear_failures",
+        "refresh_token": "identity.services.tokens._lock_user",
     }
     with run_before(before[grant_type], lock_out):
         assert login(nobody, **form).status_code == 401

@@ -40,5 +40,5 @@ def _price(decision: Decision) -> int:
     """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
     usage = decision.receipt.trace.usage if decision.receipt.trace else None
     if usage:
-        return credits.of_tokens(usage.prompt_tokens + usage.completion_tokens)
+        return credits.price_of_tokens(usage.prompt_tokens + usage.completion_tokens)
     return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
