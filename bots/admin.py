@@ -1,4 +1,4 @@
-"""Bots and their training in the staff's site."""
+"""Bots and their training in the admin."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -41,15 +41,15 @@ CALL_COLORS: dict[str, str] = {
 }
 
 
-def bar(percent: int) -> str:
-    """How far something is, to be seen and to be read aloud."""
+def progress_bar(percent: int) -> str:
+    """A progress bar with its value as text."""
     return format_html(
         '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %', *[percent] * 3
     )
 
 
 class SampleQuestionInline(ReadOnlyInline):
-    """What the widget offers; written by the API, which checks doubles and languages."""
+    """Changed by the API only, which checks duplicates and languages."""
 
     model = SampleQuestion
     fields = ("position", "question", "language")
@@ -58,7 +58,7 @@ class SampleQuestionInline(ReadOnlyInline):
 
 @admin.register(Bot)
 class BotAdmin(ReadOnlyAdmin):
-    """Looked at here and changed by the API, which checks hosts, languages and limits."""
+    """Changed by the API only, which checks hosts, languages and limits."""
 
     list_display = (
         "bot_name", "client", "default_language", "is_disabled", "agent_reply", "created_at",
@@ -104,7 +104,7 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, document: Document) -> str:
-        return bar(document.progress)
+        return progress_bar(document.progress)
 
     @display(description="Error")
     def shown_error(self, document: Document) -> str:
@@ -126,9 +126,9 @@ class ChunkAdmin(ReadOnlyAdmin):
     search_fields = ("text", "heading", "document__file_name")
     list_select_related = ("document",)
     ordering = ("-id",)
-    # Vectors are bytes: nobody reads them.
+    # Vectors are bytes that nobody can read.
     exclude = ("vector", "sentence_vectors")
-    # Counting a table of passages takes longer than showing a page of it.
+    # Counting all passages takes longer than showing a page of them.
     show_full_result_count = False
 
     @display(description="Text")
@@ -137,7 +137,7 @@ class ChunkAdmin(ReadOnlyAdmin):
 
 
 class PagesOfWebUrl(ReadOnlyInline):
-    """What the latest crawl found."""
+    """The pages of the latest crawl."""
 
     model = WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
@@ -178,7 +178,7 @@ class WebUrlAdmin(ReadOnlyAdmin):
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, web_url: WebUrl) -> str:
-        return bar(web_url.progress)
+        return progress_bar(web_url.progress)
 
     @display(description="Pages")
     def shown_pages(self, web_url: WebUrl) -> str:
@@ -207,20 +207,20 @@ class FunctionCallingAdmin(ReadOnlyAdmin):
 
 @admin.register(Function)
 class FunctionAdmin(ReadOnlyAdmin):
-    """Changed by the API alone, which checks addresses, schemas and templates."""
+    """Changed by the API only, which checks addresses, schemas and templates."""
 
     list_display = ("name", "bot", "method", "url", "requires_approval")
     list_filter = ("method", "requires_approval")
     search_fields = ("name", "url", "bot__bot_name", "client__name")
     list_select_related = ("bot",)
     ordering = ("-id",)
-    # The value is encrypted, and nobody needs to see it.
+    # Secrets are not shown.
     exclude = ("secret_headers",)
 
 
 @admin.register(FunctionCall)
 class FunctionCallAdmin(ReadOnlyAdmin):
-    """The log of every call that a bot asked for."""
+    """The log of the calls that bots requested."""
 
     list_display = (
         "function_name", "bot", "shown_status", "http_status", "duration_ms", "requires_approval",

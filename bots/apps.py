@@ -1,4 +1,4 @@
-"""What the bots are, what they know and how they think."""
+"""The configuration of the app."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""What the bots are, what they know, and what they may call."""
+"""Bots, what they are trained on, and the functions that they may call."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -9,10 +9,10 @@ from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
 from identity.models import Client, OfClient, User
 
-# The host names of `allowed_domain` one by one, as an index can look for them.
+# The host names of `allowed_domain` as an array, which can be indexed.
 ALLOWED_HOSTS = models.Func(
     models.F("allowed_domain"),
-    # The comma is part of the text: as a parameter it would keep the index from being used.
+    # The comma is not a parameter, since the index could not be used then.
     template="string_to_array(%(expressions)s, ',')",
     output_field=ArrayField(models.TextField()),
 )
@@ -27,7 +27,7 @@ class Bot(models.Model):
     bot_icon = models.URLField(max_length=500, default="", blank=True)
     primary_color = models.CharField(max_length=7, default="#2563eb")
     secondary_color = models.CharField(max_length=7, default="#f1f5f9")
-    # Comma-separated host names, `*.` for all below; empty: no web page may use a public key.
+    # Comma-separated host names, `*.` for subdomains; empty: no web page may use a public key.
     allowed_domain = models.CharField(max_length=2000, default="", blank=True)
     default_language = models.CharField(max_length=20, default="en")
     languages = ArrayField(models.CharField(max_length=20), default=list)
@@ -39,13 +39,13 @@ class Bot(models.Model):
     is_fullscreen = models.BooleanField(default=False)
     is_visible = models.BooleanField(default=True)
     allow_preview = models.BooleanField(default=True)
-    # People answer, not the bot: new chats go to the queue.
+    # Agents answer instead of the bot: new chats go to the queue.
     agent_reply = models.BooleanField(default=False)
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
-    # What a customer is asked for: a list of the API's customer-info fields.
+    # The fields that a customer is asked for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
-    # The picture above the chat, re-encoded; where it leads and what it says.
+    # The picture above the chat, re-encoded, with its link and alternative text.
     banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
     banner_mime_type = models.CharField(max_length=60, default="", blank=True)
     banner_width = models.PositiveIntegerField(null=True)
@@ -53,7 +53,7 @@ class Bot(models.Model):
     banner_size_bytes = models.PositiveIntegerField(null=True)
     banner_link = models.CharField(max_length=500, default="", blank=True)
     banner_alt = models.CharField(max_length=200, default="", blank=True)
-    # Grows when what the bot knows changes: processes rebuild their index by it.
+    # Grows when the bot's passages change: processes then rebuild their index.
     knowledge_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(auto_now=True)
@@ -63,7 +63,7 @@ class Bot(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["client", "id"], name="bot_list"),
-            # Whether any bot allows a page, which every preflight asks.
+            # Serves every CORS preflight: does any bot allow this host?
             GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
         ]
 
@@ -72,7 +72,7 @@ class Bot(models.Model):
 
 
 class Prompt(models.Model):
-    """One version of a bot's instructions; a new one replaces the current, old ones stay."""
+    """One version of a bot's instructions; a new version becomes current, old ones stay."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="prompts")
@@ -101,7 +101,7 @@ class Prompt(models.Model):
 
 
 class SampleQuestion(models.Model):
-    """A question that the widget offers, as somebody of the client wrote it."""
+    """A question that the widget offers, written by the client."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="sample_questions")
@@ -120,7 +120,7 @@ class SampleQuestion(models.Model):
 
 
 class WebUrlStatus(models.TextChoices):
-    """How far a crawl is."""
+    """The state of a crawl."""
 
     QUEUED = "queued"
     TRAINING = "training"
@@ -129,14 +129,14 @@ class WebUrlStatus(models.TextChoices):
 
 
 class WebUrl(models.Model):
-    """An address that a bot learns from: one page, or what is linked from it, or a sitemap."""
+    """An address that a bot is trained on: a page, the pages linked from it, or a sitemap."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
-    # How many links away from `url` pages are read, 0..3.
+    # Pages up to this many links away from `url` are read, 0..3.
     crawl_depth = models.PositiveSmallIntegerField(default=0)
-    # Read again after so many hours; null: never by itself.
+    # Hours after which it is crawled again; null: never.
     refresh_hours = models.PositiveIntegerField(null=True)
     status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)
@@ -153,7 +153,7 @@ class WebUrl(models.Model):
         constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_once")]
         indexes = [
             models.Index(fields=["bot", "id"], name="web_url_list"),
-            # What the schedule reads again.
+            # Serves the schedule of crawls.
             models.Index(fields=["next_fetch_at"], name="web_url_due"),
         ]
 
@@ -162,7 +162,7 @@ class WebUrl(models.Model):
 
 
 class DocumentStatus(models.TextChoices):
-    """How far a document is on its way into what the bot knows."""
+    """The state of a document's training."""
 
     QUEUED = "queued"
     TRAINING = "training"
@@ -171,18 +171,18 @@ class DocumentStatus(models.TextChoices):
 
 
 class Document(models.Model):
-    """A file that a bot was trained on; the bytes lie in the media store under a random name."""
+    """A file that a bot is trained on; its bytes are in the media store under a random name."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="documents")
-    # The page that a crawl stored, and where it stands; null for an uploaded file.
+    # For a page that a crawl stored, with its address in `url`; null for an uploaded file.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )
     url = models.CharField(max_length=2000, default="", blank=True)
     file = models.FileField(upload_to="documents/", max_length=200)
     file_name = models.CharField(max_length=255)
-    # As the document names itself, else its file's name; known once trained.
+    # The title in the document, else its file name; set by training.
     title = models.CharField(max_length=300, default="", blank=True)
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
@@ -203,7 +203,7 @@ class Document(models.Model):
 
     class Meta:
         constraints = [
-            # The same bytes are trained once a bot.
+            # A bot has an uploaded file once.
             models.UniqueConstraint(
                 fields=["bot", "sha256"],
                 condition=models.Q(web_url__isnull=True),
@@ -222,7 +222,7 @@ class Document(models.Model):
 
 
 class Chunk(models.Model):
-    """A passage of a document with its vectors (float32 bytes); written once, by training."""
+    """A passage of a document with its vectors (float32 bytes); written by training only."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="chunks")
@@ -233,7 +233,7 @@ class Chunk(models.Model):
     text = models.TextField()
     sentences = models.JSONField()
     language = models.CharField(max_length=20)
-    # The model that made the vectors; empty where none was there (word search alone).
+    # The model that computed the vectors; empty without an encoder (word search only).
     embedding_model = models.CharField(max_length=80, default="", blank=True)
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
@@ -252,16 +252,16 @@ class Chunk(models.Model):
 
 
 class PageStatus(models.TextChoices):
-    """What became of one page of a crawl."""
+    """The outcome of one page of a crawl."""
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"
-    REFUSED = "refused"  # by robots.txt, by our guard, or by a limit: `reason` says which
+    REFUSED = "refused"  # by its site, our guard or a limit; see `reason`
     FAILED = "failed"
 
 
 class WebPage(models.Model):
-    """What the latest crawl of a WebUrl found at one address."""
+    """One page of the latest crawl of a WebUrl."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     web_url = models.ForeignKey(WebUrl, on_delete=models.CASCADE, related_name="pages")
@@ -271,7 +271,7 @@ class WebPage(models.Model):
     status = models.CharField(max_length=10, choices=PageStatus)
     reason = models.CharField(max_length=60, default="", blank=True)
     http_status = models.PositiveSmallIntegerField(null=True)
-    # Validators of RFC 9110, sent back to ask whether the page changed.
+    # Validators (RFC 9110), sent back to ask whether the page has changed.
     etag = models.CharField(max_length=300, default="", blank=True)
     last_modified = models.CharField(max_length=60, default="", blank=True)
     fetched_at = models.DateTimeField()
@@ -286,7 +286,7 @@ class WebPage(models.Model):
 
 
 class FunctionCalling(models.Model):
-    """Whether and how often a bot may call functions; one row a bot."""
+    """Whether and how often a bot may call functions; one row per bot."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
@@ -301,7 +301,7 @@ class FunctionCalling(models.Model):
 
 
 class Approval(models.TextChoices):
-    """Who must agree before a function is called."""
+    """Who must approve a call before it is made."""
 
     NONE = "none"
     AGENT = "agent"
@@ -309,7 +309,7 @@ class Approval(models.TextChoices):
 
 
 class Function(models.Model):
-    """An HTTP action that a model may ask for."""
+    """An HTTP request that a model may ask for."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
@@ -321,7 +321,7 @@ class Function(models.Model):
     method = models.CharField(max_length=6)
     url = models.CharField(max_length=2000)
     headers = models.JSONField(default=dict)
-    # JSON object of header names to values; bound to this row by its UUID.
+    # JSON object of header names and values; its encryption is bound to the row's UUID.
     secret_headers = EncryptedTextField(default="{}")
     timeout_seconds = models.PositiveSmallIntegerField(default=10)
     body_template = models.TextField(default="", blank=True)
@@ -338,28 +338,28 @@ class Function(models.Model):
 
 
 class CallStatus(models.TextChoices):
-    """What became of a call that a model asked for."""
+    """The state of a call that a model requested."""
 
     WAITING = "waiting"  # for an approval
     RUNNING = "running"
     SUCCEEDED = "succeeded"
-    FAILED = "failed"  # the server's fault, or the network's
+    FAILED = "failed"  # an error of the server or the network
     REFUSED = "refused"  # by our checks: unknown, wrong arguments, blocked target, limit
-    REJECTED = "rejected"  # by the person who was asked
+    REJECTED = "rejected"  # by the agent or customer who had to approve it
 
 
 class FunctionCall(models.Model):
-    """One call that a model asked for, whatever became of it: the log."""
+    """The log of calls that models requested, made or not."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="function_calls")
-    # Conversations lie above this app: their numbers alone are kept.
+    # No foreign keys, since conversations lie above this app.
     conversation_id = models.UUIDField(null=True)
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
-    # Hash of name and arguments; empty where nothing could be called.
+    # Hash of name and arguments; empty if nothing could be called.
     fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -375,7 +375,7 @@ class FunctionCall(models.Model):
 
     class Meta:
         constraints = [
-            # The same call is made once for a message, however often its job is tried.
+            # A call is made once per message, however often its job is retried.
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),
@@ -384,9 +384,9 @@ class FunctionCall(models.Model):
         ]
         indexes = [
             models.Index(fields=["bot", "-id"], name="function_call_log"),
-            # The calls of one conversation that wait for a word of agent or customer.
+            # The calls of a conversation that wait for approval.
             models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
-            # Those whose time to be approved is over.
+            # Serves the expiry of calls that were not approved in time.
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(status="waiting"),

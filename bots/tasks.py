@@ -40,5 +40,5 @@ def crawl_due() -> None:
 
 @periodic("bots.expire_function_calls")
 def expire_function_calls() -> None:
-    """Reject calls that waited a day for an approval."""
+    """Reject calls that were not approved within a day."""
     function_calls.expire()

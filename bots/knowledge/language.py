@@ -1,4 +1,4 @@
-"""Which language a text is in, among the twenty that customers are likely to write."""
+"""Detection of a text's language, among the twenty that customers are likely to write."""
 
 import importlib
 import re
@@ -7,35 +7,17 @@ from typing import Any
 from chatplatform.call_once import call_once
 
 LANGUAGES = [
-    "en",
-    "vi",
-    "es",
-    "de",
-    "fr",
-    "pt",
-    "it",
-    "nl",
-    "pl",
-    "ru",
-    "uk",
-    "tr",
-    "ar",
-    "hi",
-    "th",
-    "id",
-    "ms",
-    "ja",
-    "ko",
-    "zh",
-]
+    "en", "vi", "es", "de", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "ar", "hi",
+    "th", "id", "ms", "ja", "ko", "zh",
+]  # fmt: skip
 MIN_WORDS = 3
-# Longer texts add nothing to the guess and cost time.
+# More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
 
-# Letters that of the twenty languages only Vietnamese has: horned and tone-stacked vowels.
+# Letters that only Vietnamese has among the twenty languages.
 _VIETNAMESE = re.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-# Each of these scripts belongs to so few of the twenty that a few characters decide.
+# A few characters of these scripts decide.
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("ko", re.compile(r"[\uac00-\ud7af]")),
@@ -46,7 +28,7 @@ _SCRIPTS = (
 
 @call_once
 def _identifier() -> Any:
-    # Half a second and 30 MB, so only processes that detect pay for it. The package is untyped.
+    # Takes half a second and 30 MB, so it is loaded on first use. The package has no types.
     langid = importlib.import_module("py3langid.langid")
     identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
     identifier.set_languages(LANGUAGES)
@@ -54,7 +36,7 @@ def _identifier() -> Any:
 
 
 def detect(text: str, *, default: str) -> str:
-    """ISO 639-1 code of `text`; `default` where fewer than three words give no hint."""
+    """ISO 639-1 code of `text`; `default` if fewer than three words give no hint."""
     text = text[:MAX_CHARACTERS]
     words = _WORD.findall(text)
     letters = sum(map(len, words))

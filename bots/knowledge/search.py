@@ -1,4 +1,4 @@
-"""The index of one bot, in process: words and meaning mixed, and a gate that keeps silent."""
+"""The search index of one bot, in memory: words and meaning combined, and a gate for answers."""
 
 import math
 import re
@@ -18,23 +18,23 @@ Vectors = NDArray[np.float32]
 _K1, _B = 1.2, 0.75
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Below this the median cosine is no picture of what "unrelated" looks like.
+# With fewer pieces the median cosine does not represent unrelated texts.
 MIN_CHUNKS_FOR_MEDIAN = 20
-# Up to here the pieces are often one document on one topic: all are near a good question, so that
-# the relative figures alone would refuse it.
+# Up to this number the pieces are often one document on one topic. All are close to a good
+# question then, so that the relative figures alone would refuse it.
 MAX_CHUNKS_OF_ONE_TOPIC = 100
-# Places for important documents, beyond those of the best passages. With more documents than
-# places the nearest to the question hold them.
+# Places for important documents, in addition to the best passages. If there are more such
+# documents, those nearest to the question get them.
 IMPORTANT_PLACES = 5
-# How far (in a search's scores, 0..1) an important passage may be below the best and still stand
-# before it: near-duplicates that contradict each other lie closer, other topics further away.
+# How far an important passage may score below the best (0..1) and still rank before it: texts that
+# contradict each other lie closer, other topics further apart.
 NEAR_THE_BEST = 0.2
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
-# Words of questions themselves: whether a text shares them says nothing about its topic.
+# Words of questions: sharing them says nothing about the topic.
 _STOP = frozenset(
     """
     a an and any are as at be by can could did do does for from get have has how i if in into
@@ -44,16 +44,16 @@ _STOP = frozenset(
     khi nào bao nhiêu gì ai như thế sao tại vì ạ à nhé vậy hay hoặc một em anh chị shop ơi xin
     hỏi muốn cần phải làm để la va co khong cua toi ban minh thi ma o duoc voi cac nhung nay
     do nao nhieu gi nhu the tai vi vay mot chi muon can phai lam de
-    """.split()  # noqa: SIM905 - words, as people read them
+    """.split()  # noqa: SIM905 - easier to read
 )
 STOP_WEIGHT = 0.1
-# In a single document the topic's own words are everywhere, and still say that we are on topic.
-_LEAST_WEIGHT = 1.0
+# The words of a document's topic occur all over it, and still show that a text is on topic.
+_MIN_WEIGHT = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class IndexedChunk:
-    """A piece with its vectors; empty vectors (size 0) leave it to word search."""
+    """A piece with its vectors; without vectors (size 0) it is found by words only."""
 
     id: int
     document_id: int
@@ -67,7 +67,7 @@ class IndexedChunk:
     sentences: tuple[str, ...]
     sentence_vectors: Vectors
     is_important: bool = False
-    # The day since when its document holds or is known, as 2026-11-21; empty: not known.
+    # The day from which its document is valid or known, as 2026-11-21; empty: unknown.
     dated: str = ""
 
 
@@ -83,7 +83,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Features:
-    """What the gate looks at: engine-independent figures of the best piece."""
+    """Figures of the best piece, from which the gate is computed."""
 
     above_median: float
     above_next: float
@@ -96,8 +96,10 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Hits, best first, but important ones near the best before it; `gate` is the probability
-    that the best answers the question."""
+    """Hits, best first, but important ones near the best before it.
+
+    `gate` is the probability that the best hit answers the question.
+    """
 
     hits: tuple[Hit, ...]
     gate: float
@@ -107,14 +109,14 @@ class Found:
     is_folded: bool = False
 
     def terms_of(self, text: str, *, language: str) -> list[str]:
-        """Words of a text, in the form in which `weights` holds the question's."""
+        """Words of a text in the form that `weights` uses."""
         return (
             tokens(fold(text), language="") if self.is_folded else tokens(text, language=language)
         )
 
 
 def fold(text: str) -> str:
-    """Lower case without diacritics, as many type Vietnamese on a phone."""
+    """Lower case without diacritics, as Vietnamese is often typed on phones."""
     plain = unicodedata.normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
@@ -139,27 +141,27 @@ def _stem(word: str) -> str:
 
 def tokens(text: str, *, language: str) -> list[str]:
     """Words to match by; scripts without spaces give pairs of characters."""
-    found: list[str] = []
+    result: list[str] = []
     text = unicodedata.normalize("NFC", text.lower())
     for run in _DENSE_RUN.findall(text):
-        found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+        result += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
     words = _TOKEN.findall(_DENSE_RUN.sub(" ", text))
-    found += (
+    result += (
         [_stem(word.removesuffix("'s").removesuffix("’s")) for word in words]
         if language == "en"
         else words
     )
-    return found
+    return result
 
 
 def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
-    """Share 0..1 of the question's weight that `words` hold."""
+    """Share 0..1 of the question's weight that is in `words`."""
     total = sum(weights.values())
     present = set(words)
     return sum(value for word, value in weights.items() if word in present) / total if total else 0
 
 
-class _Words:
+class _WordIndex:
     """BM25 over one field."""
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
@@ -179,8 +181,8 @@ class _Words:
             weights = self.rarity(len(entries)) * times_in * (_K1 + 1) / (times_in + norms[numbers])
             self._postings[word] = (numbers, weights.astype(np.float32))
 
-    def rarity(self, holders: int) -> float:
-        return math.log(1 + (self._count - holders + 0.5) / (holders + 0.5))
+    def rarity(self, document_count: int) -> float:
+        return math.log(1 + (self._count - document_count + 0.5) / (document_count + 0.5))
 
     def scores(self, question: Iterable[str]) -> Vectors:
         scores = np.zeros(self._count, dtype=np.float32)
@@ -191,11 +193,11 @@ class _Words:
         return scores
 
     def weights(self, question: Iterable[str]) -> dict[str, float]:
-        """Rarity of each word of a question; a word the texts never use weighs most."""
+        """Rarity of each word of a question; a word that no text uses weighs most."""
         weights: dict[str, float] = {}
         for word in set(question):
-            holders = len(self._postings[word][0]) if word in self._postings else 0
-            rarity = max(self.rarity(holders), _LEAST_WEIGHT)
+            document_count = len(self._postings[word][0]) if word in self._postings else 0
+            rarity = max(self.rarity(document_count), _MIN_WEIGHT)
             weights[word] = STOP_WEIGHT if word in _STOP else rarity
         return weights
 
@@ -210,21 +212,21 @@ def _logistic(value: float) -> float:
 
 
 class Index:
-    """Immutable once built: a changed document means a new index."""
+    """Immutable; a changed document means a new index."""
 
     def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
         self.chunks = tuple(chunks)
-        texts = [f"{one.title}\n{one.heading}\n{one.text}" for one in self.chunks]
-        self._words = _Words(
+        texts = [f"{chunk.title}\n{chunk.heading}\n{chunk.text}" for chunk in self.chunks]
+        self._words = _WordIndex(
             [
-                tokens(text, language=one.language)
-                for text, one in zip(texts, self.chunks, strict=True)
+                tokens(text, language=chunk.language)
+                for text, chunk in zip(texts, self.chunks, strict=True)
             ]
         )
-        # A second field for Vietnamese typed without its marks.
+        # A second field for Vietnamese that is typed without diacritics.
         self._folded = (
-            _Words([tokens(fold(text), language="") for text in texts])
-            if any(one.language == "vi" for one in self.chunks)
+            _WordIndex([tokens(fold(text), language="") for text in texts])
+            if any(chunk.language == "vi" for chunk in self.chunks)
             else None
         )
         self._vectors = self._matrix()
@@ -234,14 +236,16 @@ class Index:
         return cls(chunks)
 
     def _matrix(self) -> Vectors | None:
-        if not self.chunks or any(one.vector.size == 0 for one in self.chunks):
+        if not self.chunks or any(chunk.vector.size == 0 for chunk in self.chunks):
             return None
-        return np.ascontiguousarray(np.stack([one.vector for one in self.chunks]), dtype=np.float32)
+        return np.ascontiguousarray(
+            np.stack([chunk.vector for chunk in self.chunks]), dtype=np.float32
+        )
 
     def search(self, question: str, *, language: str, limit: int = 5) -> Found:
-        """The `limit` best, and up to `IMPORTANT_PLACES` of important documents beside them.
+        """The `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
-        10 ms for 1,000 pieces, and 15-25 ms to encode the question.
+        Takes 10 ms for 1,000 pieces, and 15-25 ms to encode the question.
         """
         vector = embedding.embed_query(question) if self._vectors is not None else None
         return self.search_vector(question, vector, language=language, limit=limit)
@@ -249,7 +253,7 @@ class Index:
     def search_vector(
         self, question: str, vector: Vectors | None, *, language: str, limit: int = 5
     ) -> Found:
-        """As `search`, with the question already encoded (or None: words only)."""
+        """As `search`, for a question that is encoded already; None: search by words only."""
         if not self.chunks:
             return Found(
                 (), 0.0, Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
@@ -257,7 +261,7 @@ class Index:
         words, terms = self._field(question, language)
         weights = words.weights(terms)
         word_scores = words.scores(terms)
-        cover = np.array([coverage(weights, one) for one in words.sets], dtype=np.float32)
+        cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
         cosines = (
             self._vectors @ vector if self._vectors is not None and vector is not None else None
         )
@@ -282,13 +286,13 @@ class Index:
             is_folded=words is self._folded,
         )
 
-    def _field(self, question: str, language: str) -> tuple[_Words, list[str]]:
+    def _field(self, question: str, language: str) -> tuple[_WordIndex, list[str]]:
         if self._folded is not None and fold(question) == question.lower():
             return self._folded, tokens(question, language="")
         return self._words, tokens(question, language=language)
 
     def _is_foreign(self, number: int, language: str, cover: Vectors) -> bool:
-        # Shared rare words betray the same language where short questions deceive the detector.
+        # The detector errs on short questions; shared rare words show that the language is equal.
         return self.chunks[number].language != language and cover[number] < 0.5
 
     def _mixed(
@@ -304,10 +308,10 @@ class Index:
             scores = _scaled(words)
             return scores, int(scores.argmax())
         meaning = _scaled(cosines)
-        # Without its marks Vietnamese is noise to the encoder, so the shares change places.
+        # The encoder cannot read Vietnamese without diacritics, so words count more then.
         share = MEANING_SHARE if is_folded else WORD_SHARE
         mixed = share * _scaled(words) + (1 - share) * meaning
-        # Across languages shared words are chance: meaning alone.
+        # Across languages words are shared by chance: only meaning counts.
         foreign = np.array(
             [self._is_foreign(number, language, cover) for number in range(len(self.chunks))]
         )
@@ -335,19 +339,25 @@ class Index:
     def _chosen(self, scores: Vectors, limit: int) -> list[int]:
         """Numbers of the hits, in the order in which an engine reads them.
 
-        An important document's best passage is read whatever lies before it, and read first where
-        it is near the best. It adds to the best passages, so that it pushes out none of them.
+        The best passage of an important document is always added to the best passages, and comes
+        first if it is near the best.
         """
         if limit < 1:
             return []
         ordered = [int(number) for number in np.argsort(-scores, kind="stable")]
-        chosen = {*ordered[:limit], *self._held(ordered)}
+        chosen = {*ordered[:limit], *self._important(ordered)}
         near = float(scores[ordered[0]]) - NEAR_THE_BEST
-        first = {n for n in chosen if self.chunks[n].is_important and scores[n] >= near}
-        return sorted(chosen, key=lambda n: (n not in first, -float(scores[n]), n))
+        first = {
+            number
+            for number in chosen
+            if self.chunks[number].is_important and scores[number] >= near
+        }
+        return sorted(
+            chosen, key=lambda number: (number not in first, -float(scores[number]), number)
+        )
 
-    def _held(self, ordered: Sequence[int]) -> list[int]:
-        """The best passage of each important document, of the nearest ones alone."""
+    def _important(self, ordered: Sequence[int]) -> list[int]:
+        """The best passage of each of the nearest important documents."""
         best: dict[int, int] = {}
         for number in ordered:
             chunk = self.chunks[number]
@@ -359,11 +369,11 @@ class Index:
 
 
 def _gate(features: Features, *, has_vectors: bool) -> float:
-    """Probability that the best piece answers; `DEFAULT_THRESHOLD` is where it is believed."""
+    """Probability that the best piece answers; compared with `DEFAULT_THRESHOLD`."""
     if not has_vectors:
         return _logistic(8.0 * features.coverage - 4.0)
     if features.is_folded:
-        # The encoder hardly reads Vietnamese without its marks; the words do not mind.
+        # The encoder hardly reads Vietnamese without diacritics: only words count.
         return _logistic(9.0 * features.coverage - 2.8)
     if features.is_cross_language:
         return _logistic(80.0 * features.above_median - 3.0)
