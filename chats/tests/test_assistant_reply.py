@@ -32,6 +32,13 @@ def test_it_answers_in_the_bots_name(server, talk, bot, say):
     assert Job.objects.count() == 0
 
 
+def test_the_language_of_the_request_is_kept(server, talk):
+    body = {"text": "How can I help you with your order?", "language": "vi"}
+    reply = server.post(path_of(talk), body)
+    assert (reply.status_code, reply.json()["language"]) == (201, "vi")
+    assert Message.objects.get().language == "vi"
+
+
 def test_the_same_message_twice_is_one(server, talk):
     body = {"text": "Hello", "client_message_id": "a-1"}
     assert server.post(path_of(talk), body).json() == server.post(path_of(talk), body).json()

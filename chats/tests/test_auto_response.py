@@ -85,6 +85,17 @@ def test_an_agent_has_it(server, ben, talk, say):
     assert Job.objects.count() == 0
 
 
+def test_an_agents_answer_is_not_the_bots_reply(server, talk, say):
+    question = say(talk, "customer", "Hello!")
+    say(talk, "agent", "One moment.", in_reply_to=question)
+    held = server.post(path_of(talk), Accept="text/event-stream")
+    assert held.status_code == 200
+    assert Job.objects.get().args == {"message_id": str(question.pk)}
+    run_jobs()
+    turn = server.post(path_of(talk)).json()
+    assert (turn["status"], turn["reply"]["sender"]["type"]) == ("answered", "bot")
+
+
 def test_an_ended_chat(server, talk, say):
     say(talk, "customer", "Hello!")
     Conversation.objects.update(status="ended", ended_by="agent")

@@ -1,4 +1,4 @@
-"""Files of messages: recognised by their bytes, kept under random names, had by signed links."""
+"""Files of messages: recognised by their bytes, stored under random names, had by signed links."""
 
 import uuid
 from codecs import getincrementaldecoder
@@ -24,8 +24,8 @@ MAX_FILES = 10
 LINK_LIFETIME = timedelta(days=1)
 _HEAD_BYTES = 4096
 
-# What a file may be, by how it begins (offset, bytes): never by its name or its sender's word.
-# Nothing that a browser would run is among them: no HTML, no SVG, no scripts.
+# The accepted types, by a file's first bytes (offset, bytes), never by its name or declared type.
+# None of them runs in a browser: no HTML, no SVG, no scripts.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -61,7 +61,7 @@ class StoredFile:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The piece of a message's content that stands for it."""
+        """The file as a piece of a message's content."""
         family = self.mime_type.partition("/")[0]
         return {
             "type": family if family in {"image", "audio", "video"} else "file",
@@ -74,7 +74,7 @@ class StoredFile:
 
 @contextmanager
 def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
-    """The files in the media store; taken away again where the block does not attach them."""
+    """Store files; those that the block does not attach are removed."""
     if len(files) > MAX_FILES:
         raise Invalid.field("body", "files", msg=f"At most {MAX_FILES} files a message.")
     types = [_checked_type(position, file) for position, file in enumerate(files)]
@@ -95,26 +95,26 @@ def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
 
 
 def attach(message: Message, files: Sequence[StoredFile]) -> None:
-    """Rows of a message's files, in the transaction of the message."""
+    """Write the rows of a message's files, in the transaction of the message."""
     Attachment.objects.bulk_create(
         Attachment(
-            id=one.id,
+            id=file.id,
             client_id=message.client_id,
             conversation_id=message.conversation_id,
             message=message,
-            file=one.name,
-            file_name=one.file_name,
-            mime_type=one.mime_type,
-            size_bytes=one.size_bytes,
+            file=file.name,
+            file_name=file.file_name,
+            mime_type=file.mime_type,
+            size_bytes=file.size_bytes,
         )
-        for one in files
+        for file in files
     )
 
 
 def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
-    """What is stored of the body's `field`; a link to a file of ours must be one of this chat."""
+    """The stored content of the body's `field`. A link to a stored file must be of this chat."""
     return [
         _resolve_link(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
         for position, piece in enumerate(pieces)
@@ -122,22 +122,22 @@ def resolve_links(
 
 
 def _resolve_link(
-    chat: Conversation, piece: dict[str, Any], where: tuple[str, int]
+    chat: Conversation, piece: dict[str, Any], location: tuple[str, int]
 ) -> dict[str, Any]:
     url = piece.get("url") or ""
     if not url.startswith("/"):
         return piece
     attachment_id = url.removeprefix("/ai/attachment/").partition("?")[0]
     try:
-        known = Attachment.objects.for_client(chat.client).filter(
+        rows = Attachment.objects.for_client(chat.client).filter(
             conversation=chat, pk=uuid.UUID(attachment_id)
         )
-        found = known.get()
+        row = rows.get()
     except (ValueError, Attachment.DoesNotExist) as exc:
         raise Invalid.field(
-            "body", *where, "url", msg="This is not a file of this conversation."
+            "body", *location, "url", msg="This is not a file of this conversation."
         ) from exc
-    return StoredFile(found.pk, "", found.file_name, found.mime_type, found.size_bytes).content | {
+    return StoredFile(row.pk, "", row.file_name, row.mime_type, row.size_bytes).content | {
         "text": piece.get("text")
     }
 

@@ -1,6 +1,6 @@
-"""The few sentences that the platform says itself, in the customer's language where it can.
+"""The sentences that the platform itself says, in the customer's language if it has it.
 
-A client's own words come first: the bot's welcome message, the configured handover message.
+The client's own texts come first: the bot's welcome message, the configured handover message.
 """
 
 from django.utils import timezone
@@ -82,20 +82,20 @@ def confirm(action: str, *, language: str) -> str:
 
 
 def declined(*, by: str, language: str) -> str:
-    """What is said when the `customer` or an `agent` did not want a call to be made."""
+    """The reply if the `customer` or an `agent` declined a call."""
     return _in(language, {}, _DECLINED[by])
 
 
 def done(*, language: str) -> str:
-    """What is said of an approved call that worked, where the model finds no words."""
+    """The reply after an approved call that worked, if the model gives none."""
     return _in(language, {}, _DONE)
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> str:
-    """What the customer is told when a person will answer; another thing while nobody works."""
+    """What the customer is told when a person will answer; outside working hours another text."""
     config = chat.client.config
     if reason == "approval_needed":
-        # The client's own words tell of something that the bot does not know.
+        # The client's own text is about a question that the bot could not answer.
         return _in(language, {}, _APPROVAL)
     if config.out_of_hours_message and not configs.is_open(config, timezone.now()):
         return _in(language, config.out_of_hours_message, _CLOSED)
@@ -103,12 +103,12 @@ def handover(*, reason: str, language: str, chat: Conversation) -> str:
 
 
 def unknown(*, language: str) -> str:
-    """What the bot says where it does not know and may not hand over."""
+    """The reply if the bot has no answer and may not hand over."""
     return _in(language, {}, _UNKNOWN)
 
 
 def no_person(*, language: str) -> str:
-    """What the bot says to who asks for a person where it may not hand over."""
+    """The reply to a request for a person if the bot may not hand over."""
     return _in(language, {}, _NO_PERSON)
 
 

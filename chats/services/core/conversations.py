@@ -1,4 +1,4 @@
-"""Conversations: opened, found, and handed from one owner to the next."""
+"""Conversations: opening, finding and locking them, and their own events."""
 
 import uuid
 from typing import Any, Required, TypedDict, Unpack
@@ -41,7 +41,7 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """What a key may see: its client's chats, its bot's where it has one, a page's own."""
+    """The chats that a key may see: its client's or bot's; for a public key those it opened."""
     rows = Conversation.objects.for_client(key.client)
     if key.bot_id:
         rows = rows.filter(bot_id=key.bot_id)
@@ -51,7 +51,7 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """What whoever calls may see: a key its part, a person all of the client's."""
+    """The chats that the caller may see: for a person all of the client's."""
     if caller.key:
         return visible_to_key(caller.key)
     return Conversation.objects.for_client(caller.client)
@@ -68,12 +68,12 @@ def get_by_code(key: ApiKey, chat_code: str) -> Conversation:
 
 
 def get_for_client(client: Client, chat_id: Any) -> Conversation:
-    """One conversation of the client, for its people; 404 for any other."""
+    """One conversation of the client; 404 for any other."""
     return _get(Conversation.objects.for_client(client), chat_id)
 
 
 def get_for_caller(caller: Principal, chat_id: Any) -> Conversation:
-    """One conversation that whoever calls may see, a person or a key; 404 for any other."""
+    """One conversation that the caller, a person or a key, may see; 404 for any other."""
     return _get(visible_to_caller(caller), chat_id)
 
 
@@ -85,22 +85,22 @@ def _get(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Convers
 
 
 def open_chat(
-    bot: Bot, *, customer: Customer, **details: Unpack[ConversationFields]
+    bot: Bot, *, customer: Customer, **fields: Unpack[ConversationFields]
 ) -> LockedConversation:
-    """Store a new conversation and announce it; at the bot, or in the queue where it is off."""
+    """Store a new conversation and announce it. It waits in the queue if the bot is off."""
     reason = bot_off_reason(bot)
     with transaction.atomic():
         bots.lock_against_deletion(bot)
-        made = Conversation.objects.create(
+        row = Conversation.objects.create(
             client_id=bot.client_id,
             bot=bot,
             customer=customer,
             assign_type=AssignType.QUEUE if reason else AssignType.BOT,
             handoff_reason=reason,
             waiting_since=Now() if reason else None,
-            **details,
+            **fields,
         )
-        chat = lock(made)
+        chat = lock(row)
         announce_change(chat, "conversation.created")
         if reason:
             notifications.notify_waiting(chat)
@@ -108,35 +108,35 @@ def open_chat(
     return chat
 
 
-def update_customer(chat: Conversation, given: CustomerInfo, *, by: ApiKey) -> Conversation:
-    """Add what is now known of a chat's customer; fields left out keep their value.
+def update_customer(chat: Conversation, info: CustomerInfo, *, by: ApiKey) -> Conversation:
+    """Update what is known of a chat's customer; fields left out keep their value.
 
-    An external id that is another customer's makes the chat that customer's.
+    The external id of another customer makes the chat that customer's.
     """
-    customers.ensure_may_identify(by, given)
+    customers.ensure_may_identify(by, info)
     with transaction.atomic():
         chat = lock(chat)
-        chat.customer = customers.identify(chat.customer_id, given)
+        chat.customer = customers.identify(chat.customer_id, info)
         chat.save(update_fields=["customer"])
     return chat
 
 
 def lock(chat: Conversation) -> LockedConversation:
-    """The row as it is now, locked until the transaction ends: numbers are taken under it.
+    """The row as it is now, locked until the transaction ends. Numbers are taken under the lock.
 
-    Only what hardly changes is joined: after a wait for the lock PostgreSQL reads this row anew,
-    and a joined one, such as the assignee's, as it was before the wait. A chat that became another
-    customer's meanwhile then fits no joined row and is not found: the second look finds it.
+    Only rows that hardly change are joined: after a wait for the lock PostgreSQL reads this row
+    anew, but a joined row, such as the assignee's, as it was before the wait. A chat that became
+    another customer's during the wait matches no joined row; the second query finds it.
     """
     rows = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
         .select_related("customer", "bot", "client__config")
         .filter(pk=chat.pk)
     )
-    found = rows.first() or rows.first()
-    if found is None:
+    row = rows.first() or rows.first()
+    if row is None:
         raise NotFound  # deleted meanwhile
-    return LockedConversation(found)
+    return LockedConversation(row)
 
 
 def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
@@ -146,7 +146,7 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
         raise NotFound
     if target.chat.status == Status.OPEN:
         return target
-    # To open it again, more of its neighbours is needed.
+    # Opening it again needs more of the other rows.
     return fast_sql.MessageTarget.from_chat(lock(target.chat))
 
 
@@ -165,7 +165,7 @@ def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> N
 
 
 def enqueue_assignment(chat: Conversation) -> None:
-    """A chat waits, or an agent has room again: the client's strategy, if it has one, looks."""
+    """Have waiting chats assigned, if the client assigns by strategy."""
     if chat.client.config.assign_strategy != AssignStrategy.MANUAL:
         presence.enqueue_assignment(chat.client_id)
 
@@ -177,27 +177,27 @@ def next_event(chat: LockedConversation) -> int:
     return chat.last_event_seq
 
 
-def bot_for_key(key: ApiKey, asked: int | None) -> Bot:
-    """The bot that a key opens chats with: its own, or the one asked for; 404 or 422 for others."""
+def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
+    """The bot that a key opens chats with: its own, or the requested one; else 404 or 422."""
     rows = Bot.objects.for_client(key.client)
     if key.bot_id:
-        if asked not in {None, key.bot_id}:
+        if bot_id not in {None, key.bot_id}:
             raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
         rows = rows.filter(pk=key.bot_id)
-    elif asked:
-        rows = rows.filter(pk=asked)
-    found = list(rows.order_by("id")[:2])
-    if not found:
+    elif bot_id:
+        rows = rows.filter(pk=bot_id)
+    bots_of_key = list(rows.order_by("id")[:2])
+    if not bots_of_key:
         raise NotFound("There is no such bot.")
-    if len(found) > 1:
+    if len(bots_of_key) > 1:
         raise Invalid.field(
             "body", "bot_id", msg="This key serves several bots: say which.", type="missing"
         )
-    return found[0]
+    return bots_of_key[0]
 
 
 def bot_off_reason(bot: Bot) -> str | None:
-    """Why a bot may not answer; None where it may."""
+    """Why a bot may not answer; None if it may."""
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None

@@ -1,4 +1,4 @@
-"""Customers: what is known of the person who writes."""
+"""Customers: what is known of the people who write."""
 
 from typing import Any
 
@@ -12,62 +12,62 @@ from chats.shapes.people import CustomerInfo
 from identity.models import ApiKey, Client, KeyScope
 
 MAX_ATTRIBUTES = 200
-NAMED = ("name", "email", "phone", "avatar_url")
+_FIELDS = ("name", "email", "phone", "avatar_url")
 
 
-def ensure_may_identify(key: ApiKey, given: CustomerInfo, *where: str) -> None:
-    """422 where a web page says who its visitor is: a typed name or number proves nothing."""
-    if key.scope == KeyScope.PUBLIC and given.external_id:
+def ensure_may_identify(key: ApiKey, info: CustomerInfo, *location: str) -> None:
+    """422 if a public key names an external id: a web page cannot prove who its visitor is."""
+    if key.scope == KeyScope.PUBLIC and info.external_id:
         raise Invalid.field(
-            "body", *where, "external_id",
+            "body", *location, "external_id",
             msg="A public key cannot say who the customer is; use a secret key.",
         )  # fmt: skip
 
 
-def find_or_create(client: Client, given: CustomerInfo) -> Customer:
-    """A new customer, or the known one of that external id with what is now known added."""
-    if not given.external_id:
-        return Customer.objects.create(client=client, attributes=given.attributes, **_named(given))
+def find_or_create(client: Client, info: CustomerInfo) -> Customer:
+    """A new customer, or the existing one with that external id, updated."""
+    if not info.external_id:
+        return Customer.objects.create(client=client, attributes=info.attributes, **_fields(info))
     try:
         with transaction.atomic():
             return Customer.objects.create(
                 client=client,
-                external_id=given.external_id,
-                attributes=given.attributes,
-                **_named(given),
+                external_id=info.external_id,
+                attributes=info.attributes,
+                **_fields(info),
             )
     except IntegrityError:
-        # Known already: two first chats at once end in one customer, too.
-        known = Customer.objects.for_client(client).get(external_id=given.external_id)
-        return update(known.pk, given)
+        # The customer exists, perhaps since a moment ago by another first chat.
+        existing = Customer.objects.for_client(client).get(external_id=info.external_id)
+        return update(existing.pk, info)
 
 
-def update(customer_id: int, given: CustomerInfo) -> Customer:
-    """Write what is given over what is known; attributes are merged."""
+def update(customer_id: int, info: CustomerInfo) -> Customer:
+    """Overwrite the fields that are given; attributes are merged."""
     customer = _lock(customer_id)
-    changes: dict[str, Any] = _named(given)
-    changes["attributes"] = {**customer.attributes, **given.attributes}
-    _refuse_too_much(changes["attributes"])
+    changes: dict[str, Any] = _fields(info)
+    changes["attributes"] = {**customer.attributes, **info.attributes}
+    _ensure_within_limits(changes["attributes"])
     for name, value in changes.items():
         setattr(customer, name, value)
     customer.save(update_fields=list(changes))
     return customer
 
 
-def identify(customer_id: int, given: CustomerInfo) -> Customer:
-    """Who a customer is by what is now known: he himself, or whoever has the external id given.
+def identify(customer_id: int, info: CustomerInfo) -> Customer:
+    """The customer that the external id names, updated: this one, another one, or a new one.
 
-    An id is given once: who has one already is never renamed, and a free one is then another's.
+    A customer keeps the external id that they have; another id then names another customer.
     """
     customer = _lock(customer_id)
-    is_new = given.external_id not in {None, customer.external_id}
-    if is_new and (customer.external_id or not _take_id(customer, given.external_id)):
-        return find_or_create(customer.client, given)
-    return update(customer_id, given)
+    is_new_id = info.external_id not in {None, customer.external_id}
+    if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
+        return find_or_create(customer.client, info)
+    return update(customer_id, info)
 
 
-def _refuse_too_much(attributes: dict[str, Any]) -> None:
-    """422 where what is known together is more than one request could bring."""
+def _ensure_within_limits(attributes: dict[str, Any]) -> None:
+    """422 if the merged attributes are more than one request could bring."""
     if len(attributes) > MAX_ATTRIBUTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
     if len(as_json(attributes)) > MAX_FREE_BYTES:
@@ -81,7 +81,7 @@ def _lock(customer_id: int) -> Customer:
 
 
 def _take_id(customer: Customer, external_id: str | None) -> bool:
-    """Give a customer without an external id this one; False where it is another's."""
+    """Give a customer without an external id this one; False if it is another's."""
     try:
         with transaction.atomic():
             Customer.objects.filter(pk=customer.pk).update(external_id=external_id)
@@ -90,5 +90,5 @@ def _take_id(customer: Customer, external_id: str | None) -> bool:
     return True
 
 
-def _named(given: CustomerInfo) -> dict[str, str]:
-    return {name: getattr(given, name) for name in NAMED if getattr(given, name)}
+def _fields(info: CustomerInfo) -> dict[str, str]:
+    return {name: getattr(info, name) for name in _FIELDS if getattr(info, name)}

@@ -1,4 +1,4 @@
-"""What customers say of a chat, or of one answer in it."""
+"""Customers' ratings of a chat, or of one answer in it."""
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -15,9 +15,9 @@ class FeedbackGiven(ApiError):
     detail = "This was rated before; a rating is given once."
 
 
-def create(chat: Conversation, given: ChatFeedBackDto) -> Feedback:
+def create(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     """Store a rating of a chat, or of one message in it, and announce it."""
-    message = _rated(chat, given)
+    message = _rated_message(chat, body)
     try:
         with transaction.atomic():
             locked = conversations.lock(chat)
@@ -25,9 +25,9 @@ def create(chat: Conversation, given: ChatFeedBackDto) -> Feedback:
                 client_id=chat.client_id,
                 conversation=locked,
                 message=message,
-                rating=given.rating,
-                resolved=given.resolved,
-                comment=given.comment or "",
+                rating=body.rating,
+                resolved=body.resolved,
+                comment=body.comment or "",
             )
             conversations.announce_change(
                 locked,
@@ -41,25 +41,25 @@ def create(chat: Conversation, given: ChatFeedBackDto) -> Feedback:
     return row
 
 
-def list_for_client(client: Client, asked: FeedbacksQuery) -> QuerySet[Feedback]:
-    """The client's feedback that fits the filters; order and page are the caller's."""
+def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]:
+    """The client's feedback that matches the filters; order and page are the caller's."""
     rows = Feedback.objects.for_client(client)
     filters = {
-        "conversation__bot_id": asked.bot_id,
-        "rating": asked.rating,
-        "created_at__gte": asked.created_from,
-        "created_at__lt": asked.created_to,
+        "conversation__bot_id": query.bot_id,
+        "rating": query.rating,
+        "created_at__gte": query.created_from,
+        "created_at__lt": query.created_to,
     }
     return rows.filter(**{name: value for name, value in filters.items() if value is not None})
 
 
-def _rated(chat: Conversation, given: ChatFeedBackDto) -> Message | None:
-    if given.message_id is None:
+def _rated_message(chat: Conversation, body: ChatFeedBackDto) -> Message | None:
+    if body.message_id is None:
         return None
     message: Message | None = (
         Message.objects.for_client(chat.client)
         .filter(
-            pk=given.message_id,
+            pk=body.message_id,
             conversation=chat,
             sender_type__in=[SenderType.BOT, SenderType.AGENT],
             is_note=False,

@@ -19,17 +19,17 @@ def hand_over(
     receipt: dict[str, Any] | None = None,
     by: User | None = None,
 ) -> None:
-    """From the bot to the queue, and the customer is told.
+    """Move the chat from the bot to the queue, and tell the customer.
 
-    Nothing happens where it is not the bot's: so the customer is told exactly once.
+    Nothing happens if the bot does not have the chat, so the customer is told once.
     """
     if chat.assign_type != AssignType.BOT:
         return
-    told = canned_replies.handover(reason=reason, language=language or chat.language, chat=chat)
+    text = canned_replies.handover(reason=reason, language=language or chat.language, chat=chat)
     messages.append(
         chat,
         author=messages.Author(SenderType.SYSTEM),
-        content=text_content(told),
+        content=text_content(text),
         language=language or chat.language,
         in_reply_to=in_reply_to,
         receipt=(receipt or {}) | {"handoff_reason": reason},

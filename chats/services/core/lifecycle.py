@@ -20,23 +20,23 @@ EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
 
 
 class AgentGone(ApiError):
-    """Whoever was to have the chat has just lost the right to."""
+    """The agent has just lost the right to have chats."""
 
     code, status = "agent_gone", 409
     detail = "This person may not have chats any more: choose somebody else."
 
 
 class BotIsOff(ApiError):
-    """The bot is disabled, or its client's people answer in its place."""
+    """The bot is disabled, or agents answer in its place."""
 
     code, status = "bot_disabled", 409
     detail = "The bot does not answer now: leave the chat in the queue or with an agent."
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
-    """An agent takes it, or is given it by a person or (`by` none) by the client's strategy."""
+    """Assign it to an agent, by a person or (`by` None) by the client's strategy."""
     ensure_not_ended(chat)
-    _hold(agent, chat)
+    _ensure_staff(agent, chat)
     before = chat.assignee
     _move(
         chat,
@@ -79,7 +79,7 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
 
 
 def to_bot(chat: LockedConversation, *, by: User | None) -> None:
-    """Back to the bot; 409 `bot_disabled` where it is off."""
+    """Back to the bot; 409 `bot_disabled` if it is off."""
     ensure_not_ended(chat)
     if conversations.bot_off_reason(chat.bot):
         raise BotIsOff
@@ -99,7 +99,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
 
 
 def snooze(chat: LockedConversation, *, until: datetime) -> None:
-    """Nothing is expected until a time, or until the customer writes."""
+    """Put it off until a time, or until the customer writes."""
     ensure_not_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
     conversations.announce_change(chat, "conversation.snoozed")
@@ -108,7 +108,7 @@ def snooze(chat: LockedConversation, *, until: datetime) -> None:
 
 
 def wake(chat: LockedConversation) -> None:
-    """A snoozed conversation is open again, with the owner it had."""
+    """Open a snoozed conversation again, with the owner that it had."""
     _move(chat, status=Status.OPEN, snoozed_until=None)
     conversations.announce_change(chat, "conversation.reopened")
     if chat.assign_type == AssignType.QUEUE:
@@ -116,7 +116,7 @@ def wake(chat: LockedConversation) -> None:
 
 
 def end(chat: LockedConversation, *, by: EndedBy) -> None:
-    """The end; who had it stays in the row. What the client asks for follows by a worker."""
+    """End it. Its owner stays in the row; a job makes the insights that the client wants."""
     ensure_not_ended(chat)
     _move(
         chat,
@@ -136,9 +136,9 @@ def end(chat: LockedConversation, *, by: EndedBy) -> None:
 
 
 def reopen(chat: LockedConversation) -> None:
-    """The customer writes soon after the end: begin again, with the bot where it is on.
+    """Open an ended conversation, with the bot if it is on: the customer writes soon after the end.
 
-    The bot reads nothing of what was said before the end.
+    The bot reads no messages from before the end.
     """
     reason = conversations.bot_off_reason(chat.bot)
     _move(
@@ -164,10 +164,11 @@ def ensure_not_ended(chat: LockedConversation) -> None:
         raise conversations.ChatEnded
 
 
-def _hold(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` where the agent may have no chat; else he may until this move is made.
+def _ensure_staff(agent: User, chat: Conversation) -> None:
+    """409 `agent_gone` if the user may have no chats.
 
-    Who locks him out meanwhile waits, and the job that takes his chats away finds this one.
+    The user's row stays locked: a change of their rights waits for this move, and the job that
+    takes their chats away finds this one.
     """
     rows = notifications.staff(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
@@ -175,17 +176,14 @@ def _hold(agent: User, chat: Conversation) -> None:
 
 
 def _unanswered_since(chat: Conversation) -> datetime | None:
-    """Since when the customer's last word stands there; None where somebody else had it.
-
-    History that was moved in is nobody's word of now.
-    """
-    said = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
-    last = said.order_by("-seq").first()
+    """When the last message came, if it is the customer's; imported history does not count."""
+    rows = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
+    last = rows.order_by("-seq").first()
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None
 
 
 def _move(chat: LockedConversation, **changes: Any) -> None:
-    """Write a move; a reply begun under the version before it will be dropped."""
+    """Write a move. A reply that was begun under an older version is dropped."""
     for name, value in (changes | {"version": chat.version + 1}).items():
         setattr(chat, name, value)
     chat.save(update_fields=[*changes, "version"])

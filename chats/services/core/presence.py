@@ -1,7 +1,7 @@
-"""Who of a client's people is there right now, as Valkey remembers it.
+"""Which of a client's people are online, kept in Valkey.
 
-Nothing rests on it but the choice of whom to ask: with Valkey away nobody seems to be there, chats
-wait in the queue, and everyone is notified.
+It only decides whom to assign and notify: without Valkey nobody counts as online, chats wait in
+the queue, and everyone is notified.
 """
 
 import time
@@ -59,7 +59,7 @@ def _online(client: redis.Redis, client_id: int) -> set[int]:
 
 
 def enqueue_assignment(client_id: int) -> None:
-    """Have a client's waiting chats handed to whoever is there and has room."""
+    """Have a client's waiting chats assigned to agents who are online and have room."""
     enqueue(
         "chats.assign_waiting",
         client_id=client_id,

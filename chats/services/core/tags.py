@@ -1,4 +1,4 @@
-"""Tags: rows that say who gave each, and the names on the chat for lists and filters."""
+"""Tags: rows with the source of each, and their names on the chat for lists and filters."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,10 +21,10 @@ from chats.services.core import conversations
 from chats.shapes.insight import MAX_TAGS, Tag, Tags
 from identity.models import Client, KeyScope
 
-LISTED = 1_000
-# Of each tag so many examples are read, of so many of the client's tags.
+MAX_LISTED = 1_000
+# The vocabulary: so many of the client's tags, with so many examples each.
+VOCABULARY_TAGS = 40
 EXAMPLES = 5
-KNOWN = 40
 
 
 def list_for_client(client: Client) -> Tags:
@@ -33,7 +33,7 @@ def list_for_client(client: Client) -> Tags:
         Tagging.objects.for_client(client)
         .values("name")
         .annotate(count=Count("id"))
-        .order_by("-count", "name")[:LISTED]
+        .order_by("-count", "name")[:MAX_LISTED]
     )
     return Tags.model_construct(
         tags=[
@@ -51,7 +51,7 @@ def for_chat(chat: Conversation) -> list[Tagging]:
 
 
 def store_initial(chat: LockedConversation) -> None:
-    """Rows for the names that a chat was opened with; in the transaction of the opening."""
+    """Write rows for the tags that a chat is opened with."""
     if not chat.tags:
         return
     key = chat.opened_by_key
@@ -61,7 +61,7 @@ def store_initial(chat: LockedConversation) -> None:
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Give the chat tags that it does not have yet; those it has stay as they are."""
+    """Add tags that the chat does not have yet."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -69,25 +69,25 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
         if len(have) + len(new) > MAX_TAGS:
             raise Invalid.field("body", "tags", msg=f"A chat has at most {MAX_TAGS} tags.")
         Tagging.objects.bulk_create(_rows(locked, new, TagSource.AGENT))
-        return _settle(locked, changed=bool(new))
+        return _update_names(locked, changed=bool(new))
 
 
 def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Give the chat these tags and no others; one that stays keeps who gave it."""
+    """Give the chat these tags and no others; a tag that stays keeps its source."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
-        wanted = {name.casefold() for name in names}
-        gone = [row.pk for row in have if row.name.casefold() not in wanted]
-        Tagging.objects.filter(pk__in=gone).delete()
+        kept = {name.casefold() for name in names}
+        removed = [row.pk for row in have if row.name.casefold() not in kept]
+        Tagging.objects.filter(pk__in=removed).delete()
         new = _unknown(names, have)
         Tagging.objects.bulk_create(_rows(locked, new, TagSource.AGENT))
-        return _settle(locked, changed=bool(gone or new))
+        return _update_names(locked, changed=bool(removed or new))
 
 
 def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
-    """Give the chat an engine's tags, as far as there is room for more."""
-    confidence = {one.name: one.confidence for one in suggested}
+    """Add an engine's tags, up to the most that a chat may have."""
+    confidence = {tag.name: tag.confidence for tag in suggested}
     with jobs.commit():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -96,18 +96,20 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
         for row in rows:
             row.confidence = confidence[row.name]
         Tagging.objects.bulk_create(rows)
-        return _settle(locked, changed=bool(new))
+        return _update_names(locked, changed=bool(new))
 
 
 def vocabulary(chat: Conversation) -> list[KnownTag]:
-    """The tags that the client uses most, with examples: what customers wrote where people gave
-    them.
-    """
-    names = [one.name for one in list_for_client(chat.client).tags[:KNOWN] if isinstance(one, Tag)]
+    """The client's most used tags, with examples: first messages of chats that agents tagged."""
+    names = [
+        tag.name
+        for tag in list_for_client(chat.client).tags[:VOCABULARY_TAGS]
+        if isinstance(tag, Tag)
+    ]
     first_words = Message.objects.filter(
         conversation=OuterRef("conversation"), sender_type=SenderType.CUSTOMER
     ).order_by("seq")
-    given = (
+    rows = (
         Tagging.objects.for_client(chat.client)
         .filter(source=TagSource.AGENT, name__in=names)
         .exclude(conversation=chat)
@@ -115,7 +117,7 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
         .values_list("name", Subquery(first_words.values("text")[:1]))
     )
     examples: dict[str, list[str]] = {name: [] for name in names}
-    for name, text in given[: KNOWN * EXAMPLES]:
+    for name, text in rows[: VOCABULARY_TAGS * EXAMPLES]:
         if text and len(examples[name]) < EXAMPLES:
             examples[name].append(text)
     return [KnownTag(name, tuple(texts)) for name, texts in examples.items()]
@@ -133,12 +135,12 @@ def _rows(chat: Conversation, names: Iterable[str], source: TagSource) -> list[T
     ]
 
 
-def _settle(chat: LockedConversation, *, changed: bool) -> list[Tagging]:
-    """Repeat the names on the chat and announce them, if anything changed."""
+def _update_names(chat: LockedConversation, *, changed: bool) -> list[Tagging]:
+    """Write the names to the chat and announce them, if anything changed."""
     rows = for_chat(chat)
     if changed:
         chat.tags = [row.name for row in rows]
         chat.save(update_fields=["tags"])
-        said: Any = Tags.from_rows(rows).model_dump(mode="json")
-        conversations.announce_change(chat, "tags.updated", **said)
+        data: Any = Tags.from_rows(rows).model_dump(mode="json")
+        conversations.announce_change(chat, "tags.updated", **data)
     return rows
