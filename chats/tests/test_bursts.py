@@ -13,9 +13,8 @@ from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chatplatform.web import live
 from chats.models import Message
-from chats.services.reply import pipeline
+from chats.services.reply import chat_turns, pipeline
 from chats.testing import make_chat
-from chats.views import reply_responses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,7 +39,7 @@ def ask(person, chat, text, **more):
 
 
 def turn(message_id):
-    return reply_responses.turn_of(Message.objects.get(pk=message_id), asked=True)
+    return chat_turns.describe(Message.objects.get(pk=message_id), reply_requested=True)
 
 
 def time_passes():

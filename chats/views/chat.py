@@ -53,7 +53,7 @@ class PreviewViewSet(TenantViewSet):
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
         return reply_responses.respond(
-            message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
+            request, message, reply=body.reply, shape=previews.with_receipt
         )
 
     @operation(
@@ -79,7 +79,7 @@ class PreviewViewSet(TenantViewSet):
         )
         idempotency.store_result_id(str(message.pk))
         return reply_responses.respond(
-            message, reply=reply_responses.asked(request, body.reply), shape=previews.with_receipt
+            request, message, reply=body.reply, shape=previews.with_receipt
         )
 
 

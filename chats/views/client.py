@@ -72,9 +72,7 @@ class ClientChatViewSet(TenantViewSet):
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         message, is_new = incoming.receive_by(self.key, chat_id, body)
-        return reply_responses.respond(
-            message, reply=reply_responses.asked(request, body.reply), is_new=is_new
-        )
+        return reply_responses.respond(request, message, reply=body.reply, is_new=is_new)
 
     @operation(
         "AI / client",
@@ -125,9 +123,7 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get_for_key(self.key, chat_id)
         with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
-        return reply_responses.respond(
-            message, reply=reply_responses.asked(request, body.reply), is_new=is_new
-        )
+        return reply_responses.respond(request, message, reply=body.reply, is_new=is_new)
 
     @operation(
         "AI / client",
@@ -161,7 +157,7 @@ class ClientChatViewSet(TenantViewSet):
             chat, earlier_result_id=idempotency.earlier_result_id()
         )
         idempotency.store_result_id(str(message.pk))
-        return reply_responses.respond(message, reply=reply_responses.asked(request))
+        return reply_responses.respond(request, message)
 
     @operation(
         "AI / client",

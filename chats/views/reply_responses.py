@@ -1,4 +1,4 @@
-"""A turn on an open request: the stored message at once, the reply when it comes."""
+"""The response to a customer's message: the reply at once, streamed, waited for or left to come."""
 
 import time
 from collections.abc import Callable
@@ -13,25 +13,31 @@ from chatplatform.api.errors import json_response
 from chatplatform.web.live import Listener
 from chatplatform.web.stream_events import StreamEvent
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
-from chats.models import AssignType, Conversation, Message, SenderType, Status
-from chats.services.core import messages
-from chats.services.reply import incoming
+from chats.models import Message
+from chats.services.reply import chat_turns
 from chats.services.reply.streams import ReplyStream
-from chats.shapes import message as message_shapes
 
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def respond(
-    message: Message, *, reply: str, is_new: bool = False, shape: Shaper | None = None
+    request: Request,
+    message: Message,
+    *,
+    reply: str = "wait",
+    is_new: bool = False,
+    shape: Shaper | None = None,
 ) -> HttpResponseBase:
-    """The answer to a stored message: `none`, `async`, `wait` or `stream`.
+    """The response to a stored message; `reply` is `none`, `async`, `wait` or `stream`.
 
-    `is_new`: stored by this request. `shape` makes what is answered of the turn, where that is not
-    the turn itself.
+    `is_new`: this request stored it. `shape` turns the `ChatTurn` into the body; left out, the body
+    is the turn itself. A client that accepts `text/event-stream` gets a `wait` as a stream.
     """
-    shape = shape or _as_it_is
-    turn = (_new_turn if is_new else turn_of)(message, asked=reply != "none")
+    if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
+        reply = "stream"
+    shape = shape or _whole_turn
+    describe = chat_turns.describe_new if is_new else chat_turns.describe
+    turn = describe(message, reply_requested=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == "pending"):
         return StreamingReply(
             lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),
@@ -41,56 +47,7 @@ def respond(
     return json_response(shape(turn), _http_status(turn))
 
 
-def turn_of(message: Message, *, asked: bool) -> dict[str, Any]:
-    """A `ChatTurn`: a customer's message and what became of it; `asked`: a reply was wanted."""
-    # In this order: a reply is stored before its job ends.
-    is_coming = incoming.is_reply_coming(message)
-    reply = messages.find_reply(message)
-    now = Conversation.objects.only("assign_type", "handoff_reason", "status")
-    chat = now.get(pk=message.conversation_id)
-    return _turn(message, reply, chat, asked=asked, is_coming=is_coming)
-
-
-def _new_turn(message: Message, *, asked: bool) -> dict[str, Any]:
-    """The turn at the moment that its message was stored: there is no reply yet."""
-    return _turn(message, None, message.conversation, asked=asked, is_coming=True)
-
-
-def _turn(
-    message: Message, reply: Message | None, chat: Conversation, *, asked: bool, is_coming: bool
-) -> dict[str, Any]:
-    status, reason = _status(reply, chat, asked=asked, is_coming=is_coming)
-    return {
-        "message": message_shapes.Message.from_row(message),
-        "reply": message_shapes.Message.from_row(reply) if reply else None,
-        "status": status,
-        "handoff_reason": reason,
-    }
-
-
-def _status(
-    reply: Message | None, chat: Conversation, *, asked: bool, is_coming: bool
-) -> tuple[message_shapes.TurnStatus, str | None]:
-    if reply and reply.sender_type == SenderType.BOT:
-        return "answered", None
-    if reply:
-        return "handed_off", (reply.receipt or {}).get("handoff_reason")
-    if not asked or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
-        return "not_expected", None
-    if chat.assign_type == AssignType.QUEUE:
-        return "handed_off", chat.handoff_reason
-    # A reply is dropped where the chat had another owner meanwhile, and nobody makes another.
-    return "pending" if is_coming else "not_expected", None
-
-
-def asked(request: Request, reply: str = "wait") -> str:
-    """How the caller wants the reply; `Accept: text/event-stream` makes a stream of a wait."""
-    if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
-        return "stream"
-    return reply
-
-
-def _as_it_is(turn: dict[str, Any]) -> dict[str, Any]:
+def _whole_turn(turn: dict[str, Any]) -> dict[str, Any]:
     return turn
 
 
@@ -120,14 +77,14 @@ async def _follow(
                 # A later message of the burst: the reply to it is the reply to this one.
                 answered_with = data["message_id"]
                 break
-            turn = await in_thread(_turn_now, message, turn)
+            turn = await in_thread(_refresh, message, turn)
             if turn["status"] != "pending" or time.monotonic() > ends_at:
                 break
     yield ServerSent(StreamEvent.DONE, await in_thread(shape, turn))
 
 
-def _turn_now(message: Message, known: dict[str, Any]) -> dict[str, Any]:
+def _refresh(message: Message, turn: dict[str, Any]) -> dict[str, Any]:
     try:
-        return turn_of(message, asked=True)
+        return chat_turns.describe(message, reply_requested=True)
     except Error:
-        return known  # the database is away for a moment: the next look will tell
+        return turn  # The database is away for a moment; it is read again soon.
