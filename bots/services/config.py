@@ -18,24 +18,15 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     """
     chosen = language or bot.default_language
     banner = banners.for_bot(bot)
-    return BotConfigDto.model_construct(
-        id=bot.pk,
-        bot_name=bot.bot_name,
+    return BotConfigDto.copy_from(
+        bot,
         bot_icon=bot.bot_icon or None,
-        primary_color=bot.primary_color,
-        secondary_color=bot.secondary_color,
         style=BotStyle.model_construct(**bot.style),
         language=chosen,
-        default_language=bot.default_language,
-        languages=bot.languages,
         welcome_message=_text(bot, bot.welcome_message, chosen),
         terms=_text(bot, bot.terms, chosen),
         banner=banner if banner.url else None,
         sample_questions=welcome.questions(bot, language=chosen),
-        attach_enabled=bot.attach_enabled,
-        auto_pop_up=bot.auto_pop_up,
-        is_fullscreen=bot.is_fullscreen,
-        is_visible=bot.is_visible,
         customer_info_fields=[_field(bot, field, chosen) for field in bot.customer_info_fields],
     )
 

@@ -13,17 +13,17 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 MAX_HOST_CHARACTERS = 253
 
 
-def _host(given: str) -> str:
+def _host(text: str) -> str:
     """One host name or `*.` wildcard, in lower case and ASCII."""
-    name = given.strip().lower()
+    name = text.strip().lower()
     bare = name.removeprefix("*.")
     try:
         ascii_name = bare.encode("idna").decode()
     except UnicodeError as exc:
-        raise ValueError(f"{given.strip()[:60]!r} is not a host name") from exc
+        raise ValueError(f"{text.strip()[:60]!r} is not a host name") from exc
     labels = ascii_name.split(".")
     if len(ascii_name) > MAX_HOST_CHARACTERS or not all(map(_LABEL.fullmatch, labels)):
-        raise ValueError(f"{given.strip()[:60]!r} is not a host name: no scheme, port or path")
+        raise ValueError(f"{text.strip()[:60]!r} is not a host name: no scheme, port or path")
     if bare == name:
         return ascii_name
     if len(labels) < 2:
@@ -31,27 +31,27 @@ def _host(given: str) -> str:
     return f"*.{ascii_name}"
 
 
-def _hosts(given: str) -> str:
-    """Host names once each, comma-separated without spaces."""
-    if not given.strip():
+def _hosts(text: str) -> str:
+    """Distinct host names, comma-separated without spaces."""
+    if not text.strip():
         return ""
-    return ",".join(dict.fromkeys(_host(part) for part in given.split(",")))
+    return ",".join(dict.fromkeys(_host(part) for part in text.split(",")))
 
 
-def _once(codes: list[str]) -> list[str]:
+def _distinct(codes: list[str]) -> list[str]:
     if len(set(codes)) != len(codes):
         raise ValueError("must not name a language twice")
     return codes
 
 
-def _no_default(schema: dict[str, Any]) -> None:
-    """Needed to create, left out to keep: neither is a default."""
+def without_default(schema: dict[str, Any]) -> None:
+    """For a field that is required to create, and optional in an update."""
     schema.pop("default", None)
 
 
 Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$", examples=["#2563eb"])]
 Hosts = Annotated[Text, AfterValidator(_hosts)]
-Languages = Annotated[list[Language], AfterValidator(_once)]
+Languages = Annotated[list[Language], AfterValidator(_distinct)]
 Greeting = Annotated[Text, Field(max_length=2_000)]
 Terms = Annotated[Text, Field(max_length=10_000)]
 
@@ -79,47 +79,48 @@ class BotDto(Shape):
         None,
         ge=1,
         le=MAX_ID,
-        description="The bot's id. An update may repeat it: another than the path's is a 422.",
+        description="The bot's id. An update may repeat it; another id than the path's is a 422.",
     )
     api_key: Text | None = Field(
         None,
         max_length=200,
-        description="Masked: the prefix of the bot's newest live key, null without one. A given"
-        " value changes nothing.",
+        description="Masked: the prefix of the bot's newest active key; null without one. Ignored"
+        " in requests.",
     )
     bot_name: Text = Field(
         "",
         min_length=1,
         max_length=100,
         pattern=r"\S",
-        description="What customers see as its name. Needed to create a bot.",
-        json_schema_extra=_no_default,
+        description="Its name, as customers see it. Required to create a bot.",
+        json_schema_extra=without_default,
     )
-    description: Text = Field("", max_length=500, description="What it is for; for staff.")
+    description: Text = Field("", max_length=500, description="A note for staff on what it is for.")
     bot_icon: Text | None = Field(
         None,
         max_length=500,
         pattern=r"^https?://[^\s/]+(/\S*)?$",
-        description="URL (http or https) of its picture; null: the platform's own.",
+        description="URL (http or https) of its picture; null: the platform's default.",
     )
     primary_color: Color = Field("#2563eb", description="Main colour of the widget, `#rrggbb`.")
     secondary_color: Color = Field("#f1f5f9", description="Second colour, `#rrggbb`.")
     allowed_domain: Hosts = Field(
         "",
         max_length=2_000,
-        description="Comma-separated host names of the pages that may use a public key, `*.` for"
-        " all names below one, without scheme, port or path. Empty: none may.",
+        description="Comma-separated host names of the pages that may use a public key, without"
+        " scheme, port or path; `*.` stands for all subdomains. Empty: none may.",
         examples=["example.com,*.example.com"],
     )
     languages: Languages = Field(
         default_factory=list,
         max_length=50,
-        description="Languages it is offered in; empty: it answers in the customer's.",
+        description="Languages it is offered in; empty: it answers in the customer's language.",
     )
     default_language: Language = Field(
         "en",
-        description="Used where a customer's language is unknown; one of `languages` where those"
-        " are given. Left out of a new bot: the client's, else the first of `languages`.",
+        description="Used if a customer's language is unknown; one of `languages` unless those are"
+        " empty. Left out of a new bot: the client's default language, else the first of"
+        " `languages`.",
     )
     style: BotStyle = Field(
         default_factory=lambda: BotStyle(),
@@ -128,12 +129,12 @@ class BotDto(Shape):
     welcome_message: dict[Language, Greeting] = Field(
         default_factory=dict,
         max_length=50,
-        description="Language to first words, at most 2,000 characters each.",
+        description="Welcome message by language, at most 2,000 characters each.",
     )
     terms: dict[Language, Terms] = Field(
         default_factory=dict,
         max_length=50,
-        description="Language to the terms shown before a chat, at most 10,000 characters each.",
+        description="Terms shown before a chat, by language, at most 10,000 characters each.",
     )
     attach_enabled: bool = Field(True, description="Customers may attach files.")
     auto_pop_up: bool = Field(False, description="The widget opens by itself.")
@@ -149,37 +150,21 @@ class BotDto(Shape):
     file_setup: bool | None = read_only("At least one file is trained.")
     url_setup: bool | None = read_only("At least one web page is trained.")
     client_id: int | None = read_only("The client it belongs to.")
-    is_disabled: bool | None = read_only("Switched off: it answers nobody.")
-    created_at: Moment | None = read_only("When it was made.")
-    updated_at: Moment | None = read_only("When it was changed last.")
+    is_disabled: bool | None = read_only("Whether it is disabled: a disabled bot answers nobody.")
+    created_at: Moment | None = read_only("When it was created.")
+    updated_at: Moment | None = read_only("When it was last changed.")
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
-        """The shape of a row of `bots.services.bots.with_derived_fields`.
-
-        Not validated: rows that an older version stored must stay readable.
-        """
+        """The shape of a row of `bots.services.bots.with_derived_fields`."""
         derived: Any = bot
-        copied = {name: getattr(bot, name) for name in STORED}
-        return cls.model_construct(
-            **copied,
+        return cls.copy_from(
+            bot,
             bot_icon=bot.bot_icon or None,
             style=BotStyle.model_construct(**bot.style),
             api_key=f"{derived.key_prefix}.****" if derived.key_prefix else None,
             chatbot_setup=bool(bot.welcome_message.get(bot.default_language)),
-            prompt_setup=derived.prompt_setup,
-            file_setup=derived.file_setup,
-            url_setup=derived.url_setup,
         )
-
-
-# Fields that stand in the row as they stand in the shape.
-STORED = (
-    "id", "bot_name", "description", "primary_color", "secondary_color", "allowed_domain",
-    "languages", "default_language", "welcome_message", "terms", "attach_enabled", "auto_pop_up",
-    "is_fullscreen", "is_visible", "allow_preview", "agent_reply", "delete_available", "client_id",
-    "is_disabled", "created_at", "updated_at",
-)  # fmt: skip
 
 
 class ToggleDisableBotDto(Shape):
@@ -188,8 +173,8 @@ class ToggleDisableBotDto(Shape):
     model_config = example(is_disabled=True)
 
     is_disabled: bool = Field(
-        description="true: it answers nobody, and its chats go to the queue for a person; false: it"
-        " answers again."
+        description="true: it answers nobody, and its chats wait in the queue for an agent;"
+        " false: it answers again."
     )
 
 

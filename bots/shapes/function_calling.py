@@ -1,8 +1,8 @@
-"""The shapes of function calling: what a bot may call, and what it called."""
+"""The shapes of function calling: the configuration of a bot and the log of its calls."""
 
 import re
 import uuid
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -14,8 +14,8 @@ MAX_FUNCTIONS = 20
 MAX_HEADERS = 20
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _HEADER_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]{0,1998}[\x21-\x7e])?")
-# What the connection itself or this platform says.
-_OURS = frozenset(
+# Headers that the connection or this platform sets.
+_RESERVED_HEADERS = frozenset(
     {
         "host", "content-length", "connection", "keep-alive", "proxy-authenticate",
         "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -24,17 +24,17 @@ _OURS = frozenset(
 )  # fmt: skip
 
 
-def _headers(given: dict[str, str]) -> dict[str, str]:
-    for name, value in given.items():
+def _headers(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name):
             raise ValueError(f"{name[:60]!r} is not the name of a header")
-        if name.lower() in _OURS:
+        if name.lower() in _RESERVED_HEADERS:
             raise ValueError(f"{name} is set by the platform")
         if not _HEADER_VALUE.fullmatch(value):
             raise ValueError(f"{name} needs 1 to 2,000 printable ASCII characters on one line")
-    if len({name.lower() for name in given}) != len(given):
+    if len({name.lower() for name in headers}) != len(headers):
         raise ValueError("must not name a header twice")
-    return given
+    return headers
 
 
 Headers = Annotated[dict[str, str], Field(max_length=MAX_HEADERS), AfterValidator(_headers)]
@@ -43,10 +43,10 @@ FunctionName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$", max_length
 
 
 class FunctionHttpDTO(Shape):
-    """Where a function lives on the web, and what it is sent."""
+    """The HTTP request of a function."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        description="HTTP method. A GET counts as harmless: it alone may be repeated."
+        description="HTTP method. Only GET counts as harmless and may be repeated."
     )
     url: Text = Field(
         min_length=1,
@@ -56,10 +56,10 @@ class FunctionHttpDTO(Shape):
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(
-        default_factory=dict, description="Headers that are no secrets; at most 20."
+        default_factory=dict, description="Headers without secrets; at most 20."
     )
     timeout_seconds: int = Field(
-        10, ge=1, le=30, description="Seconds that the whole exchange may take, 1..30."
+        10, ge=1, le=30, description="Time limit of the whole exchange in seconds, 1..30."
     )
     body_template: Text = Field(
         "",
@@ -72,7 +72,7 @@ class FunctionHttpDTO(Shape):
 
 
 class FunctionDTO(Shape):
-    """An HTTP action that the bot may take."""
+    """An HTTP request that the bot may make."""
 
     name: FunctionName = Field(
         description="Its name for the model and in the log: letters, digits, `_`, `-`; unique in"
@@ -102,36 +102,28 @@ class FunctionDTO(Shape):
     )
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        "none", description="Who must agree to each call before it is made."
+        "none", description="Who must approve each call before it is made."
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _names_are_ours(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "secret_header_names" in given:
+    def _refuse_read_only(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "secret_header_names" in values:
             raise ValueError("secret_header_names is set by the server")
-        return given
+        return values
 
     @classmethod
     def from_row(cls, row: Function, secret_names: list[str]) -> "FunctionDTO":
-        return cls.model_construct(
-            name=row.name,
-            description=row.description,
-            parameters=row.parameters,
-            http=FunctionHttpDTO.model_construct(
-                method=cast("Any", row.method),
-                url=row.url,
-                headers=row.headers,
-                timeout_seconds=row.timeout_seconds,
-                body_template=row.body_template,
-            ),
+        return cls.copy_from(
+            row,
+            http=FunctionHttpDTO.copy_from(row),
+            secret_headers=None,
             secret_header_names=secret_names,
-            requires_approval=cast("Any", row.requires_approval),
         )
 
 
 class FunctionCallingConfigDTO(Shape):
-    """What a bot may call."""
+    """The functions that a bot may call."""
 
     model_config = example(
         is_enabled=True,
@@ -159,19 +151,22 @@ class FunctionCallingConfigDTO(Shape):
 
     is_enabled: bool = Field(description="Whether the bot calls functions at all.")
     max_calls_per_reply: int = Field(
-        5, ge=1, le=10, description="Calls that one reply may ask for, 1..10; more are refused."
+        5,
+        ge=1,
+        le=10,
+        description="Maximum number of calls for one reply, 1..10; further calls are refused.",
     )
     functions: list[FunctionDTO] = Field(
         max_length=MAX_FUNCTIONS,
         description="The functions, at most 20; a POST replaces them all.",
     )
     is_available: bool | None = read_only("Whether the engine in use can call functions.")
-    unavailable_reason: str | None = read_only("Which setting is missing, where it cannot.")
-    updated_at: Moment | None = read_only("When it was changed last; null: never set.")
+    unavailable_reason: str | None = read_only("Which setting is missing if it cannot; else null.")
+    updated_at: Moment | None = read_only("When it was last changed; null: never.")
 
     @model_validator(mode="after")
     def _names_differ(self) -> "FunctionCallingConfigDTO":
-        if len({one.name for one in self.functions}) != len(self.functions):
+        if len({function.name for function in self.functions}) != len(self.functions):
             raise ValueError("each function needs a name of its own")
         return self
 
@@ -194,59 +189,56 @@ class FunctionCallingConfigDTO(Shape):
 
 
 class FunctionCallingEventDTO(Shape):
-    """One call that a bot asked for, whatever became of it."""
+    """One call that a bot requested, made or not."""
 
     id: uuid.UUID = Field(description="UUIDv7; also the Idempotency-Key of the request.")
-    bot_id: int = Field(description="The bot that asked.")
-    chat_id: uuid.UUID | None = Field(None, description="The conversation that it was for.")
-    function: str = Field(description="The name that the model asked for, known or not.")
+    bot_id: int = Field(description="The bot that requested it.")
+    chat_id: uuid.UUID | None = Field(None, description="The conversation it belongs to.")
+    function: str = Field(
+        description="The name that the model requested, even if there is no such function."
+    )
     arguments: JsonObject = Field(
-        description="What the model gave; `raw` holds what could not be read as JSON."
+        description="The arguments of the model; `raw` holds text that is no JSON."
     )
     status: Status = Field(
-        description="`waiting`: for an approval. `running`: under way. `succeeded`: answered 2xx."
-        " `failed`: by the server or the network. `refused`: by our checks. `rejected`: by the"
-        " person who was asked, or unanswered for 24 hours."
+        description="`waiting`: for an approval. `running`: in progress. `succeeded`: the server"
+        " answered 2xx. `failed`: an error of the server or the network. `refused`: by the"
+        " platform's checks. `rejected`: not approved, or not decided within 24 hours."
     )
-    http_status: int | None = Field(None, description="What the server answered, if it did.")
+    http_status: int | None = Field(
+        None, description="HTTP status of the response; null if there was none."
+    )
     result_excerpt: str = Field(
-        description="The answer as the model read it: at most 4,000 characters, secrets removed."
+        description="The response as the model read it: at most 4,000 characters, secrets removed."
     )
-    duration_ms: int | None = Field(None, description="How long the request took.")
-    error: str | None = Field(None, description="What went wrong, if anything.")
+    duration_ms: int | None = Field(None, description="Duration of the request.")
+    error: str | None = Field(None, description="The error; null if there was none.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        description="Who had to agree when it was asked for."
+        description="Who had to approve it."
     )
-    decided_by: int | None = Field(None, description="The person of yours who decided, if one.")
+    decided_by: int | None = Field(
+        None, description="Id of the user who decided; null if none did."
+    )
     decided_at: Moment | None = Field(None, description="When it was approved or rejected.")
-    created_at: Moment = Field(description="When the model asked.")
+    created_at: Moment = Field(description="When the model requested it.")
 
     @classmethod
     def from_row(cls, row: FunctionCall) -> "FunctionCallingEventDTO":
-        return cls.model_construct(
-            id=row.pk,
-            bot_id=row.bot_id,
+        return cls.copy_from(
+            row,
             chat_id=row.conversation_id,
             function=row.function_name,
-            arguments=row.arguments,
-            status=cast("Any", row.status),
-            http_status=row.http_status,
-            result_excerpt=row.result_excerpt,
-            duration_ms=row.duration_ms,
             error=row.error or None,
-            requires_approval=cast("Any", row.requires_approval),
             decided_by=row.decided_by_id,
-            decided_at=row.decided_at,
-            created_at=row.created_at,
         )
 
 
 class FunctionCallingEventsQuery(Page):
-    """Which calls to list."""
+    """Filters of the log of calls."""
 
-    function: Text | None = Field(None, max_length=200, description="Only of this name.")
-    status: Status | None = Field(None, description="Only in this state.")
-    chat_id: uuid.UUID | None = Field(None, description="Only of this conversation.")
+    function: Text | None = Field(None, max_length=200, description="Only calls of this function.")
+    status: Status | None = Field(None, description="Only calls in this status.")
+    chat_id: uuid.UUID | None = Field(None, description="Only calls of this conversation.")
 
 
 class FunctionCallingEventsResponse(Shape):
@@ -257,8 +249,8 @@ class FunctionCallingEventsResponse(Shape):
 
 
 class FunctionCallDecision(Shape):
-    """An agent's word on a call that waits for it."""
+    """An agent's decision on a call that waits for approval."""
 
     model_config = example(approve=True)
 
-    approve: bool = Field(description="true: make the call. false: it is never made.")
+    approve: bool = Field(description="true: make the call; false: reject it.")

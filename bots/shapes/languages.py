@@ -14,9 +14,9 @@ class BotLanguage(Shape):
     """One language that a bot is offered in."""
 
     code: str = Field(description="BCP 47 code.", examples=["vi"])
-    name: str = Field(description="Its name in English; the code where it has none here.")
-    native_name: str = Field(description="Its own name for itself; the code where it has none.")
-    is_default: bool = Field(description="Whether it is used where a customer names no other.")
+    name: str = Field(description="Its name in English; the code if unknown.")
+    native_name: str = Field(description="Its name in the language itself; the code if unknown.")
+    is_default: bool = Field(description="Whether it is used if a customer chooses no other.")
 
     @classmethod
     def from_code(cls, code: str, *, is_default: bool) -> Self:
@@ -24,18 +24,18 @@ class BotLanguage(Shape):
             info = get_language_info(code.lower())
         except KeyError:
             return cls(code=code, name=code, native_name=code, is_default=is_default)
-        # Django spells some names with combining marks; composed, they compare and sort as typed.
+        # Django spells some names with combining marks; composed, they compare and sort right.
         native_name = unicodedata.normalize("NFC", info["name_local"])
         return cls(code=code, name=info["name"], native_name=native_name, is_default=is_default)
 
 
 class BotLanguageConfigDto(Shape):
-    """The languages of one bot, or of all of a client's."""
+    """The languages of one bot, or of all bots of a client."""
 
-    default_language: str = Field(description="BCP 47 language where a customer names no other.")
-    languages: list[BotLanguage] = Field(
-        description="Each once, the default first, the others by code."
+    default_language: str = Field(
+        description="BCP 47 code of the language that is used if a customer chooses no other."
     )
+    languages: list[BotLanguage] = Field(description="The default first, the others by code.")
 
     @classmethod
     def from_codes(cls, codes: Iterable[str], *, default: str) -> Self:

@@ -1,4 +1,4 @@
-"""The shapes of what a bot is trained on."""
+"""The shapes of prompts and of the documents that a bot is trained on."""
 
 from typing import Annotated, Any, Self
 
@@ -6,13 +6,11 @@ from django.conf import settings
 from pydantic import Field, WithJsonSchema, model_validator
 
 from bots.models import Document, DocumentStatus, Prompt
-from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 
 # A file of a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
-
-
-DocumentId = Annotated[int, Field(ge=1, le=9_223_372_036_854_775_807)]
+DocumentId = Annotated[int, Field(ge=1, le=MAX_ID)]
 
 
 class PromptDto(Shape):
@@ -21,7 +19,7 @@ class PromptDto(Shape):
     model_config = example(content="You help the customers of a shop. Be brief.", tone="friendly")
 
     id: int | None = read_only("The version's id.")
-    version: int | None = read_only("Counts the bot's versions from 1.")
+    version: int | None = read_only("Number of the version, from 1.")
     content: Text = Field(
         min_length=1,
         max_length=20_000,
@@ -32,31 +30,26 @@ class PromptDto(Shape):
         None, max_length=50, description="How the bot speaks: `friendly`, `formal`, …"
     )
     language: Language | None = Field(
-        None, description="The language the instructions are written in; null: not said."
+        None, description="The language the instructions are written in; null: unknown."
     )
     model: Text | None = Field(
-        None, max_length=100, description="The model asked for; null: the one of the settings."
+        None, max_length=100, description="The model to use; null: the one of the settings."
     )
     temperature: float | None = Field(
         None, ge=0, le=2, description="Randomness of the model, 0..2; null: the model's own."
     )
     is_current: bool | None = read_only("Whether the bot follows this version.")
-    created_by: int | None = read_only("Id of the person who wrote it; null: no longer known.")
+    created_by: int | None = read_only("Id of the user who wrote it; null: deleted.")
     created_at: Moment | None = read_only("When it was written.")
 
     @classmethod
     def from_row(cls, prompt: Prompt) -> "PromptDto":
-        return cls.model_construct(
-            id=prompt.pk,
-            version=prompt.version,
-            content=prompt.content,
+        return cls.copy_from(
+            prompt,
             tone=prompt.tone or None,
             language=prompt.language or None,
             model=prompt.model or None,
-            temperature=prompt.temperature,
-            is_current=prompt.is_current,
             created_by=prompt.created_by_id,
-            created_at=prompt.created_at,
         )
 
 
@@ -65,7 +58,7 @@ class PromptVersion(Shape):
 
     version: int | None = Field(
         None, ge=1, le=2_147_483_647,
-        description="An earlier version; left out: the one that the bot follows.",
+        description="The version to return; left out: the current one.",
     )  # fmt: skip
 
 
@@ -95,45 +88,42 @@ class DocumentDto(Shape):
     """A file that a bot is trained on."""
 
     id: int = Field(description="The document's id.")
-    file_name: str = Field(description="Its name when uploaded, without folders.")
-    title: str | None = Field(description="As the document names itself; null until trained.")
-    mime_type: str = Field(description="Its type, by its content.")
+    file_name: str = Field(description="Its file name when uploaded, without folders.")
+    title: str | None = Field(
+        description="The title in the document, else its file name; null until trained."
+    )
+    mime_type: str = Field(description="Its media type, detected from the content.")
     size_bytes: int = Field(description="Its size in bytes.")
     status: DocumentStatus = Field(
         description="`queued`, `training`, `trained` or `failed` (see `error`)."
     )
-    progress: int = Field(description="How far training is, 0..100.")
+    progress: int = Field(description="Progress of the training, 0..100.")
     error: DocumentError | None = Field(description="Why training failed; else null.")
-    chunk_count: int = Field(description="Passages that the bot finds in it.")
-    is_important: bool = Field(description="Ranks first among what the bot finds.")
+    chunk_count: int = Field(description="Number of passages it was cut into.")
+    is_important: bool = Field(description="Whether it ranks first among search results.")
     valid_from: Moment | None = Field(
-        description="Its text holds from this time on, and is not used before; null: always."
+        description="Its text is used from this time on; null: from the start."
     )
     valid_to: Moment | None = Field(
-        description="Its text holds until this time, and is not used after; null: for good."
+        description="Its text is used until this time; null: without end."
     )
     language: str | None = Field(description="Language of its text; null until trained.")
     sha256: str = Field(description="SHA-256 of its bytes, in hex.")
     created_at: Moment = Field(description="When it was uploaded.")
-    trained_at: Moment | None = Field(description="When training ended well; else null.")
+    trained_at: Moment | None = Field(
+        description="When it was last trained successfully; null: never."
+    )
 
     @classmethod
     def from_row(cls, row: Document) -> "DocumentDto":
         error = DocumentError(code=row.error_code, message=row.error_message)
-        return cls.model_construct(
-            **{name: getattr(row, name) for name in STORED},
+        return cls.copy_from(
+            row,
             status=DocumentStatus(row.status),
             title=row.title or None,
             language=row.language or None,
             error=error if row.error_code else None,
         )
-
-
-# Fields that stand in the row as they stand in the shape.
-STORED = (
-    "id", "file_name", "mime_type", "size_bytes", "progress", "chunk_count", "is_important",
-    "valid_from", "valid_to", "sha256", "created_at", "trained_at",
-)  # fmt: skip
 
 
 class DocumentsResponse(Shape):
@@ -144,25 +134,25 @@ class DocumentsResponse(Shape):
 
 
 class ImportantDocumentDto(Shape):
-    """Whether a document ranks first, and while it holds. What is left out is set back to null."""
+    """Whether a document ranks first, and when its text is used. Fields left out become null."""
 
     model_config = example(
         is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
     )
 
     is_important: bool = Field(
-        description="true: its best passage always stands among what the bot reads, and it is"
-        " right where older text contradicts it."
+        description="true: its best passage is always among those that the bot reads, and wins over"
+        " text that contradicts it."
     )
     valid_from: Moment | None = Field(
         None,
-        description="Its text holds from this time on, and is not used before; null: always."
-        " Counts for a document that is not important, too.",
+        description="Its text is used from this time on; null: from the start. Applies to documents"
+        " that are not important, too.",
     )
     valid_to: Moment | None = Field(
         None,
-        description="Its text holds until this time, and is not used after; null: for good."
-        " Later than `valid_from`.",
+        description="Its text is used until this time; null: without end. Must be later than"
+        " `valid_from`.",
     )
 
     @model_validator(mode="after")
@@ -185,21 +175,21 @@ class ReuploadFilesRequest(Shape):
 class SkippedFile(Shape):
     """A file that is not trained again."""
 
-    id: int = Field(description="The document's id, as asked for.")
+    id: int = Field(description="The document's id.")
     reason: str = Field(
-        description="`not_found`; `in_training`: it waits or is being trained; `file_missing`: its"
-        " bytes are gone, upload it again; `web_page`: its address is read again instead."
+        description="`not_found`; `in_training`: it is queued or in training; `file_missing`: its"
+        " file is lost, upload it again; `web_page`: crawl its address again instead."
     )
 
 
 class ReuploadFilesResponse(Shape):
-    """What becomes of each file that was named."""
+    """The files that are trained again, and those that are not."""
 
-    queued: list[int] = Field(description="Ids of documents that are trained again.")
+    queued: list[int] = Field(description="Ids of the documents that were queued.")
     skipped: list[SkippedFile] = Field(description="The others, with the reason.")
 
 
 class DeletedCount(Shape):
-    """How much was deleted."""
+    """How many documents were deleted."""
 
     deleted: int = Field(description="Number of documents that were deleted.")

@@ -1,4 +1,4 @@
-"""The shapes of what a widget shows: welcome, questions, fields of the customer, banner."""
+"""The shapes of a widget: welcome message, questions, customer fields, banner."""
 
 from typing import Annotated, Literal, Self
 
@@ -14,34 +14,38 @@ MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
 
 
 class LanguageQuery(Shape):
-    """Query parameter of what is shown in one language."""
+    """Query parameter of operations that answer in one language."""
 
     language: Language | None = Field(
-        None, description="The language asked for; left out: the bot's default."
+        None, description="The language of the texts; left out: the bot's default."
     )
 
 
 class KeyBotQuery(Shape):
-    """Query parameter of what a key asks about its bot."""
+    """Query parameter of operations on the bot of a key."""
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot, where the key serves several.",
+        description="The bot; required if the key serves several.",
     )  # fmt: skip
 
 
 class WidgetQuery(KeyBotQuery, LanguageQuery):
-    """Query parameters of what a key's widget shows in one language."""
+    """Query parameters of a widget's configuration."""
 
 
-# --- what the bot asks a customer for -----------------------------------------------------------
+# --- customer-info fields -----------------------------------------------------------------------
 
 
 class Option(Shape):
-    """One of several answers."""
+    """One possible answer of a `select`."""
 
-    label: Text = Field(min_length=1, max_length=100, pattern=r"\S", description="What is shown.")
-    value: Text = Field(min_length=1, max_length=100, pattern=r"\S", description="What is stored.")
+    label: Text = Field(
+        min_length=1, max_length=100, pattern=r"\S", description="The text that is shown."
+    )
+    value: Text = Field(
+        min_length=1, max_length=100, pattern=r"\S", description="The value that is stored."
+    )
 
 
 Label = Annotated[Text, Field(min_length=1, max_length=100, pattern=r"\S")]
@@ -52,25 +56,28 @@ FieldType = Literal["text", "email", "phone", "number", "date", "select"]
 
 
 class CustomerInfoField(Shape):
-    """One thing that the bot asks a customer for; the answer is an attribute of the customer."""
+    """A field that the bot asks a customer for; the answer is an attribute of the customer."""
 
     name: FieldName = Field(
-        description="Names the attribute: a small letter, then small letters, digits and `_`."
+        description="Name of the attribute: a lower-case letter, then lower-case letters, digits"
+        " and `_`."
     )
     label: dict[Language, Label] = Field(
-        min_length=1, max_length=50, description="Language to what is asked, at least one."
+        min_length=1, max_length=50, description="Label by language, at least one."
     )
     type: FieldType = Field(
-        description="What an answer must be: `text` (at most 500 characters), `email`, `phone`,"
+        description="Type of the answer: `text` (at most 500 characters), `email`, `phone`,"
         " `number`, `date` (as 2026-11-21) or `select` (one of `options`)."
     )
-    required: bool = Field(False, description="Must be answered.")
+    required: bool = Field(False, description="Whether an answer is required.")
     options: list[Option] = Field(
         default_factory=list,
         max_length=MAX_OPTIONS,
         description=f"The answers of a `select`, 1..{MAX_OPTIONS}; empty for all other types.",
     )
-    ask_before_chat: bool = Field(False, description="Asked in a form before the first message.")
+    ask_before_chat: bool = Field(
+        False, description="Whether it is asked in a form before the first message."
+    )
 
     @model_validator(mode="after")
     def _options_for_select(self) -> Self:
@@ -83,7 +90,7 @@ class CustomerInfoField(Shape):
 
 
 class CustomerInfoFields(Shape):
-    """What the bot asks a customer for, in this order."""
+    """The fields that the bot asks a customer for, in this order."""
 
     model_config = example(
         fields=[
@@ -110,29 +117,29 @@ class CustomerInfoFields(Shape):
 
     @classmethod
     def from_bot(cls, bot: Bot) -> "CustomerInfoFields":
-        fields = [_stored_field(one) for one in bot.customer_info_fields]
+        fields = [_stored_field(field) for field in bot.customer_info_fields]
         return cls.model_construct(fields=fields)
 
 
 def _stored_field(stored: dict[str, object]) -> CustomerInfoField:
     options = stored.get("options") or []
     assert isinstance(options, list)
-    made = [Option.model_construct(**option) for option in options]
-    return CustomerInfoField.model_construct(**{**stored, "options": made})  # type: ignore[arg-type]
+    shapes = [Option.model_construct(**option) for option in options]
+    return CustomerInfoField.model_construct(**{**stored, "options": shapes})  # type: ignore[arg-type]
 
 
-# --- what the bot says first --------------------------------------------------------------------
+# --- welcome message and sample questions -------------------------------------------------------
 
 
 class WelcomeMessages(Shape):
-    """The bot's first words, by language."""
+    """The bot's welcome message, by language."""
 
     model_config = example(messages={"en": "Hello! How can I help you?", "vi": "Xin chào!"})
 
     messages: dict[Language, Greeting] = Field(
         max_length=50,
-        description="Language to first words, at most 2,000 characters each; one of the bot's"
-        " languages where it has any.",
+        description="Welcome message by language, at most 2,000 characters each; only the bot's"
+        " languages unless it has none.",
     )
 
 
@@ -143,10 +150,10 @@ class SampleQuestionDto(Shape):
         None,
         ge=0,
         le=MAX_ID,
-        description="Its id; null where it was taken from the documents. Ignored in requests.",
+        description="Its id; null if it was taken from the documents. Ignored in requests.",
     )
     question: Text = Field(
-        min_length=1, max_length=300, pattern=r"\S", description="The question, as shown."
+        min_length=1, max_length=300, pattern=r"\S", description="The text of the question."
     )
     language: Language | None = Field(
         None, description="Its language; left out of a request: the bot's default."
@@ -155,103 +162,105 @@ class SampleQuestionDto(Shape):
         None,
         ge=0,
         le=2**31 - 1,
-        description="Its place from 0. Ignored in requests: the order of the list counts.",
+        description="Its position from 0. Ignored in requests: the order of the list counts.",
     )
 
     @classmethod
     def from_row(cls, row: SampleQuestion) -> "SampleQuestionDto":
-        return cls.model_construct(
-            id=row.pk, question=row.question, language=row.language, position=row.position
-        )
+        return cls.copy_from(row)
 
 
 class SampleQuestions(Shape):
-    """The questions that the widget offers, in this order; replaces those before."""
+    """The questions that the widget offers, in this order."""
 
     model_config = example(questions=[{"question": "When do you open?", "language": "en"}])
 
     questions: list[SampleQuestionDto] = Field(
         max_length=MAX_QUESTIONS,
-        description=f"At most {MAX_QUESTIONS}; empty: taken from what the bot is trained on.",
+        description=f"At most {MAX_QUESTIONS}; empty: questions come from the bot's documents.",
     )
 
 
 class SampleQuestionsResponse(Shape):
-    """All questions in their order."""
+    """All questions, in their order."""
 
     items: list[SampleQuestionDto] = Field(description="The questions, in their order.")
-    next_cursor: str | None = Field(None, description="Always null: this is all of them.")
+    next_cursor: str | None = Field(None, description="Always null: there is only one page.")
 
 
-# --- the picture above the chat -----------------------------------------------------------------
+# --- banner -------------------------------------------------------------------------------------
 
 
 # The name is the specification's.
 class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(Shape):
-    """A picture, where it leads and what it says."""
+    """A banner: a picture, its link and its alternative text."""
 
     file: Upload = Field(
         description=f"PNG, JPEG or WebP; at most {MAX_BANNER_BYTES:,} bytes and"
-        f" {MAX_BANNER_PIXELS:,} pixels. Stored anew, without anything but the picture."
+        f" {MAX_BANNER_PIXELS:,} pixels. Re-encoded without metadata."
     )
     link: Text = Field(
         "", max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
-        description="Where a click on it leads, http or https; empty: nowhere.",
+        description="Target of a click, http or https; empty: none.",
     )  # fmt: skip
-    alt: Text = Field("", max_length=200, description="What it says, for those who cannot see it.")
+    alt: Text = Field("", max_length=200, description="Alternative text for screen readers.")
 
 
 class BannerUploadResponseDto(Shape):
-    """The picture as it is stored."""
+    """The stored banner."""
 
-    url: str = Field(description="Where it is served, to anyone; a new picture gets a new one.")
+    url: str = Field(description="Public URL of the picture; a new picture gets a new URL.")
     mime_type: str = Field(description="`image/png`, `image/jpeg` or `image/webp`.")
-    width: int = Field(description="Pixels across.")
-    height: int = Field(description="Pixels down.")
+    width: int = Field(description="Width in pixels.")
+    height: int = Field(description="Height in pixels.")
     size_bytes: int = Field(description="Size of the stored file in bytes.")
 
 
 class BotBannerDto(Shape):
-    """The picture above the chat."""
+    """The banner above the chat."""
 
     bot_id: int = Field(description="The bot whose banner it is.")
-    url: str | None = Field(description="Where it is served; null: the bot has none.")
-    link: str | None = Field(description="Where a click on it leads; null: nowhere.")
-    alt: str | None = Field(description="What it says; null: nothing was given.")
+    url: str | None = Field(description="Public URL of the picture; null: the bot has no banner.")
+    link: str | None = Field(description="Target of a click; null: none.")
+    alt: str | None = Field(description="Alternative text; null: none.")
 
 
-# --- all of it ----------------------------------------------------------------------------------
+# --- configuration ------------------------------------------------------------------------------
 
 
 class ConfigField(Shape):
-    """A field of the customer, labelled in one language."""
+    """A customer-info field, labelled in one language."""
 
-    name: str = Field(description="Names the attribute of the customer.")
-    label: str = Field(description="What is asked, in the language of this configuration.")
-    type: FieldType = Field(description="What an answer must be.")
-    required: bool = Field(description="Must be answered.")
+    name: str = Field(description="Name of the customer's attribute.")
+    label: str = Field(description="Label in the language of this configuration.")
+    type: FieldType = Field(description="Type of the answer.")
+    required: bool = Field(description="Whether an answer is required.")
     options: list[Option] = Field(description="The answers of a `select`; else empty.")
-    ask_before_chat: bool = Field(description="Asked in a form before the first message.")
+    ask_before_chat: bool = Field(
+        description="Whether it is asked in a form before the first message."
+    )
 
 
 class BotConfigDto(Shape):
-    """What a widget needs to draw itself, in one language. Anyone with the page's key reads it."""
+    """The configuration of a widget in one language; anyone with the page's key can read it."""
 
     id: int = Field(description="The bot's id.")
-    bot_name: str = Field(description="What customers see as its name.")
-    bot_icon: str | None = Field(description="URL of its picture; null: the platform's own.")
+    bot_name: str = Field(description="Its name, as customers see it.")
+    bot_icon: str | None = Field(description="URL of its picture; null: the platform's default.")
     primary_color: str = Field(description="Main colour, `#rrggbb`.")
     secondary_color: str = Field(description="Second colour, `#rrggbb`.")
     style: BotStyle = Field(description="How the widget looks on the page.")
     language: Language = Field(description="The language that the texts below were chosen for.")
-    default_language: Language = Field(description="Used where a text is missing in `language`.")
+    default_language: Language = Field(description="Used if a text is missing in `language`.")
     languages: Languages = Field(description="Languages it is offered in; empty: any.")
-    welcome_message: str | None = Field(description="First words; null: none were written.")
+    welcome_message: str | None = Field(description="Welcome message; null: none.")
     terms: str | None = Field(description="Terms to agree to before a chat; null: none.")
-    banner: BotBannerDto | None = Field(description="The picture above the chat; null: none.")
+    banner: BotBannerDto | None = Field(description="The banner above the chat; null: none.")
     sample_questions: list[SampleQuestionDto] = Field(description="Questions to offer, in order.")
     attach_enabled: bool = Field(description="Customers may attach files.")
     auto_pop_up: bool = Field(description="The widget opens by itself.")
     is_fullscreen: bool = Field(description="The widget fills the page.")
     is_visible: bool = Field(description="false: the widget must not show at all.")
-    customer_info_fields: list[ConfigField] = Field(description="What to ask the customer for.")
+    customer_info_fields: list[ConfigField] = Field(
+        description="The fields to ask the customer for."
+    )

@@ -1,4 +1,4 @@
-"""bot: the bots of a client."""
+"""Views of the tag `bot`, and of the languages that bots are offered in."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY, TenantViewSet
 
-# How long a browser shows a configuration without asking whether it is still right (seconds).
+# Seconds for which a browser uses a configuration without asking again.
 CONFIG_SECONDS = 60
 
 
@@ -31,11 +31,11 @@ class BotViewSet(TenantViewSet):
         returns=BotConfigDto, also={304: None},
     )  # fmt: skip
     def config(self, request: Request, query: WidgetQuery) -> HttpResponse:
-        """What a widget needs to draw itself, its texts in one language.
+        """The configuration of a widget, its texts in one language.
 
-        Keep it for the time that Cache-Control names, then ask with If-None-Match: 304 where
-        nothing changed. A public key is answered to the pages that its bot allows. A disabled
-        bot is shown like any other: people answer its chats.
+        Cache it as Cache-Control says, then ask with If-None-Match: 304 if nothing changed. A
+        public key works on the pages that its bot allows. A disabled bot has a configuration too,
+        since people answer its chats.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         result = config.for_bot(bot, language=query.language)
@@ -64,25 +64,25 @@ class BotViewSet(TenantViewSet):
         also={409: Error},
     )  # fmt: skip
     def create(self, body: BotDto) -> BotDto:
-        """Make a bot. What is left out takes the documented default; at most 200 a client."""
+        """Create a bot; fields left out get their defaults. A client has at most 200 bots."""
         return bots.create(self.client, body=body)
 
     @operation("bot", "Update Bot", access=ADMIN, body=BotDto, returns=BotDto)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
-        """Change the fields that the body names; the others keep their value."""
+        """Change the fields that the body names; the others stay."""
         return bots.update(bots.get(self.client, bot_id), body=body)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN, body=ToggleDisableBotDto, returns=BotDto)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
-        """Switch a bot off, so that people answer its chats, or on again."""
+        """Disable a bot, so that people answer its chats, or enable it again."""
         bot = bots.get(self.client, bot_id)
         return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
     @operation("bot", "Delete Bot", access=ADMIN, status=204, also={409: Error})
     def destroy(self, bot_id: int) -> None:
-        """Delete a bot with all that it was taught; its keys end at once.
+        """Delete a bot with its documents; its keys stop working at once.
 
-        409 `delete_not_available` where the bot is protected, and `bot_has_chats` where it has
+        409 `delete_not_available` if the bot is protected, and `bot_has_chats` if it has
         conversations, which would be lost: disable it instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
@@ -92,10 +92,10 @@ class BotViewSet(TenantViewSet):
         returns=SampleQuestionsResponse,
     )  # fmt: skip
     def sample_questions(self, bot_id: int, query: LanguageQuery) -> SampleQuestionsResponse:
-        """The questions that the widget offers: those that were written, in their order.
+        """The questions that the widget offers: the written ones, in their order.
 
-        With a language: of that language alone. Where none are written, at most six that the
-        trained documents themselves ask, important ones first.
+        With a language: those of that language only. If none are written: up to six questions
+        that occur in the trained documents, those of important documents first.
         """
         key = self.principal.key if self.principal else None
         bot = bots.for_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
@@ -117,14 +117,13 @@ class BotViewSet(TenantViewSet):
 
 
 class LanguageViewSet(TenantViewSet):
-    """Two operations of the tag `identity` that tell of bots: they are served here, since bots lie
-    above that app."""
+    """Operations of the tag `identity` that read bots: bots lie above that app."""
 
     @operation(
         "identity", "Get Client Config Languages", access=BEARER, returns=BotLanguageConfigDto
     )
     def retrieve(self) -> BotLanguageConfigDto:
-        """All languages that your bots are offered in; the default is your company's."""
+        """All languages that your bots are offered in; the default is your client's."""
         return languages.for_client(self.client)
 
     @operation(

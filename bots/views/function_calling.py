@@ -1,4 +1,4 @@
-"""function-calling: what a bot may call, and what it called."""
+"""Views of the tag `function-calling`."""
 
 import uuid
 from typing import Any
@@ -23,7 +23,7 @@ class FunctionCallingViewSet(TenantViewSet):
         returns=FunctionCallingConfigDTO,
     )  # fmt: skip
     def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
-        """What the bot may call; of secret headers only the names are shown."""
+        """The functions that the bot may call; of secret headers only the names are shown."""
         return functions.describe(bots.get(self.client, bot_id))
 
     @operation(
@@ -33,8 +33,8 @@ class FunctionCallingViewSet(TenantViewSet):
     def upsert(self, bot_id: int, body: FunctionCallingConfigDTO) -> FunctionCallingConfigDTO:
         """Replace the whole configuration.
 
-        A function keeps its secret headers where they are left out. Taken also where the engine
-        in use cannot call functions: `is_available` says so.
+        A function keeps its secret headers if they are left out. The configuration is stored
+        even if the engine in use cannot call functions, which `is_available` says.
         """
         return functions.replace(bots.get(self.client, bot_id), body=body, by=self.user)
 
@@ -45,7 +45,7 @@ class FunctionCallViewSet(TenantViewSet):
         query=FunctionCallingEventsQuery, returns=FunctionCallingEventsResponse,
     )  # fmt: skip
     def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
-        """Every call that the bot asked for, newest first: arguments, result, time, error."""
+        """Every call that the bot requested, newest first, with arguments, result and error."""
         rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
 
@@ -56,10 +56,10 @@ class FunctionCallViewSet(TenantViewSet):
     def decide(
         self, bot_id: int, call_id: uuid.UUID, body: FunctionCallDecision
     ) -> FunctionCallingEventDTO:
-        """Approve or reject a call that waits for an agent; the first word counts.
+        """Approve or reject a call that waits for an agent; the first decision counts.
 
         A worker makes the approved call, and the bot answers with its result. 409
-        `already_decided` where somebody else was first, or 24 hours are over.
+        `already_decided` if the call was decided before, or after 24 hours.
         """
         row = function_calls.decide(
             bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user

@@ -1,4 +1,4 @@
-"""The stored files that anyone may fetch: banners, under names that cannot be guessed."""
+"""Stored files that are public: banners, under random names."""
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -8,18 +8,18 @@ from chatplatform.api import errors
 
 
 def banner(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A banner's picture. Its name changes with its bytes, so that it may be kept for good."""
+    """A banner's picture; its name changes with its bytes, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
-    found = banners.stored(name)
-    if found is None:
+    stored = banners.stored(name)
+    if stored is None:
         return errors.page_not_found(request)
-    path, mime_type = found
+    path, mime_type = stored
     response = media.file_response(
         path.open("rb"),
         mime_type=mime_type,
         cache_control="public, max-age=31536000, immutable",
     )
-    # Shown on the clients' own pages, which are other sites than this one.
+    # Shown on the pages of clients, which are other sites.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response

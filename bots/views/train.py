@@ -1,4 +1,4 @@
-"""AI / train: what a bot is told and trained on."""
+"""Views of the tag `AI / train`."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",
 class PromptViewSet(TenantViewSet):
     @operation("AI / train", "Create Prompt", access=BEARER, body=PromptDto, returns=PromptDto)
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
-        """A new version, which the bot follows from now on; the old ones stay."""
+        """Store a new version and make it current; earlier versions stay."""
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompts.create(bot, body=body, by=self.user))
 
@@ -50,7 +50,7 @@ class PromptViewSet(TenantViewSet):
         "AI / train", "Get Current Prompt", access=BEARER, query=PromptVersion, returns=PromptDto
     )
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
-        """The version that the bot follows, or an earlier one; 404 before the first."""
+        """The current version, or the one that is named; 404 if there is none."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompts.get_current(bot))
@@ -69,21 +69,21 @@ class DocumentViewSet(TenantViewSet):
     ) -> dict[str, Any]:
         """Train the bot on files: all of them are accepted, or none.
 
-        A worker reads and indexes them; `Get Files` shows how far it is. Bytes that the bot
-        already has give the document that it has.
+        A worker trains them; `Get Files` shows the progress. A file that the bot already has
+        gives the existing document.
         """
         rows = documents.upload(bots.get(self.client, bot_id), files=body.files)
         return {"items": [DocumentDto.from_row(row) for row in rows], "next_cursor": None}
 
     @operation("AI / train", "Delete Document By Id", access=BEARER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:
-        """Forget a document and everything the bot knew from it."""
+        """Delete a document and all that the bot knows from it."""
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
 
     @operation("AI / train", "Get Files", access=BEARER, query=Page, returns=DocumentsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The files that were uploaded, newest first, with how far their training is."""
+        """The uploaded files with the progress of their training, newest first."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
 
@@ -94,9 +94,9 @@ class DocumentViewSet(TenantViewSet):
     def set_important(
         self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
-        """Say that a document ranks first, and from when until when its text holds.
+        """Set whether a document ranks first, and from when until when its text is used.
 
-        The bot quotes no document before `valid_from` or after `valid_to`, important or not.
+        The bot uses no document before `valid_from` or after `valid_to`, important or not.
         """
         bot = bots.get(self.client, bot_id)
         return DocumentDto.from_row(
@@ -108,7 +108,7 @@ class DocumentViewSet(TenantViewSet):
         returns=ReuploadFilesResponse, status=202,
     )  # fmt: skip
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
-        """Train files again from the bytes that are stored; what they taught stays until then."""
+        """Train stored files again; the bot keeps their old passages until that is done."""
         bot = bots.get(self.client, bot_id)
         queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
         return ReuploadFilesResponse(queued=queued, skipped=skipped)
@@ -122,7 +122,7 @@ class WebUrlViewSet(TenantViewSet):
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
 
-        A worker fetches them as the site's robots.txt allows; `Get Web Urls` shows how far it is.
+        A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress.
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body)
 
@@ -131,19 +131,19 @@ class WebUrlViewSet(TenantViewSet):
         also={409: Error},
     )  # fmt: skip
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Change what is named. Another `url` or `crawl_depth` is crawled at once."""
+        """Change the fields that the body names; a new address or depth is crawled at once."""
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body)
 
     @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's addresses, newest first, with what became of their pages."""
+        """The bot's addresses with their pages, newest first."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
     def destroy(self, bot_id: int, web_url_id: int) -> None:
-        """Forget an address and everything the bot knew from its pages."""
+        """Delete an address and all that the bot knows from its pages."""
         bot = bots.get(self.client, bot_id)
         web_urls.delete(bot, web_url_id=web_url_id, by=self.user)
 
@@ -154,12 +154,12 @@ class CustomerInfoViewSet(TenantViewSet):
         returns=CustomerInfoFields,
     )  # fmt: skip
     def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
-        """What the bot asks a customer for, in this order; replaces what was asked before."""
+        """Replace the fields that the bot asks a customer for."""
         return customer_info.update(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER, returns=CustomerInfoFields)
     def retrieve(self, bot_id: int) -> CustomerInfoFields:
-        """What the bot asks a customer for."""
+        """The fields that the bot asks a customer for."""
         return CustomerInfoFields.from_bot(bots.get(self.client, bot_id))
 
 
@@ -169,7 +169,7 @@ class WelcomeViewSet(TenantViewSet):
         body=WelcomeMessages, returns=WelcomeMessages,
     )  # fmt: skip
     def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
-        """The bot's first words, by language; replaces those before."""
+        """Replace the bot's welcome message, by language."""
         return welcome.update_messages(bots.get(self.client, bot_id), body=body)
 
     @operation(
@@ -177,7 +177,7 @@ class WelcomeViewSet(TenantViewSet):
         returns=WelcomeMessages,
     )  # fmt: skip
     def retrieve(self, bot_id: int) -> WelcomeMessages:
-        """The bot's first words, by language."""
+        """The bot's welcome message, by language."""
         bot = bots.get(self.client, bot_id)
         return WelcomeMessages.model_construct(messages=bot.welcome_message)
 
@@ -192,12 +192,12 @@ class BannerViewSet(TenantViewSet):
         bot_id: int,
         body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     ) -> BannerUploadResponseDto:
-        """The picture above the chat; replaces the one before, with its link and text."""
+        """Replace the banner above the chat, with its link and alternative text."""
         return banners.upload(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER, returns=BotBannerDto)
     def retrieve(self, bot_id: int) -> BotBannerDto:
-        """The picture above the chat; its url is null where there is none."""
+        """The banner above the chat; its url is null if there is none."""
         return banners.for_bot(bots.get(self.client, bot_id))
 
     @operation(
@@ -208,5 +208,5 @@ class BannerViewSet(TenantViewSet):
         returns=BotBannerDto,
     )
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """The picture above the chat of the key's bot; its url is null where there is none."""
+        """The banner of the key's bot; its url is null if there is none."""
         return banners.for_bot(bots.for_key(self.key, bot_id=query.bot_id))
