@@ -2,21 +2,14 @@
 
 from django.urls import path
 
-from chats.views.chat import (
-    ChatViewSet,
-    FeedViewSet,
-    InsightViewSet,
-    NotificationViewSet,
-    PreviewViewSet,
-)
-from chats.views.client import (
-    AttachmentViewSet,
-    ClientChatViewSet,
-    ClientDocumentsViewSet,
-    ClientLanguageViewSet,
-    MigrationViewSet,
-)
+from chats.views.chat import ChatViewSet
+from chats.views.client import AttachmentViewSet, ClientChatViewSet
+from chats.views.exchange import ClientDocumentsViewSet, MigrationViewSet
+from chats.views.feed import FeedViewSet, NotificationViewSet
+from chats.views.insights import InsightViewSet
+from chats.views.language import ClientLanguageViewSet
 from chats.views.messaging import MessagingViewSet
+from chats.views.previews import PreviewViewSet
 
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = MessagingViewSet.as_view({"post": "create", "get": "list"})

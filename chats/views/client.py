@@ -1,41 +1,27 @@
-"""AI / client: what a customer's page or the client's own server does with a conversation."""
+"""AI / client: what a customer's page or the client's own server does with a chat."""
 
 import uuid
-from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
-from bots.services import bots, documents
-from bots.shapes.train import DeletedCount
-from bots.shapes.widget import KeyBotQuery
 from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
-from chatplatform.api.operation import Deprecated, Form, operation
+from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox
-from chats.services.exchange import exporting
-from chats.services.insight import assist
 from chats.services.reply import incoming
 from chats.shapes import conversation as conversation_shapes
-from chats.shapes import exchange as exchange_shapes
-from chats.shapes import insight as insight_shapes
 from chats.shapes import message as message_shapes
 from chats.shapes.people import CustomerInfo
 from chats.views import reply_responses
 from identity.auth import API_KEY, SECRET_KEY, TenantViewSet
 
 FILES = Form(message_shapes.FilesBody, files=("files",))
-
-OLD_TRANSLATE = Deprecated(
-    since=datetime(2026, 11, 1, tzinfo=UTC),
-    sunset=datetime(2027, 11, 1, tzinfo=UTC),
-    successor="/client/translate",
-)
 
 
 class ClientChatViewSet(TenantViewSet):
@@ -219,129 +205,3 @@ class AttachmentViewSet(TenantViewSet):
             cache_control="private, max-age=3600",
             download_as=row.file_name,
         )
-
-
-class MigrationViewSet(TenantViewSet):
-    """The migration tool: everything in portable form, for `manage.py import_conversations`."""
-
-    @operation(
-        "AI / client",
-        "Migration tool - Migrate chat messages",
-        access=SECRET_KEY,
-        query=exchange_shapes.MigratePage,
-        returns=exchange_shapes.MessageEntitiesResponse,
-    )
-    def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
-        """All messages of the key's chats in a stable order, internal notes too.
-
-        Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
-        that none is passed over.
-        """
-        return page(
-            exporting.messages(self.key), query, shape=exchange_shapes.MessageEntity.from_row
-        )
-
-    @operation(
-        "AI / client",
-        "Migration tool - Migrate chat conversations",
-        access=SECRET_KEY,
-        query=exchange_shapes.MigratePage,
-        returns=exchange_shapes.ConversationEntitiesResponse,
-    )
-    def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
-        """All chats of the key in a stable order; their messages have a list of their own.
-
-        Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
-        """
-        return page(
-            exporting.conversations(self.key),
-            query,
-            shape=exchange_shapes.ConversationEntity.from_row,
-        )
-
-
-class ClientDocumentsViewSet(TenantViewSet):
-    @operation(
-        "AI / client",
-        "Delete All Documents",
-        access=SECRET_KEY,
-        query=KeyBotQuery,
-        returns=DeletedCount,
-    )
-    def destroy(self, query: KeyBotQuery) -> DeletedCount:
-        """Forget all that the key's bot was trained on: files and web pages, in whatever state.
-
-        Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
-        """
-        bot = bots.for_key(self.key, bot_id=query.bot_id)
-        return DeletedCount(deleted=documents.delete_all(bot, by=self.key))
-
-
-class ClientLanguageViewSet(TenantViewSet):
-    @operation(
-        "AI / client",
-        "Generate intelligent reply suggestions for chat conversation",
-        access=SECRET_KEY,
-        body=insight_shapes.SuggestionRequest,
-        body_is_optional=True,
-        returns=insight_shapes.ReplySuggestions,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
-    def suggest(
-        self, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
-    ) -> insight_shapes.ReplySuggestions:
-        """Replies to the customer's last message, for an agent to choose from.
-
-        A model writes them from the bot's documents; without one they are the documents' own
-        words, and what agents answered to questions like it.
-        """
-        return assist.suggest(conversations.get_for_key(self.key, chat_id), body)
-
-    @operation(
-        "AI / client",
-        "Multi-language text translation",
-        access=API_KEY,
-        body=insight_shapes.TranslationRequest,
-        returns=insight_shapes.TranslationResponse,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
-    def translate(
-        self, body: insight_shapes.TranslationRequest
-    ) -> insight_shapes.TranslationResponse:
-        """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
-        return assist.translate(self.client, body)
-
-    @operation(
-        "AI / client",
-        "AI translation API",
-        access=API_KEY,
-        body=insight_shapes.TranslationRequest,
-        returns=insight_shapes.TranslationResponse,
-        also={402: Error, 503: Error},
-        deprecated=OLD_TRANSLATE,
-        waits=True,
-    )
-    def translate_old(
-        self, body: insight_shapes.TranslationRequest
-    ) -> insight_shapes.TranslationResponse:
-        """Use POST /client/translate, which answers the same."""
-        return assist.translate(self.client, body)
-
-    @operation(
-        "AI / client",
-        "Intelligent content summarization with AI",
-        access=API_KEY,
-        body=insight_shapes.SummarizeRequest,
-        returns=insight_shapes.SummarizeResponse,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
-    def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
-        """A text, or messages, in few words.
-
-        Without a model it is an extract and no composed summary: the text's first sentences, or of
-        messages the first request, the latest two and the open questions.
-        """
-        return assist.summarise(self.client, body)

@@ -1,0 +1,100 @@
+"""AI / chat: the live feed, and a person's notifications."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+
+from chatplatform.api.operation import operation
+from chatplatform.api.pagination import page
+from chatplatform.web.streaming import StreamingReply
+from chats.services.core import conversations, notifications
+from chats.services.desk import feed
+from chats.shapes import desk as desk_shapes
+from chats.shapes import feed as feed_shapes
+from identity.auth import (
+    BEARER,
+    BEARER_ANY_ROLE,
+    BEARER_OR_API_KEY,
+    BEARER_OR_TICKET,
+    TenantViewSet,
+    bearer_token,
+    session_check,
+)
+from identity.services import tickets
+
+
+class NotificationViewSet(TenantViewSet):
+    @operation(
+        "AI / chat",
+        "Get Assign Notification",
+        access=BEARER,
+        query=desk_shapes.NotificationsQuery,
+        returns=desk_shapes.NotificationsResponse,
+    )
+    def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
+        """The caller's own notifications, newest first."""
+        rows = notifications.list_for_user(self.user, unread=query.unread)
+        return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
+
+    @operation(
+        "AI / chat",
+        "Mark Notification As Read By Notification Id",
+        access=BEARER,
+        returns=desk_shapes.AssignNotification,
+    )
+    def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
+        """Note that the caller has read one of his own notifications."""
+        return desk_shapes.AssignNotification.from_row(
+            notifications.mark_read(self.user, notification_id)
+        )
+
+
+class FeedViewSet(TenantViewSet):
+    @operation(
+        "AI / chat",
+        "Chat Events",
+        access=BEARER_OR_TICKET,
+        query=feed_shapes.FeedQuery,
+        streams=True,
+    )
+    def stream(self, request: Request, query: feed_shapes.FeedQuery) -> HttpResponseBase:
+        """Everything that happens at your client, live, as server-sent events.
+
+        Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
+        webhook would. Come back with the last one as `Last-Event-ID` (browsers do so by
+        themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
+        without an id: `ready` at the beginning with who is `online`, then `presence` when one of
+        your colleagues comes or goes, and `typing`. `notification.created` holds your own
+        notifications alone. The stream ends when the sign-in that opened it does.
+        """
+        in_header = request.headers.get("Last-Event-ID")
+        location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
+        follow = feed.events_for(
+            self.user,
+            last_event_id=in_header or query.last_event_id,
+            error_location=location,
+            is_still_admitted=session_check(request._request),
+        )
+        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
+
+    @operation(
+        "AI / chat",
+        "Create Chat Events Ticket",
+        access=BEARER_ANY_ROLE,
+        returns=feed_shapes.FeedTicket,
+        status=201,
+    )
+    def ticket(self, request: Request) -> feed_shapes.FeedTicket:
+        """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        made = tickets.make(bearer_token(request._request))
+        return feed_shapes.FeedTicket(ticket=made, expires_in=tickets.LIFETIME_SECONDS)
+
+    @operation(
+        "AI / chat", "Set Typing", access=BEARER_OR_API_KEY, body=feed_shapes.Typing, status=204
+    )
+    def typing(self, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
+        """Show on the client's open screens that someone is typing; nothing is stored."""
+        chat = conversations.get_for_caller(self.caller, chat_id)
+        feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)

@@ -1,0 +1,150 @@
+"""AI / chat: summaries, tags, sentiment and feedback."""
+
+import uuid
+from typing import Any
+
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import operation
+from chatplatform.api.pagination import page
+from chats.models import Conversation
+from chats.services.core import conversations, feedback, tags
+from chats.services.insight import insights, summary_runs
+from chats.shapes import insight as insight_shapes
+from identity.auth import (
+    BEARER,
+    BEARER_OR_API_KEY,
+    TenantViewSet,
+)
+
+
+class InsightViewSet(TenantViewSet):
+    @operation(
+        "AI / chat",
+        "Chat Summary Calculate",
+        access=BEARER,
+        body=insight_shapes.SummaryCalculateRequest,
+        body_is_optional=True,
+        returns=insight_shapes.SummaryJob,
+        status=202,
+        also={409: Error},
+    )
+    def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
+        """Summarise every matching chat that has no current summary, by workers.
+
+        One run a client at a time: 409 `summary_running` with its `job_id` while one is not over.
+        """
+        return insight_shapes.SummaryJob.from_row(
+            summary_runs.start(self.client, by=self.user, given=body)
+        )
+
+    @operation(
+        "AI / chat", "Chat Summary Calculate", access=BEARER, returns=insight_shapes.SummaryJob
+    )
+    def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
+        """How far a run is."""
+        return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
+
+    @operation(
+        "AI / chat",
+        "Summarize Chat By Id",
+        access=BEARER,
+        returns=insight_shapes.ChatSummary,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
+    def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
+        """The summary of a chat; made, stored and charged only where the last is not current."""
+        return insight_shapes.ChatSummary.from_row(insights.summarise(self._chat(chat_id)))
+
+    @operation("AI / chat", "Get Client Tags", access=BEARER, returns=insight_shapes.Tags)
+    def client_tags(self) -> insight_shapes.Tags:
+        """Your tags with the number of chats of each; the 1,000 most used."""
+        return tags.list_for_client(self.client)
+
+    @operation(
+        "AI / chat",
+        "Create Tags For Chat",
+        access=BEARER,
+        body=insight_shapes.Tags,
+        returns=insight_shapes.Tags,
+    )
+    def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
+        """Give a chat more tags; the answer holds all that it has then."""
+        return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
+
+    @operation(
+        "AI / chat",
+        "Update Tags For Chat",
+        access=BEARER,
+        body=insight_shapes.Tags,
+        returns=insight_shapes.Tags,
+    )
+    def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
+        """Give a chat these tags in place of all others, whoever gave them."""
+        return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
+
+    @operation(
+        "AI / chat",
+        "Auto Generate Tag With Ai",
+        access=BEARER,
+        returns=insight_shapes.Tags,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
+    def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
+        """Have an engine give a chat the tags that it is sure of; the answer holds all tags."""
+        return insight_shapes.Tags.from_rows(insights.auto_tag(self._chat(chat_id)))
+
+    @operation(
+        "AI / chat",
+        "Auto Generate Tag With Ai Temp",
+        access=BEARER,
+        returns=insight_shapes.Tags,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
+    def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
+        """Tags that would fit and that the chat does not have; nothing is stored."""
+        return insight_shapes.Tags.proposed(insights.propose_tags(self._chat(chat_id)))
+
+    @operation(
+        "AI / chat",
+        "Generate Sentiment Manual",
+        access=BEARER,
+        returns=insight_shapes.ChatSentiment,
+        also={402: Error, 503: Error},
+        waits=True,
+    )
+    def judge(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
+        """Judge how the customer feels; stored on the chat and on the messages that were read."""
+        return insights.analyse_sentiment(self._chat(chat_id))
+
+    @operation(
+        "AI / chat",
+        "Create Chat Feed Back",
+        access=BEARER_OR_API_KEY,
+        body=insight_shapes.ChatFeedBackDto,
+        returns=insight_shapes.ChatFeedBackDto,
+        also={409: Error},
+    )
+    def rate(
+        self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
+    ) -> insight_shapes.ChatFeedBackDto:
+        """A customer's rating of a chat, or of one answer in it; each once."""
+        chat = conversations.get_for_caller(self.caller, chat_id)
+        return insight_shapes.ChatFeedBackDto.from_row(feedback.create(chat, body))
+
+    @operation(
+        "AI / chat",
+        "Get Chat Feedbacks",
+        access=BEARER,
+        query=insight_shapes.FeedbacksQuery,
+        returns=insight_shapes.FeedbacksResponse,
+    )
+    def ratings(self, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
+        """Your customers' ratings, newest first."""
+        rows = feedback.list_for_client(self.client, query)
+        return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
+
+    def _chat(self, chat_id: uuid.UUID) -> Conversation:
+        return conversations.get_for_client(self.client, chat_id)
