@@ -1,4 +1,4 @@
-"""The bases of the admin site's read-only pages; and jobs: what died and why, with a way back."""
+"""The bases of the admin site's read-only pages; the page of jobs, where dead ones are requeued."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class ReadOnlyAdmin(ModelAdmin):
 
 
 class ReadOnlyInline(TabularInline):
-    """Rows that only services write, on the page of what they belong to."""
+    """Rows that only services write, on the page of the row they belong to."""
 
     extra = 0
     can_delete = False

@@ -1,4 +1,4 @@
-"""System checks: what a deployment's settings must agree on (`manage.py check`)."""
+"""System checks of a deployment's settings (`manage.py check`)."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _SECRET_KEY_CHARACTERS = 32
 
 
 def limits() -> list[tuple[str, float]]:
-    """Time limits in seconds, each of which must be above the one before it."""
+    """Time limits in seconds; each must be above the one before."""
     return [
         ("the timeout of an outbound request", TIMEOUT_SECONDS),
         ("LLM_DEADLINE_SECONDS", settings.LLM_DEADLINE_SECONDS),
@@ -55,9 +55,9 @@ def deployment(**_: Any) -> list[CheckMessage]:
                 id="chatplatform.W003",
             )
         ]
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     if len(settings.SECRET_KEY) < _SECRET_KEY_CHARACTERS:
-        found.append(
+        messages.append(
             Error(
                 f"SECRET_KEY has fewer than {_SECRET_KEY_CHARACTERS} characters.",
                 hint="Tokens and stored secrets are as safe as it: make it long and random.",
@@ -65,7 +65,7 @@ def deployment(**_: Any) -> list[CheckMessage]:
             )
         )
     if not hosts:
-        found.append(
+        messages.append(
             Warning(
                 "ALLOWED_HOSTS is empty: every request will be refused.",
                 hint="Set it to the host names of this site.",
@@ -73,7 +73,7 @@ def deployment(**_: Any) -> list[CheckMessage]:
             )
         )
     if "*" in hosts:
-        found.append(
+        messages.append(
             Warning(
                 "ALLOWED_HOSTS admits any host name.",
                 hint="Set it to the host names of this site, unless a proxy checks them.",
@@ -81,11 +81,11 @@ def deployment(**_: Any) -> list[CheckMessage]:
             )
         )
     if settings.EMAIL_BACKEND == settings.NO_EMAIL:
-        found.append(
+        messages.append(
             Warning(
                 "EMAIL_URL is empty: reset links and notifications will not be sent.",
                 hint="Set it to your mail server: smtp+tls://user:password@host:587.",
                 id="chatplatform.W004",
             )
         )
-    return found
+    return messages

@@ -1,8 +1,8 @@
 """Secrets at rest: encrypted values that cannot be moved to another row, hashes, comparison.
 
-A stored value reads `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM. Its context, by custom
-`table.column:tenant:row`, is authenticated with it: under any other context it does not open.
-A value that does not open raises; ciphertext is never handed out in the place of text.
+A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM. Its context, usually
+`table.column:tenant:row`, is authenticated with it: it does not open under another context.
+A value that does not open raises an error; ciphertext is never returned in place of text.
 """
 
 import base64
@@ -41,11 +41,11 @@ class KeyMissing(CryptoError):
 
 
 class DecryptionFailed(CryptoError):
-    """A value is damaged, was moved from another place, or was sealed with another key."""
+    """A value is damaged, was moved from another row, or was encrypted with another key."""
 
 
 def encrypt(text: str, *, context: str) -> str:
-    """Seal `text` with the newest key; the same `context` will be needed to open it."""
+    """Encrypt `text` with the newest key; the same `context` is needed to decrypt it."""
     key_id, key = _keys()[0]
     nonce = secrets.token_bytes(_NONCE_BYTES)
     sealed = nonce + AESGCM(key).encrypt(nonce, text.encode(), _associated(key_id, context))
@@ -57,7 +57,7 @@ def decrypt(value: str, *, context: str) -> str:
     version, key_id, payload = _parts(value)
     if version != _VERSION:
         raise DecryptionFailed("The stored value is of an unknown version.")
-    key = next((key for known, key in _keys() if known == key_id), None)
+    key = dict(_keys()).get(key_id)
     if key is None:
         raise KeyMissing("FIELD_KEYS does not hold the key of a stored value.")
     try:
@@ -69,12 +69,12 @@ def decrypt(value: str, *, context: str) -> str:
 
 
 def is_current(value: str) -> bool:
-    """Whether a stored value is sealed with the newest key: a rotation skips such values."""
+    """Whether a stored value is encrypted with the newest key: a rotation skips such values."""
     return _parts(value)[1] == _keys()[0][0]
 
 
 def hash_secret(secret: str) -> str:
-    """HMAC-SHA256 as 64 hex digits, for random secrets such as API keys; not for passwords."""
+    """HMAC-SHA256 as 64 hex digits; for random secrets such as API keys, not for passwords."""
     # A key of its own: a hash that leaks must not double as a signature of another part.
     pepper = hmac.digest(settings.SECRET_KEY.encode(), b"chatplatform.hash_secret", "sha256")
     return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
@@ -130,7 +130,7 @@ class _OpeningAttribute(DeferredAttribute):
         value = super().__get__(instance, cls)
         if instance is None or not isinstance(value, _Sealed):
             return value
-        # The text is not kept on the instance, which may end in a cache or an error report.
+        # The text is not stored on the instance, which may end in a cache or an error report.
         return decrypt(str(value), context=self.field.context_of(instance))
 
     def __set__(self, instance: models.Model, value: object) -> None:
@@ -140,11 +140,11 @@ class _OpeningAttribute(DeferredAttribute):
 class EncryptedTextField(_TextField):
     """Text that is stored encrypted and bound to its row; never null, never in a form or filter.
 
-    The context is `table.column:tenant:row`, with the tenant from `tenant_attribute`, wherever
-    the key is made by us before the insert (our UUIDs). A key that the database numbers is not
-    known while the insert is written, and a second write to learn it would leave a moment in
-    which the row is unreadable: there the context is `table.column` alone. The choice hangs on
-    the model and not on the instance, so that writing and reading always agree.
+    The context is `table.column:tenant:row`, with the tenant from `tenant_attribute`, if the
+    row's key is made before the insert (our UUIDs). A key that the database numbers is not known
+    when the insert is written, and a second write would leave the row unreadable for a moment:
+    then the context is `table.column` alone. The choice depends on the model and not on the
+    instance, so that writing and reading always agree.
 
     `values()` and `values_list()` return the stored form. `update()` and `bulk_update()` know no
     row and are refused on bound fields: use `save(update_fields=...)`.
@@ -181,8 +181,8 @@ class EncryptedTextField(_TextField):
         return f"{place}:{'-' if tenant is None else tenant}:{instance.pk}"
 
     def pre_save(self, model_instance: models.Model, add: bool) -> "_Sealed":  # noqa: FBT001
-        # An untouched value is opened too: it renews its key, and a row copied under another
-        # key fails here instead of becoming unreadable.
+        # An unchanged value is decrypted too: it gets the newest key, and a row copied under
+        # another primary key fails here instead of becoming unreadable.
         text = getattr(model_instance, self.attname)
         if not isinstance(text, str):
             raise TypeError(f"{self._place()} takes text, not {type(text).__name__}.")
@@ -199,7 +199,7 @@ class EncryptedTextField(_TextField):
         return None if value is None else _Sealed(value)
 
     def value_to_string(self, obj: models.Model) -> str:
-        # What dumpdata writes: a fixture must not hold the text.
+        # For dumpdata: a fixture must not hold the text.
         return str(self.pre_save(obj, add=False))
 
     def get_lookup(self, lookup_name: str) -> Any:

@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 
-# Without 0 O 1 I L U, which are misread or misheard; 30 letters.
+# 30 letters: without 0 O 1 I L U, which are misread or misheard.
 CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 _TAIL_BITS = 32
@@ -15,7 +15,7 @@ _COUNTER_END = 1 << _COUNTER_BITS
 
 
 class _Clock:
-    """The latest millisecond and counter given out; both only ever grow."""
+    """The millisecond and counter given out last; both only grow."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -29,7 +29,7 @@ class _Clock:
             if now > self.millisecond:
                 self._start(now)
             else:
-                # The same millisecond, or a clock that was set back: order outranks exact time.
+                # The same millisecond, or a clock that was set back: order matters more than time.
                 self.counter += 1
                 if self.counter == _COUNTER_END:
                     self._start(self.millisecond + 1)
@@ -37,7 +37,7 @@ class _Clock:
 
     def _start(self, millisecond: int) -> None:
         self.millisecond = millisecond
-        # The top bit stays 0, so that half of the counter is left for counting up.
+        # The top bit stays 0: half of the counter is left for counting up.
         self.counter = secrets.randbits(_COUNTER_BITS - 1)
 
 
@@ -64,5 +64,5 @@ def uuid7() -> uuid.UUID:
 
 
 def short_code(n: int = 10) -> str:
-    """`n` random letters that nobody can guess or misread; 4.9 bits each, 49 bits by default."""
+    """`n` random letters that nobody guesses or misreads: 4.9 bits each, 49 bits by default."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(n))

@@ -1,4 +1,4 @@
-"""Every path: one include an app, and what belongs to the whole platform."""
+"""Every path: one include for each app, and the paths of the whole platform."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path

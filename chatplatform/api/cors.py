@@ -1,8 +1,8 @@
-"""CORS (Fetch standard, 3.2): which pages may read what a public key is answered.
+"""CORS (Fetch standard, 3.2): which web pages may read the answers to a public key.
 
-A preflight carries no key, so it is answered for the pages that any bot allows; the request itself
-then for those that the key's own bot allows. Never `*`, and never credentials: a key travels in a
-header of its own, and cookies mean nothing to the API.
+A preflight carries no key, so it is granted to the pages that any bot allows; the request itself
+then to those that the key's own bot allows. Never `*`, and never credentials: a key has a header
+of its own, and cookies mean nothing to the API.
 """
 
 from collections.abc import Callable
@@ -20,17 +20,17 @@ _HEADERS = (
     "API-KEY, Accept, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-ID"
 )
 _EXPOSED = "ETag, Retry-After, X-Request-ID"
-# How long a browser remembers a preflight: two hours is the most that all of them accept.
-_REMEMBERED_SECONDS = "7200"
+# How long a browser remembers a preflight: two hours is the most that all browsers accept.
+_MAX_AGE_SECONDS = "7200"
 
 
 def grant(request: HttpRequest, origin: str) -> None:
-    """Let a page of `origin` read the answer to this request; the caller has checked it."""
+    """Let pages of `origin` read the answer to this request. The caller has checked the origin."""
     request.META[_GRANTED] = origin
 
 
 class Cors:
-    """Answers preflights, and writes what `grant` allowed on the answers."""
+    """Answers preflights, and sets the headers that `grant` allowed."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -39,7 +39,7 @@ class Cors:
         if request.path_info.startswith(("/admin", "/static/", "/media/")):
             return self.get_response(request)
         response = _preflight(request) if _is_preflight(request) else self.get_response(request)
-        # Also where nothing was granted: a cache must not give one page's answer to another.
+        # Even if nothing was granted: a cache must not give one page's answer to another.
         patch_vary_headers(response, ["Origin"])
         origin = request.META.get(_GRANTED)
         if origin:
@@ -49,12 +49,12 @@ class Cors:
 
 
 def _is_preflight(request: HttpRequest) -> bool:
-    asked = {"Origin", "Access-Control-Request-Method"}
-    return request.method == "OPTIONS" and asked <= set(request.headers)
+    headers = {"Origin", "Access-Control-Request-Method"}
+    return request.method == "OPTIONS" and headers <= set(request.headers)
 
 
 def _preflight(request: HttpRequest) -> HttpResponse:
-    """204 in any case; what is not granted, the browser refuses by itself."""
+    """Always 204; without a grant the browser itself refuses the request."""
     response = HttpResponse(status=204)
     patch_vary_headers(
         response, ["Access-Control-Request-Method", "Access-Control-Request-Headers"]
@@ -65,7 +65,7 @@ def _preflight(request: HttpRequest) -> HttpResponse:
         grant(request, origin)
         response["Access-Control-Allow-Methods"] = method
         response["Access-Control-Allow-Headers"] = _HEADERS
-        response["Access-Control-Max-Age"] = _REMEMBERED_SECONDS
+        response["Access-Control-Max-Age"] = _MAX_AGE_SECONDS
     return response
 
 

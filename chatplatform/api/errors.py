@@ -1,4 +1,4 @@
-"""Errors in their documented shapes. An `ApiError` is raised where it is found, rendered here."""
+"""Errors in their documented shapes. Services raise an `ApiError`; it is rendered here."""
 
 import logging
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from chatplatform.api.request_context import current_request_id
 
 log = logging.getLogger(__name__)
 
-# What the statuses mean where no more specific code is given.
+# The code of a status, if the error has no more specific one.
 CODES = {
     400: "bad_request",
     401: "not_authenticated",
@@ -36,7 +36,7 @@ CODES = {
 
 
 class ApiError(Exception):
-    """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, named fields."""
+    """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, further fields."""
 
     code: ClassVar[str] = "bad_request"
     status: ClassVar[int] = 400
@@ -60,7 +60,7 @@ class Forbidden(ApiError):
 
 
 class StaleVersion(ApiError):
-    """The row has changed since the caller looked; field `version`: what it is now."""
+    """The row has changed since the caller read it; field `version`: its version now."""
 
     code, status = "stale_version", 409
     detail = "Someone changed this meanwhile: read it again, then send your change."
@@ -101,7 +101,7 @@ class Invalid(ApiError):
 def json_response(
     data: Any, status: int = 200, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    """`data` as JSON, never cached: what the API answers is personal."""
+    """`data` as JSON, never cached: the API's answers are personal."""
     response = HttpResponse(as_json(data), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     for name, value in (headers or {}).items():
@@ -131,7 +131,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse |
 
 
 def render(exc: BaseException) -> HttpResponse:
-    """Any exception as an answer; what is not a refusal is logged and becomes a 500."""
+    """Any exception as an answer; one that is not a refusal is logged and becomes a 500."""
     if isinstance(exc, ApiError):
         return exc.response()
     if isinstance(exc, Http404):
@@ -158,7 +158,7 @@ def _drf_headers(exc: APIException) -> dict[str, str]:
     return {"Retry-After": str(int(wait))} if wait else {}
 
 
-# Django's own handlers, for what fails before a view is reached.
+# Django's own handlers, for failures before a view is reached.
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(exception)
 

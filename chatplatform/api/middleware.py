@@ -18,7 +18,7 @@ _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
 class RequestId:
-    """Takes a caller's X-Request-ID (<= 128 plain characters) or makes one, and answers with it."""
+    """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -33,7 +33,7 @@ class RequestId:
 
 
 class KnownHost:
-    """Refuses a request for a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG."""
+    """Refuses a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -63,7 +63,7 @@ class TrailingSlash:
 
 
 class AdminOnly:
-    """Runs the session, CSRF and message middleware for the admin site and for nothing else."""
+    """Runs the session, CSRF and message middleware for the admin site only."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

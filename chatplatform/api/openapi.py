@@ -57,15 +57,15 @@ REASONS = {
 
 
 def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
-    """Document what `operation()` declares, and nothing else; the same order each time."""
-    ours = [entry for entry in endpoints if issubclass(entry[3].cls, OperationViewSet)]
-    places = {entry[0]: place for place, entry in reversed(list(enumerate(ours)))}
+    """The operations that `operation()` declares and no others, always in the same order."""
+    declared = [entry for entry in endpoints if issubclass(entry[3].cls, OperationViewSet)]
+    positions = {entry[0]: position for position, entry in reversed(list(enumerate(declared)))}
     # DRF keeps the methods of a path in a set.
-    return sorted(ours, key=lambda entry: (places[entry[0]], entry[2]))
+    return sorted(declared, key=lambda entry: (positions[entry[0]], entry[2]))
 
 
 class OperationSchema(AutoSchema):
-    """Reads an `Operation` where drf-spectacular would guess from serializers."""
+    """Reads the `Operation`; drf-spectacular would guess from serializers."""
 
     @property
     def declared(self) -> Operation:
@@ -104,7 +104,6 @@ class OperationSchema(AutoSchema):
         return [IDEMPOTENCY_KEY]
 
     def _path_parameters(self) -> list[dict[str, Any]]:
-        found = re.findall(r"\{(\w+)\}", self.path)
         return [
             {
                 "in": "path",
@@ -115,7 +114,7 @@ class OperationSchema(AutoSchema):
                 else f"The {name.replace('_', ' ')}.",
                 "schema": self._path_schema(name),
             }
-            for name in found
+            for name in re.findall(r"\{(\w+)\}", self.path)
         ]
 
     def _path_schema(self, name: str) -> dict[str, Any]:
@@ -162,20 +161,20 @@ class OperationSchema(AutoSchema):
 
     def _usual_refusals(self) -> list[int]:
         declared = self.declared
-        found = [503]
+        statuses = [503]
         if declared.access.security:
-            found += [401]
+            statuses += [401]
         if declared.access.name not in {"public", "bearer", "api_key"}:
-            found += [403]
+            statuses += [403]
         if "{" in self.path:
-            found += [404]
+            statuses += [404]
         if declared.body:
-            found += [413, 415]
+            statuses += [413, 415]
         if declared.body or declared.query:
-            found += [422]
+            statuses += [422]
         if self._header_parameters():
-            found += [409, 422]
-        return found
+            statuses += [409, 422]
+        return statuses
 
     def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
         if shape is None:
@@ -203,10 +202,10 @@ class OperationSchema(AutoSchema):
         }
 
     def _ref(self, shape: type[BaseModel], mode: Any) -> dict[str, Any]:
-        """A reference to the shape's component, which is registered with all it contains.
+        """A reference to the shape's component, which is registered with all that it contains.
 
-        A shape that is a body somewhere is described as such: what a request must hold is the
-        stricter reading, and replies of ours always hold every field.
+        A shape that is a request's body anywhere is described as one: that is the stricter
+        description, and our replies always hold every field.
         """
         self._register(shape.__name__, self._inline(shape, mode), replace=mode == "validation")
         return {"$ref": f"#/components/schemas/{shape.__name__}"}
@@ -251,22 +250,22 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """Say what drf-spectacular has no word for."""
+    """Add what drf-spectacular does not write: closing slashes, the server."""
     for path, suffix in _suffixes(generator).items():
         if path in result["paths"]:
             result["paths"] = {
-                (known + suffix if known == path else known): item
-                for known, item in result["paths"].items()
+                (documented + suffix if documented == path else documented): item
+                for documented, item in result["paths"].items()
             }
     result["servers"] = [{"url": "/", "description": "This server"}]
     return result
 
 
 def _suffixes(generator: Any) -> dict[str, str]:
-    """Paths whose documented spelling ends in a slash."""
-    found = {}
+    """Paths whose documented spelling has a suffix, and the suffix."""
+    suffixes = {}
     for path, _, _, view in generator._get_paths_and_endpoints():
         suffix = getattr(view, view.action).operation.path_suffix
         if suffix:
-            found[path] = suffix
-    return found
+            suffixes[path] = suffix
+    return suffixes

@@ -1,8 +1,8 @@
 """`operation()`: an operation of the API, declared once, above the method that serves it.
 
-It thinly joins DRF's viewsets (routing, dispatch), drf-spectacular (the document) and pydantic
-(what a body may hold). The served document, the checks of who may call, the validation of body
-and query, and the guard tests all read the one `Operation`.
+It joins DRF's viewsets (routing, dispatch), drf-spectacular (the document) and pydantic (bodies
+and queries). The served document, the check of who may call, the validation of body and query,
+and the guard tests all read the one `Operation`.
 """
 
 import functools
@@ -29,13 +29,13 @@ from chatplatform.api.errors import (
     json_response,
     render,
 )
-from chatplatform.api.shapes import read_only_fields, what_is_wrong
+from chatplatform.api.shapes import describe_error, read_only_fields
 from chatplatform.web.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-# In the environ of a server that can finish a response in another thread.
+# In the environ, if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
 
 
@@ -50,14 +50,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Deprecated:
-    """An operation that has a successor: since when, and until when it is served at least."""
+    """An operation with a successor: deprecated since, and served at least until."""
 
     since: datetime
     sunset: datetime
     successor: str
 
     def mark(self, response: HttpResponseBase) -> None:
-        """Say so in the answer's headers (RFC 9745, RFC 8594, RFC 5829)."""
+        """Set the headers that say so (RFC 9745, RFC 8594, RFC 5829)."""
         response["Deprecation"] = f"@{int(self.since.timestamp())}"
         response["Sunset"] = http_date(self.sunset.timestamp())
         response["Link"] = f'<{self.successor}>; rel="successor-version"'
@@ -102,9 +102,10 @@ def operation(
     """Declare an operation. The method gets the path's parameters, and what it declares of these:
     `request`, `body` and `query`.
 
-    It returns a shape, a ready dict, a Django response, or None (204 where `status` says so).
-    `also` names further documented statuses; `streams` says that Accept: text/event-stream gets
-    the answer as it is made. `waits`: the method waits for another server, such as a model.
+    It returns a shape, a ready dict, a Django response, or None for an answer without a body.
+    `also`: further documented statuses. `streams`: Accept: text/event-stream gets the answer while
+    it is made. `waits`: the method waits for another server, such as a model, and runs in the pool
+    for that.
     """
 
     def declare(method: Method) -> Method:
@@ -147,7 +148,7 @@ def _once(
     declared: Operation,
     act: Callable[[], HttpResponseBase],
 ) -> HttpResponseBase:
-    """`act`, or the stored answer of a caller's earlier request with the same key."""
+    """`act`'s response, or the stored one of an earlier request with the same Idempotency-Key."""
     if not view.principal or http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
     return idempotency.run_once(
@@ -160,7 +161,7 @@ def _once(
 
 
 def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """`act`'s response, or its refusal's: where no view is around it any more."""
+    """`act`'s response, or its refusal's: outside of the view nobody else renders it."""
     try:
         return act()
     except Exception as exc:
@@ -173,19 +174,21 @@ def answer(result: Any, status: int) -> HttpResponseBase:
         return result
     if result is None:
         empty = HttpResponse(status=status)
-        del empty["Content-Type"]  # of no body, least of all Django's text/html
+        del empty["Content-Type"]  # there is no body
         return empty
     return json_response(result, status)
 
 
 def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
     """The query string as `shape`; 422 for an unknown, repeated or wrong parameter."""
-    given = {key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()}
-    return _validated(shape, given, "query")
+    fields = {
+        key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()
+    }
+    return _validated(shape, fields, "query")
 
 
 def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
-    """The body as its shape; 413, 415 or 422 where it is not one."""
+    """The body as its shape; 413, 415 or 422 if it is not one."""
     if isinstance(declared.body, Form):
         return _parse_form(declared.body, request)
     assert declared.body
@@ -200,7 +203,7 @@ def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
 
 
 def parse_json(raw: bytes) -> Any:
-    """Bytes as JSON; 422 `json_invalid` with the offset where they are not."""
+    """Parsed JSON; 422 `json_invalid` with the offset of the fault."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as exc:
@@ -214,15 +217,15 @@ def parse_json(raw: bytes) -> Any:
 def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
     if request.content_type not in form.media_types:
         raise UnsupportedMediaType(f"Send this body as {' or '.join(form.media_types)}.")
-    given: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
+    fields: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
     for name in request.FILES:
         files = request.FILES.getlist(name)
-        given[name] = files if name in form.files else files[-1]
-    return _validated(form.shape, given, "body")
+        fields[name] = files if name in form.files else files[-1]
+    return _validated(form.shape, fields, "body")
 
 
-def _validated(shape: type[BaseModel], given: Any, where: str) -> BaseModel:
-    refused = read_only_fields(shape) & set(given) if isinstance(given, dict) else set()
+def _validated(shape: type[BaseModel], value: Any, where: str) -> BaseModel:
+    refused = read_only_fields(shape) & set(value) if isinstance(value, dict) else set()
     if refused:
         raise Invalid(
             [
@@ -231,11 +234,11 @@ def _validated(shape: type[BaseModel], given: Any, where: str) -> BaseModel:
             ]
         )
     try:
-        return shape.model_validate(given)
+        return shape.model_validate(value)
     except ValidationError as exc:
         raise Invalid(
             [
-                {"loc": [where, *error["loc"]], **what_is_wrong(error)}
+                {"loc": [where, *error["loc"]], **describe_error(error)}
                 for error in exc.errors(include_url=False)
             ]
         ) from exc
@@ -255,13 +258,13 @@ class OperationViewSet(ViewSet):
             raise access.refusal
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Every answer passes here, refusals too: an old operation says so on each."""
+        """Marks every answer of a deprecated operation, refusals too."""
         declared = getattr(getattr(self, self.action or "", None), "operation", None)
         if isinstance(declared, Operation) and declared.deprecated:
             declared.deprecated.mark(response)
         return super().finalize_response(request, response, *args, **kwargs)
 
-    # What DRF would do here, `operation()` does, from the declaration: save the work.
+    # `operation()` does all this from the declaration; DRF's own work is left out.
     def perform_authentication(self, request: Request) -> None:
         """Nothing: `admit` does it."""
 
@@ -276,19 +279,19 @@ class OperationViewSet(ViewSet):
         request: Request,
         force: bool = False,  # noqa: FBT001 - DRF's signature
     ) -> tuple[Any, str]:
-        """JSON always; an operation that streams looks at Accept itself."""
+        """Always JSON; an operation that streams reads Accept itself."""
         return self.get_renderers()[0], "application/json"
 
 
 def operations_of(viewset: type[OperationViewSet], actions: dict[str, str]) -> dict[str, Operation]:
-    """HTTP method (lower case) to the operation that serves it, for one registered path."""
-    found = {}
+    """The operation of each HTTP method (lower case) of one registered path."""
+    operations = {}
     for http_method, action in actions.items():
         declared = getattr(getattr(viewset, action, None), "operation", None)
         # HEAD, which DRF adds to every GET, is no operation of its own.
         if isinstance(declared, Operation) and http_method != "head":
-            found[http_method] = declared
-    return found
+            operations[http_method] = declared
+    return operations
 
 
 def routes(patterns: Sequence[Any] | None = None) -> list[tuple[str, str, Operation]]:
@@ -297,17 +300,17 @@ def routes(patterns: Sequence[Any] | None = None) -> list[tuple[str, str, Operat
         from django.urls import get_resolver  # noqa: PLC0415 - the resolver imports the views
 
         patterns = get_resolver().url_patterns
-    found: list[tuple[str, str, Operation]] = []
+    operations: list[tuple[str, str, Operation]] = []
     for pattern in patterns:
         if hasattr(pattern, "url_patterns"):
-            found += routes(pattern.url_patterns)
+            operations += routes(pattern.url_patterns)
             continue
         view = getattr(pattern.callback, "cls", None)
         actions = getattr(pattern.callback, "actions", None)
         if view and actions and issubclass(view, OperationViewSet):
             path = "/" + str(pattern.pattern)
-            found += [
+            operations += [
                 (method.upper(), path, declared)
                 for method, declared in operations_of(view, actions).items()
             ]
-    return found
+    return operations

@@ -13,7 +13,7 @@ from chatplatform.api.errors import Invalid
 from chatplatform.api.shapes import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
-_NOT_OURS = "This cursor is not one of this list."
+_NOT_OF_THIS_LIST = "This cursor is not one of this list."
 
 
 class Page(Shape):
@@ -28,27 +28,27 @@ class Page(Shape):
 
 
 def cursor_of(model: type[models.Model], order: Sequence[str], position: Sequence[Any]) -> str:
-    """An opaque, signed cursor for a position in such a list: what it lists, in which order."""
+    """An opaque, signed cursor for a position in a list of this model in this order."""
     return signing.dumps(list(position), salt=_salt(model, order))
 
 
 def position_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[Any]:
-    """The position in a cursor; 422 where it was changed or is of another kind of list."""
+    """The position in a cursor; 422 if it was changed or belongs to another kind of list."""
     try:
         position = signing.loads(cursor, salt=_salt(model, order))
     except signing.BadSignature:
         position = None
     if not isinstance(position, list) or len(position) != len(order):
-        raise Invalid.field("query", "cursor", msg=_NOT_OURS)
+        raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
     return position
 
 
 def numbers_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[int]:
-    """The position in a cursor of a list that is ordered by numbers alone."""
-    found = position_of(cursor, model, order)
-    if not all(isinstance(number, int) and abs(number) < 2**63 for number in found):
-        raise Invalid.field("query", "cursor", msg=_NOT_OURS)
-    return found
+    """The position in a cursor, of a list that is ordered by whole numbers only."""
+    numbers = position_of(cursor, model, order)
+    if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
+        raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
+    return numbers
 
 
 def _salt(model: type[models.Model], order: Sequence[str]) -> str:
@@ -57,30 +57,30 @@ def _salt(model: type[models.Model], order: Sequence[str]) -> str:
 
 def page(
     rows: models.QuerySet[Row],
-    asked: Page,
+    query: Page,
     *,
     by: str | tuple[str, ...] = "id",
     shape: Callable[[Row], Any],
 ) -> dict[str, Any]:
-    """One page of `rows` in the order of a unique column (`id`, `-id`, `seq`), or of several that
-    are unique together and all run one way (`("-activity", "-id")`).
+    """One page of `rows`, in the order of a unique column (`id`, `-id`, `seq`), or of several that
+    are unique together and have one direction (`("-activity", "-id")`).
 
-    Asks for one row more than the page holds: whether there is a next page costs no second query.
+    Reads one row more than the page holds, which shows without a second query if there is a next.
     """
     order = (by,) if isinstance(by, str) else by
-    if asked.cursor:
-        rows = _beyond(rows, order, asked.cursor)
-    return as_page(list(rows.order_by(*order)[: asked.limit + 1]), asked, by=order, shape=shape)
+    if query.cursor:
+        rows = _after(rows, order, query.cursor)
+    return as_page(list(rows.order_by(*order)[: query.limit + 1]), query, by=order, shape=shape)
 
 
 def as_page(
-    found: Sequence[Row], asked: Page, *, by: Sequence[str], shape: Callable[[Row], Any]
+    rows: Sequence[Row], query: Page, *, by: Sequence[str], shape: Callable[[Row], Any]
 ) -> dict[str, Any]:
-    """A page of the rows that were found in that order, one more where there are more."""
-    shown = found[: asked.limit]
+    """A page of rows that were read in this order, one more than it holds if there are more."""
+    shown = rows[: query.limit]
     return {
         "items": [shape(row) for row in shown],
-        "next_cursor": _cursor_at(shown[-1], by) if len(found) > asked.limit else None,
+        "next_cursor": _cursor_at(shown[-1], by) if len(rows) > query.limit else None,
     }
 
 
@@ -90,18 +90,18 @@ def _cursor_at(row: models.Model, order: Sequence[str]) -> str:
     return cursor_of(type(row), order, position)
 
 
-def _beyond(rows: models.QuerySet[Row], order: Sequence[str], cursor: str) -> models.QuerySet[Row]:
-    """Rows after a cursor's position; 422 where the cursor is of another kind of list."""
+def _after(rows: models.QuerySet[Row], order: Sequence[str], cursor: str) -> models.QuerySet[Row]:
+    """Rows after a cursor's position; 422 if the cursor belongs to another kind of list."""
     side = "lt" if order[0].startswith("-") else "gt"
     columns = [name.lstrip("-") for name in order]
     try:
         position = list(zip(columns, position_of(cursor, rows.model, order), strict=True))
-        later, level = Q(), Q()
+        later, equal_so_far = Q(), Q()
         for column, value in position:
-            later |= level & Q(**{f"{column}__{side}": value})
-            level &= Q(**{column: value})
+            later |= equal_so_far & Q(**{f"{column}__{side}": value})
+            equal_so_far &= Q(**{column: value})
         first, value = position[0]
-        # Says nothing new, but lets an index begin at the position.
+        # Follows from the other condition, but lets an index scan start at the position.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
-        raise Invalid.field("query", "cursor", msg=_NOT_OURS) from exc
+        raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST) from exc

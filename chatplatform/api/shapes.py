@@ -1,4 +1,4 @@
-"""The base of every shape (a pydantic model): what a request may hold, how a reply is written."""
+"""The base of every shape (a pydantic model), and the types of its fields."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
@@ -6,11 +6,11 @@ from typing import Annotated, Any, Self
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
-# Whole numbers up to here are the same to every reader of JSON (RFC 8259, section 6; RFC 7493).
+# Every reader of JSON reads whole numbers up to here alike (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
-# PostgreSQL writes 1e-300 out as 302 characters: nobody needs them, and a page of them is large.
+# PostgreSQL writes 1e-300 as 302 characters: nobody needs them, and a page of them is large.
 MIN_FRACTION = 1e-30
-# What a column of ids holds.
+# The largest id that a column holds.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
 
@@ -25,7 +25,7 @@ def _clean(text: str) -> str:
 
 
 def _clean_tree(value: Any, depth: int = 0) -> Any:
-    """Free JSON: strings checked as above, at most 16 levels deep and 200 keys an object."""
+    """Free JSON: clean strings, at most 16 levels, at most 200 keys an object."""
     if depth > 16:
         raise ValueError("must not be nested deeper than 16 levels")
     if isinstance(value, str):
@@ -46,7 +46,7 @@ def _refuse_numbers(value: Any) -> None:
         for item in value:
             _refuse_numbers(item)
     elif isinstance(value, (int, float)) and value:
-        # Written so that NaN is refused too.
+        # In this form the condition refuses NaN too.
         if not abs(value) <= MAX_NUMBER:
             raise ValueError(
                 f"numbers must lie within -{MAX_NUMBER} and {MAX_NUMBER}; send others as strings"
@@ -55,12 +55,12 @@ def _refuse_numbers(value: Any) -> None:
             raise ValueError(f"numbers must be 0 or at least {MIN_FRACTION} away from it")
 
 
-def within_limits(given: dict[str, Any]) -> dict[str, Any]:
-    """Free keys and values that every reader of JSON takes alike, at most 16 KB of them."""
-    _refuse_numbers(given)
-    if len(orjson.dumps(given)) > MAX_FREE_BYTES:
+def within_limits(value: dict[str, Any]) -> dict[str, Any]:
+    """Free keys and values: numbers that every reader of JSON reads alike, 16 KB in all."""
+    _refuse_numbers(value)
+    if len(orjson.dumps(value)) > MAX_FREE_BYTES:
         raise ValueError(f"must not be larger than {MAX_FREE_BYTES:,} bytes as JSON")
-    return given
+    return value
 
 
 def _utc(moment: datetime) -> datetime:
@@ -78,7 +78,7 @@ def iso(moment: datetime) -> str:
 
 
 Text = Annotated[str, AfterValidator(_clean)]
-# JSON that has limits of its own, such as a schema.
+# JSON with limits of its own, such as a schema.
 JsonObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
 FreeObject = Annotated[JsonObject, AfterValidator(within_limits)]
 Moment = Annotated[datetime, AfterValidator(_utc), PlainSerializer(iso, return_type=str)]
@@ -116,7 +116,7 @@ class Shape(BaseModel):
 
 
 def example(**fields: Any) -> ConfigDict:
-    """`model_config` of a shape whose document shows such a body."""
+    """`model_config` of a shape whose document shows this body as an example."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
@@ -125,20 +125,20 @@ def read_only(description: str, **extra: Any) -> Any:
     return Field(None, description=description, json_schema_extra={"readOnly": True}, **extra)
 
 
-def what_is_wrong(error: Any) -> dict[str, str]:
-    """`msg` and `type` of one of pydantic's errors; of a text's length in characters.
+def describe_error(error: Any) -> dict[str, str]:
+    """`msg` and `type` of one of pydantic's errors. A text's length is told in characters.
 
-    Where a text may also be null, pydantic checks its length as that of anything, in items.
+    If a text may also be null, pydantic itself would tell its length in items.
     """
-    said = {"msg": error["msg"], "type": error["type"]}
-    if not isinstance(error["input"], str) or said["type"] not in {"too_long", "too_short"}:
-        return said
-    bound = "at most" if said["type"] == "too_long" else "at least"
+    kind = error["type"]
+    if not isinstance(error["input"], str) or kind not in {"too_long", "too_short"}:
+        return {"msg": error["msg"], "type": kind}
+    bound = "at most" if kind == "too_long" else "at least"
     count = error["ctx"].get("max_length") or error["ctx"].get("min_length")
     plural = "" if count == 1 else "s"
     return {
         "msg": f"String should have {bound} {count} character{plural}",
-        "type": f"string_{said['type']}",
+        "type": f"string_{kind}",
     }
 
 

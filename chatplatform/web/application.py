@@ -1,8 +1,8 @@
-"""The web process: Django in threads, held connections in the event loop, one port for both.
+"""The web process: Django in threads, open streams in the event loop, one port for both.
 
-A view that must wait (for a reply, for events) stores what it has to store, returns a
-`StreamingReply` and frees its thread at once; the event loop then waits and writes. So a
-thousand open streams cost no thread, and everything else runs as plain synchronous Django.
+A view that must wait (for a reply, for events) stores what it has to store and returns a
+`StreamingReply`. That frees its thread; the event loop then waits and writes. So a thousand open
+streams cost no thread, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from chatplatform.web.streaming import StreamingReply, WaitingResponse
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-# Durable commits need several in flight; more threads only fight for the interpreter's lock: with
-# 16 a message costs a third more processor time than with 8.
+# Durable commits need several requests in flight. More threads only compete for the interpreter's
+# lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# Requests that wait for a model or a receiver: they cost memory and a connection, and no work.
+# Requests that wait for a model or a receiver: they cost memory and a connection, but no work.
 WAITING_THREADS = 32
-# So that it can be asked how the platform is while every other thread hangs.
+# Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
 _IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file
 
@@ -39,7 +39,7 @@ class _Disconnected(Exception):
 
 
 class Application:
-    """The ASGI application; one a process, made by `chatplatform.asgi`."""
+    """The ASGI application: one a process, made by `chatplatform.asgi`."""
 
     def __init__(self) -> None:
         self.handler = BaseHandler()
@@ -68,14 +68,14 @@ class Application:
         if isinstance(response, WaitingResponse):
             response = await loop.run_in_executor(self.waiting, response.finish)
         if isinstance(response, StreamingReply):
-            await self._hold(response, receive, send)
+            await self._write_stream(response, receive, send)
         elif response.streaming:
-            await self._stream(response, receive, send)
+            await self._send_file(response, receive, send)
         else:
             await _send(response, send)
 
     def respond(self, scope: dict[str, Any], body: Any) -> HttpResponseBase:
-        """In a thread: Django's whole way from request to response."""
+        """Runs in a thread: Django from request to response."""
         signals.request_started.send(sender=self.__class__, environ={})
         request = WSGIRequest(_environ(scope, body))
         response = self.handler.get_response(request)
@@ -83,15 +83,15 @@ class Application:
             response.close()  # sends request_finished, which returns the connection
         return response
 
-    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
-        """A file, closed as soon as its reader has all of it or has gone away."""
+    async def _send_file(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        """Send a file; close it as soon as its reader has all of it or has gone away."""
         try:
             await _until_gone(self._send_pieces(response, send), receive)
         finally:
             await asyncio.get_running_loop().run_in_executor(self.threads, response.close)
 
     async def _send_pieces(self, response: HttpResponseBase, send: Send) -> None:
-        """Read in a thread, piece by piece."""
+        """Send a file that is read in a thread, piece by piece."""
         loop = asyncio.get_running_loop()
         await send(_start(response))
         pieces = iter(response)
@@ -99,14 +99,14 @@ class Application:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
-    async def _hold(self, response: StreamingReply, receive: Receive, send: Send) -> None:
+    async def _write_stream(self, response: StreamingReply, receive: Receive, send: Send) -> None:
         if self.listener is None:
             self.listener = Listener()
         await _until_gone(response.write_to(self.listener, self.threads, send), receive)
 
 
 async def _read_body(receive: Receive) -> Any:
-    """The request's body in a file object; TooLarge over the limit of all bodies."""
+    """The request's body in a file object; TooLarge if it is over the limit of all bodies."""
     body = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
     size, more = 0, True
     while more:
@@ -127,7 +127,7 @@ async def _read_body(receive: Receive) -> Any:
 
 
 async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
-    """Send an answer; given up, and out of the way, once its reader hangs up."""
+    """Send an answer; stop when its reader hangs up."""
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     work = asyncio.ensure_future(answer)
     await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
@@ -145,7 +145,7 @@ async def _wait_for_disconnect(receive: Receive) -> None:
 
 
 def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
-    """A WSGI environ (PEP 3333) of an ASGI scope."""
+    """The WSGI environ (PEP 3333) of an ASGI scope."""
     host, port = scope.get("server") or ("localhost", 80)
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],
@@ -166,7 +166,7 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
     for raw_name, raw_value in scope["headers"]:
         name = raw_name.decode("latin-1").upper()
         if "_" in name:
-            continue  # X_Y and X-Y would be one name: a header with an underscore is dropped
+            continue  # X_Y and X-Y would become one name: headers with an underscore are dropped
         name = name.replace("-", "_")
         key = name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
         value = raw_value.decode("latin-1")

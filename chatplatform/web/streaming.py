@@ -1,4 +1,4 @@
-"""Responses that take time: written by the event loop, or made in the pool that may wait."""
+"""Responses that take time: written by the event loop, or made in the pool for waiting."""
 
 import asyncio
 import contextvars
@@ -13,11 +13,11 @@ from chatplatform.api.encoding import as_json
 from chatplatform.web.live import Listener
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-PING_SECONDS = 15.0  # a comment line, so that no proxy takes a quiet stream for a dead one
+PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream
 
 
 class ServerSent(NamedTuple):
-    """One server-sent event; a reader who comes back names the last `id` that he has seen."""
+    """One server-sent event; a reader who comes back names the `id` of the last one they saw."""
 
     event: str
     data: dict[str, Any]
@@ -28,10 +28,10 @@ Events = AsyncIterator[ServerSent]
 
 
 class StreamingReply(HttpResponse):
-    """A response that is written later, by `follow`, once its thread is free.
+    """A response that the event loop writes, after the view has returned its thread.
 
-    `follow(listener, in_thread)` yields what is sent with `as_stream`; else the data of the last
-    is the JSON answer and `status_of` gives its status.
+    `follow(listener, in_thread)` yields events. With `as_stream` they are sent as they come; else
+    the data of the last one is the JSON answer, and `status_of` gives its status.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class StreamingReply(HttpResponse):
 
 
 class WaitingResponse(HttpResponse):
-    """A response that another thread makes: `act` waits for a server that may be slow.
+    """A response that `act` makes in another thread, because it waits for a server.
 
-    The web threads are few and serve everybody; what waits for a model or a receiver must not
-    hold one of them.
+    The web threads are few and serve everybody; a request that waits for a model or a receiver
+    must not occupy one of them.
     """
 
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
@@ -82,7 +82,7 @@ class WaitingResponse(HttpResponse):
         self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
 
     def finish(self) -> HttpResponseBase:
-        """The response itself, with what the middleware wrote on this one."""
+        """`act`'s response, with the headers that the middleware set on this one."""
         close_old_connections()
         try:
             response = self.act()
@@ -95,23 +95,25 @@ class WaitingResponse(HttpResponse):
 
 
 class InThread:
-    """Runs database reads of a held connection in the web threads."""
+    """Runs database reads of an open stream in the web threads."""
 
     def __init__(self, threads: Executor) -> None:
         self.threads = threads
 
     async def __call__(self, read: Callable[..., Any], *args: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self.threads, _fresh, read, *args)
+        return await asyncio.get_running_loop().run_in_executor(
+            self.threads, _with_connection, read, *args
+        )
 
 
-def _fresh(read: Callable[..., Any], *args: Any) -> Any:
-    """Read on a connection that works: outside a request nobody else checks it."""
+def _with_connection(read: Callable[..., Any], *args: Any) -> Any:
+    """Read on a working connection: outside of a request nobody else checks it."""
     close_old_connections()
     return read(*args)
 
 
 async def with_pings(events: Events) -> AsyncIterator[bytes]:
-    """Events as server-sent events (WHATWG HTML 9.2), with a comment in every quiet spell."""
+    """Events in the format of WHATWG HTML 9.2, with a comment after each quiet period."""
     waiting: asyncio.Future[Any] | None = None
     try:
         while True:
@@ -129,4 +131,4 @@ async def with_pings(events: Events) -> AsyncIterator[bytes]:
             yield f"{named}{sent.event}\ndata: ".encode() + as_json(sent.data) + b"\n\n"
     finally:
         if waiting:
-            waiting.cancel()  # a reader who has gone away waits for nothing any more
+            waiting.cancel()  # the reader has gone away

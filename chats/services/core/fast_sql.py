@@ -41,7 +41,7 @@ FOR NO KEY UPDATE OF chat
 _STORE = f"""
 WITH stored AS (
     INSERT INTO chats_message ({_MESSAGE.column_list()})
-    VALUES ({_MESSAGE.places})
+    VALUES ({_MESSAGE.placeholders})
 )
 UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTERS)} WHERE id = %s
 """
@@ -117,7 +117,7 @@ def store_message(chat: LockedConversation, message: Message) -> None:
     """Insert a message, and write the `COUNTERS` of its conversation."""
     counters = [getattr(chat, name) for name in COUNTERS]
     with connection.cursor() as cursor:
-        cursor.execute(_STORE, [*_MESSAGE.written(message), *counters, chat.pk])
+        cursor.execute(_STORE, [*_MESSAGE.values(message), *counters, chat.pk])
     message._state.adding = False
 
 
