@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
+from chats.services.core import notifications
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import retention
 from chats.services.insight import assist, insights, summary_runs
@@ -58,6 +59,12 @@ def summarise_all(*, summary_job_id: str) -> None:
 def continue_after_approval(*, call_id: str) -> None:
     """The rest of a reply that waited for somebody's yes or no."""
     approvals.continue_reply(call_id)
+
+
+@job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)
+def notify_waiting(*, conversation_id: str) -> None:
+    """Notify the staff of a chat that came into the queue."""
+    notifications.notify_waiting(conversation_id)
 
 
 @job("chats.assign_waiting", queue=Queue.REPLY)

@@ -110,6 +110,7 @@ def test_a_chat_with_a_bot_that_is_off_begins_in_the_queue_and_notifies_staff(an
     bot.agent_reply = True
     bot.save()
     server.post("/ai/client/chat", {"message": "Hello"})
+    run_jobs()
     assert Notification.objects.get().kind == "handoff"
     assert Message.objects.count() == 1
 
@@ -169,6 +170,7 @@ def test_a_chat_is_reopened_in_the_queue_if_the_bot_is_off(ben, server, bot):
     chat.refresh_from_db()
     assert (chat.status, chat.assign_type, chat.assignee) == ("open", "queue", None)
     assert chat.waiting_since is not None
+    run_jobs()
     assert Notification.objects.get().kind == "handoff"
 
 

@@ -1,11 +1,13 @@
 """Get Assign Notification, Mark Notification As Read By Notification Id."""
 
 import uuid
+from unittest import mock
 
 import pytest
 
+from chatplatform.testing import run_jobs
 from chats.models import Notification
-from chats.services.core import presence
+from chats.services.core import notifications, presence
 from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
@@ -72,6 +74,7 @@ def test_a_handover_reaches_who_is_there_and_else_everyone(ann, ben, cara, clien
     make_person(client_a, Role.VIEWER, "Vic")
     first = make_chat(bot)
     ann.post(f"/ai/chat/{first.pk}/assign", {"assign_type": "queue"})
+    run_jobs()
     # Ann has just written, but only the desk's sign of life counts as being there.
     told = set(first.notification_set.values_list("user__full_name", flat=True))
     assert told == {"Ann", "Ben"}
@@ -79,6 +82,26 @@ def test_a_handover_reaches_who_is_there_and_else_everyone(ann, ben, cara, clien
     presence.touch(cara.user)
     second = make_chat(bot)
     ann.post(f"/ai/chat/{second.pk}/assign", {"assign_type": "queue"})
+    run_jobs()
     assert list(second.notification_set.values_list("user__full_name")) == [("Ben",)]
     event = Event.objects.filter(type="notification.created").latest("pk")
     assert [one["user_id"] for one in event.data["notifications"]] == [ben.user.pk]
+
+
+def test_presence_is_not_asked_for_under_the_lock(ann, bot, monkeypatch):
+    chat = make_chat(bot)
+    online = mock.Mock(return_value=set())
+    monkeypatch.setattr(presence, "online", online)
+    ann.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "queue"})
+    online.assert_not_called()
+    run_jobs()
+    online.assert_called_once_with(chat.client_id)
+    assert chat.notification_set.get().user == ann.user
+
+
+def test_a_chat_that_is_deleted_meanwhile_notifies_nobody(ann, bot):
+    chat = make_chat(bot)
+    notifications.enqueue_waiting(chat)
+    chat.delete()
+    assert run_jobs() == 1
+    assert not Notification.objects.exists()

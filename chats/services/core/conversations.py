@@ -103,7 +103,7 @@ def open_chat(
         chat = lock(row)
         announce_change(chat, "conversation.created")
         if reason:
-            notifications.notify_waiting(chat)
+            notifications.enqueue_waiting(chat)
             enqueue_assignment(chat)
     return chat
 

@@ -74,7 +74,7 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
         conversations.announce_change(chat, "conversation.unassigned")
     if before:
         notifications.notify_unassigned(chat, from_=before, by=by)
-    notifications.notify_waiting(chat)
+    notifications.enqueue_waiting(chat)
     conversations.enqueue_assignment(chat)
 
 
@@ -154,7 +154,7 @@ def reopen(chat: LockedConversation) -> None:
     )
     conversations.announce_change(chat, "conversation.reopened")
     if reason:
-        notifications.notify_waiting(chat)
+        notifications.enqueue_waiting(chat)
         conversations.enqueue_assignment(chat)
 
 

@@ -2,11 +2,11 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from chatplatform import jobs
 from chatplatform.api.errors import NotFound
 from chats.models import Conversation, Notification, NotificationKind
 from chats.services.core import presence
@@ -19,39 +19,53 @@ STAFF = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
 def staff(client_id: int) -> QuerySet[User]:
-    """Whoever of a client may have a chat."""
+    """The client's people who may have a chat."""
     rows = User.objects.filter(client_id=client_id)
     return rows.filter(role__in=STAFF, is_disabled=False)
 
 
-def notify_waiting(chat: Conversation) -> None:
-    """A chat came into the queue: whoever is online hears of it, and everyone where nobody is."""
-    _notify(chat, NotificationKind.HANDOFF, _audience(chat))
+def enqueue_waiting(chat: Conversation) -> None:
+    """Tell the staff that a chat came into the queue.
+
+    A job chooses whom to notify: it asks Valkey who is online, which nobody does under the chat's
+    lock.
+    """
+    jobs.enqueue("chats.notify_waiting", client_id=chat.client_id, conversation_id=str(chat.pk))
     _mail(chat, NotificationKind.HANDOFF, reason=chat.handoff_reason or "")
 
 
-def notify_unanswered(chat: Conversation) -> None:
-    """A customer waits too long: its agent hears of it, or whoever could be."""
-    to = [chat.assignee_id] if chat.assignee_id else _audience(chat)
+def notify_waiting(chat_id: str) -> None:
+    """Notify whoever is online of a chat in the queue; everyone if nobody is online."""
+    chat = Conversation.objects.filter(pk=chat_id).first()
+    if chat is None:
+        return  # deleted meanwhile
+    online = presence.online(chat.client_id)
+    with jobs.commit():
+        _notify(chat, NotificationKind.HANDOFF, _audience(chat, online))
+
+
+def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
+    """Notify of a customer who waits too long: the chat's agent, or whoever could be."""
+    to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
     _mail(chat, NotificationKind.UNANSWERED, minutes=str(int(waited.total_seconds() // 60)))
 
 
 def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
-    """An agent was given a chat; read already where he took it himself."""
+    """Notify an agent of a chat that they got; read already if they took it themselves."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
         _mail(chat, NotificationKind.ASSIGNED, agent=to.full_name)
 
 
 def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
-    """A chat was taken from an agent; read already where he gave it up himself."""
+    """Notify an agent of a chat that they lost; read already if they gave it up themselves."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
 def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
-    """A person's notifications; only the unread or only the read ones where asked."""
+    """A person's notifications: the unread ones, the read ones, or (None) all."""
     assert user.client
     rows = Notification.objects.for_client(user.client).filter(user=user)
     if unread is not None:
@@ -60,25 +74,23 @@ def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
 
 
 def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
-    """Note that its owner has read it; 404 for anyone else's."""
-    found = list_for_user(user, unread=None).filter(pk=notification_id).first()
-    if found is None:
+    """Mark one of the user's notifications as read; 404 for anyone else's."""
+    row = list_for_user(user, unread=None).filter(pk=notification_id).first()
+    if row is None:
         raise NotFound
-    if not found.is_read:
-        found.is_read = True
-        found.save(update_fields=["is_read"])
-    return found
+    if not row.is_read:
+        row.is_read = True
+        row.save(update_fields=["is_read"])
+    return row
 
 
-def _audience(chat: Conversation) -> list[int]:
-    # Asks Valkey while the chat is locked: half a millisecond, and never more than its second of
-    # patience, after which nobody asks for two.
+def _audience(chat: Conversation, online: set[int]) -> list[int]:
     everyone = set(staff(chat.client_id).values_list("pk", flat=True))
-    return sorted(everyone & presence.online(chat.client_id) or everyone)
+    return sorted(everyone & online or everyone)
 
 
 def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
-    """Tell by mail those whom the client wants to be told."""
+    """Mail those whom the client wants to be told of this kind."""
     about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
     mails.notify(chat.client_id, kind.value, about)
 
@@ -86,7 +98,7 @@ def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
 def _notify(
     chat: Conversation, kind: NotificationKind, to: Iterable[int], *, by: User | None = None
 ) -> None:
-    made: list[Any] = Notification.objects.bulk_create(
+    rows = Notification.objects.bulk_create(
         Notification(
             client_id=chat.client_id,
             user_id=user_id,
@@ -97,20 +109,15 @@ def _notify(
         )
         for user_id in to
     )
-    if made:
+    if rows:
         # One event for all: a live stream picks out its own reader's.
         announce(
             chat.client_id,
             "notification.created",
-            {
-                "notifications": [
-                    {
-                        "user_id": one.user_id,
-                        "notification": desk_shapes.AssignNotification.from_row(one).model_dump(
-                            mode="json"
-                        ),
-                    }
-                    for one in made
-                ]
-            },
+            {"notifications": [_announced(row) for row in rows]},
         )
+
+
+def _announced(row: Notification) -> dict[str, object]:
+    shape = desk_shapes.AssignNotification.from_row(row)
+    return {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}

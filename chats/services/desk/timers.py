@@ -36,7 +36,7 @@ from chats.models import (
     NotificationKind,
     Status,
 )
-from chats.services.core import conversations, lifecycle, notifications
+from chats.services.core import conversations, lifecycle, notifications, presence
 from chats.services.desk import routing
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,14 @@ def warn_unanswered() -> int:
         status=Status.OPEN,
         waiting_since__lte=before_now(F("max_wait"), seconds=1),
     )
-    return _process(rows, "waiting_since", notifications.notify_unanswered)
+    # Asked before any row is locked: Valkey may be slow to answer.
+    clients = rows.values_list("client_id", flat=True).distinct()
+    online = {client_id: presence.online(client_id) for client_id in clients}
+
+    def notify(chat: LockedConversation) -> None:
+        notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
+
+    return _process(rows, "waiting_since", notify)
 
 
 def end_inactive() -> int:
