@@ -1,4 +1,4 @@
-"""The migration tool: an export, and its way back in."""
+"""Export and import of conversations."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -24,8 +24,8 @@ PATHS = {
 pytestmark = pytest.mark.django_db
 
 
-def write(server, chats=3):
-    """Chats with messages, ratings, tags, an answer and an end, begun a while ago."""
+def create_chats(server, chats=3):
+    """Chats that have ended, with messages, ratings and tags, opened a while ago."""
     for number in range(chats):
         customer = {"external_id": f"c{number}", "name": "Zoe", "attributes": {"vip": True}}
         body = {"customer": customer, "message": f"Hello {number}", "metadata": {"n": number}}
@@ -54,98 +54,99 @@ def write(server, chats=3):
 
 def export(server, limit=2):
     """Everything, page by page."""
-    found: dict[str, list[Any]] = {}
+    exported: dict[str, list[Any]] = {}
     for kind, path in PATHS.items():
-        found[kind], cursor = [], None
+        exported[kind], cursor = [], None
         while True:
             query = {"limit": limit} | ({"cursor": cursor} if cursor else {})
             page = server.get(path, query).json()
-            found[kind] += page["items"]
+            exported[kind] += page["items"]
             cursor = page["next_cursor"]
             if cursor is None:
                 break
-    return found
+    return exported
 
 
-def save(folder, exported):
+def write_files(folder, exported):
     for kind, items in exported.items():
         (folder / f"{kind}.json").write_text(json.dumps({"items": items, "next_cursor": None}))
 
 
-def take_in(folder, bot, **options):
-    said, warned = StringIO(), StringIO()
+def run_import(folder, bot, **options):
+    """The output of the command."""
+    stdout, stderr = StringIO(), StringIO()
     call_command(
         "import_conversations", str(folder), client=bot.client.code, bot=bot.pk,
-        stdout=said, stderr=warned, **options,
+        stdout=stdout, stderr=stderr, **options,
     )  # fmt: skip
-    return said.getvalue() + warned.getvalue()
+    return stdout.getvalue() + stderr.getvalue()
 
 
-def forget():
+def delete_chats():
     Conversation.objects.all().delete()
 
 
-def test_export_pages_hold_everything_once(server):
-    write(server)
-    found = export(server)
-    assert [chat["metadata"]["n"] for chat in found["conversations"]] == [0, 1, 2]
-    assert len({message["id"] for message in found["messages"]}) == 6
-    assert [message["sentiment"] for message in found["messages"][:2]] == ["negative", None]
-    first = found["conversations"][0]
+def test_the_pages_of_an_export_hold_everything_once(server):
+    create_chats(server)
+    exported = export(server)
+    assert [chat["metadata"]["n"] for chat in exported["conversations"]] == [0, 1, 2]
+    assert len({message["id"] for message in exported["messages"]}) == 6
+    assert [message["sentiment"] for message in exported["messages"][:2]] == ["negative", None]
+    first = exported["conversations"][0]
     assert first["customer"]["external_id"] == "c0"
     assert first["taggings"][0] | {"created_at": None} == {
         "name": "refund", "source": "ai", "confidence": 0.5, "created_at": None,
     }  # fmt: skip
     assert first["feedback"]["rating"] == 4
     assert [message["feedback"] and message["feedback"]["rating"] for message in
-            found["messages"][:2]] == [None, 2]  # fmt: skip
+            exported["messages"][:2]] == [None, 2]  # fmt: skip
 
 
-def test_what_may_still_be_committed_is_not_listed(server):
+def test_rows_of_the_last_seconds_are_not_exported(server):
     server.post("/ai/client/chat", {"message": "Just now"})
     assert export(server) == {"conversations": [], "messages": []}
 
 
 @pytest.mark.parametrize("kind", PATHS)
-def test_only_a_secret_key_and_only_its_own(server, page, ann, client_b, kind):
-    write(server, chats=1)
+def test_only_a_secret_key_exports_its_own_rows(server, page, ann, client_b, kind):
+    create_chats(server, chats=1)
     stranger = make_key(client_b, "secret", make_bot(client_b).pk)
     assert page.get(PATHS[kind]).status_code == 403
     assert ann.get(PATHS[kind]).status_code == 401
     assert stranger.get(PATHS[kind]).json()["items"] == []
 
 
-def test_import_gives_back_what_was_exported(server, bot, tmp_path):
-    write(server)
+def test_an_import_restores_an_export(server, bot, tmp_path):
+    create_chats(server)
     before = export(server)
-    save(tmp_path, before)
-    forget()
+    write_files(tmp_path, before)
+    delete_chats()
     events, jobs = Event.objects.count(), Job.objects.count()
 
-    said = take_in(tmp_path, bot)
+    output = run_import(tmp_path, bot)
 
     assert export(server) == before
-    assert "conversations: 3 made" in said
-    assert "messages: 6 made" in said
-    # Nobody is told and nothing is begun.
+    assert "conversations: 3 made" in output
+    assert "messages: 6 made" in output
+    # No events and no jobs.
     assert (Event.objects.count(), Job.objects.count()) == (events, jobs)
 
 
 def test_a_second_run_changes_nothing(server, bot, tmp_path):
-    write(server)
+    create_chats(server)
     before = export(server)
-    save(tmp_path, before)
-    assert "0 made, 3 were there already" in take_in(tmp_path, bot)
+    write_files(tmp_path, before)
+    assert "0 made, 3 were there already" in run_import(tmp_path, bot)
     assert export(server) == before
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_died_is_run_again(server, bot, tmp_path, monkeypatch):
+def test_an_import_that_crashed_is_run_again(server, bot, tmp_path, monkeypatch):
     monkeypatch.setattr("chats.management.commands.import_conversations.BATCH", 2)
-    write(server)
+    create_chats(server)
     before = export(server)
-    save(tmp_path, before)
-    forget()
+    write_files(tmp_path, before)
+    delete_chats()
 
     pages = []
 
@@ -157,31 +158,31 @@ def test_a_run_that_died_is_run_again(server, bot, tmp_path, monkeypatch):
         pytest.raises(KeyboardInterrupt),
         run_before("chats.services.exchange.importing.import_messages", die_at_the_second_page),
     ):
-        take_in(tmp_path, bot)
+        run_import(tmp_path, bot)
     assert Conversation.objects.count() == 3
     assert not Message.objects.exists()
 
-    take_in(tmp_path, bot)
+    run_import(tmp_path, bot)
     assert export(server) == before
 
 
-def test_a_dry_run_leaves_nothing(server, bot, tmp_path):
-    write(server)
-    save(tmp_path, export(server))
-    forget()
-    assert "3 would be made" in take_in(tmp_path, bot, dry_run=True)
+def test_a_dry_run_stores_nothing(server, bot, tmp_path):
+    create_chats(server)
+    write_files(tmp_path, export(server))
+    delete_chats()
+    assert "3 would be made" in run_import(tmp_path, bot, dry_run=True)
     assert not Conversation.objects.exists()
 
 
 def test_another_client_gets_rows_of_its_own(server, client_b, tmp_path):
-    write(server)
+    create_chats(server)
     before = export(server)
-    save(tmp_path, before)
+    write_files(tmp_path, before)
     theirs = make_bot(client_b)
     id_map = tmp_path / "map.csv"
 
-    take_in(tmp_path, theirs, id_map=id_map)
-    take_in(tmp_path, theirs)
+    run_import(tmp_path, theirs, id_map=id_map)
+    run_import(tmp_path, theirs)
 
     assert export(server) == before
     after = export(make_key(client_b, "secret", theirs.pk))
@@ -193,31 +194,31 @@ def test_another_client_gets_rows_of_its_own(server, client_b, tmp_path):
 
 
 def test_an_unknown_agent_leaves_the_chat_in_the_queue(server, client_a, bot, ben, tmp_path):
-    write(server, chats=1)
+    create_chats(server, chats=1)
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
-    save(tmp_path, export(server))
-    forget()
+    write_files(tmp_path, export(server))
+    delete_chats()
     ben.user.email = "other@example.com"
     ben.user.save()
-    assert "it waits in the queue" in take_in(tmp_path, bot)
+    assert "it waits in the queue" in run_import(tmp_path, bot)
     assert Conversation.objects.get().assign_type == "queue"
 
 
 @pytest.mark.parametrize(("status", "keeps"), [("open", False), ("ended", True)])
-def test_an_agent_who_has_left_keeps_only_what_has_ended(server, bot, ben, tmp_path, status, keeps):
-    write(server, chats=1)
+def test_a_disabled_agent_keeps_only_ended_chats(server, bot, ben, tmp_path, status, keeps):
+    create_chats(server, chats=1)
     Conversation.objects.update(assign_type="agent", assignee=ben.user, status=status)
-    save(tmp_path, export(server))
-    forget()
+    write_files(tmp_path, export(server))
+    delete_chats()
     ben.user.is_disabled = True
     ben.user.save()
-    assert ("it waits in the queue" in take_in(tmp_path, bot)) is not keeps
+    assert ("it waits in the queue" in run_import(tmp_path, bot)) is not keeps
     chat = Conversation.objects.get()
     assert (chat.assign_type, chat.assignee) == (("agent", ben.user) if keeps else ("queue", None))
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "error"),
     [
         ("{", "not JSON"),
         ('[{"id": "x"}]', "ConversationEntity x"),
@@ -225,25 +226,25 @@ def test_an_agent_who_has_left_keeps_only_what_has_ended(server, bot, ben, tmp_p
         ("null", "ConversationEntity None"),
     ],
 )
-def test_a_file_that_is_none_is_named(bot, tmp_path, content, said):
+def test_an_invalid_file_is_named(bot, tmp_path, content, error):
     (tmp_path / "conversations.json").write_text(content)
     (tmp_path / "messages.json").write_text("[]")
-    with pytest.raises(CommandError, match=said):
-        take_in(tmp_path, bot)
+    with pytest.raises(CommandError, match=error):
+        run_import(tmp_path, bot)
 
 
 @pytest.mark.parametrize(
     "wrong",
     [{"seq": 2_000_000_000}, {"seq": 0}],
 )
-def test_a_number_that_is_none_is_named(server, bot, tmp_path, wrong):
-    write(server)
+def test_an_invalid_number_is_named(server, bot, tmp_path, wrong):
+    create_chats(server)
     exported = export(server)
     exported["messages"][0].update(wrong)
-    save(tmp_path, exported)
-    forget()
+    write_files(tmp_path, exported)
+    delete_chats()
     with pytest.raises(CommandError, match="seq: Input should be"):
-        take_in(tmp_path, bot)
+        run_import(tmp_path, bot)
     assert Message.objects.count() == 0
 
 
@@ -252,13 +253,13 @@ def test_a_number_that_is_none_is_named(server, bot, tmp_path, wrong):
     [{"language": "x" * 300}, {"error": "a\x00"}],
 )
 def test_a_row_that_cannot_be_stored_is_named(server, bot, tmp_path, wrong):
-    write(server)
+    create_chats(server)
     exported = export(server)
     exported["messages"][0].update(wrong)
-    save(tmp_path, exported)
-    forget()
+    write_files(tmp_path, exported)
+    delete_chats()
     with pytest.raises(CommandError, match="None of these is imported"):
-        take_in(tmp_path, bot)
+        run_import(tmp_path, bot)
     assert Message.objects.count() == 0
 
 
@@ -353,10 +354,10 @@ def chatwoot_folder(tmp_path, client_a):
     return tmp_path
 
 
-def test_chatwoot_conversations_come_in(bot, chatwoot_folder):
-    said = take_in(chatwoot_folder, bot, format="chatwoot")
-    assert "conversations: 2 made" in said
-    assert "messages: 5 made" in said
+def test_chatwoot_conversations_are_imported(bot, chatwoot_folder):
+    output = run_import(chatwoot_folder, bot, format="chatwoot")
+    assert "conversations: 2 made" in output
+    assert "messages: 5 made" in output
 
     ended, open_ = Conversation.objects.order_by("created_at")
     assert (ended.status, ended.ended_by, ended.assign_type) == ("ended", "agent", "agent")
@@ -365,12 +366,12 @@ def test_chatwoot_conversations_come_in(bot, chatwoot_folder):
     assert ended.external_id == "chatwoot:3:conversation:12"
     assert (open_.status, open_.assign_type, open_.channel) == ("open", "queue", "api")
     assert open_.customer.attributes == {"email": "nonsense"}
-    told = list(
+    messages = list(
         Message.objects.filter(conversation=ended)
         .order_by("seq")
         .values_list("seq", "sender_type", "is_note", "text")
     )
-    assert told == [
+    assert messages == [
         (1, "customer", False, "My money?"),
         (2, "agent", False, "Paid back."),
         (3, "agent", True, "check her file"),
@@ -380,9 +381,9 @@ def test_chatwoot_conversations_come_in(bot, chatwoot_folder):
     assert not Job.objects.exists()
 
 
-def test_chatwoot_twice_is_once(bot, chatwoot_folder):
-    take_in(chatwoot_folder, bot, format="chatwoot")
-    take_in(chatwoot_folder, bot, format="chatwoot")
+def test_a_second_chatwoot_import_changes_nothing(bot, chatwoot_folder):
+    run_import(chatwoot_folder, bot, format="chatwoot")
+    run_import(chatwoot_folder, bot, format="chatwoot")
     assert Conversation.objects.count() == 2
     assert Message.objects.count() == 5
     assert Customer.objects.count() == 2
@@ -391,14 +392,14 @@ def test_chatwoot_twice_is_once(bot, chatwoot_folder):
         assert cursor.fetchone()[0] == 1
 
 
-def test_chatwoot_once_more_brings_what_was_said_since(server, bot, chatwoot_folder):
+def test_a_later_chatwoot_import_adds_new_messages(server, bot, chatwoot_folder):
     later = {
         "id": 108, "conversation_id": 13, "message_type": 1, "content": "Hello.",
         "created_at": 1_760_001_600, "sender": {"id": 1, "type": "user", "name": "Ben"},
     }  # fmt: skip
-    take_in(chatwoot_folder, bot, format="chatwoot")
+    run_import(chatwoot_folder, bot, format="chatwoot")
     (chatwoot_folder / "messages_2.json").write_text(json.dumps({"payload": [later]}))
-    assert "messages: 1 made" in take_in(chatwoot_folder, bot, format="chatwoot")
+    assert "messages: 1 made" in run_import(chatwoot_folder, bot, format="chatwoot")
     chat = Conversation.objects.get(external_id="chatwoot:3:conversation:13")
     assert (chat.last_seq, chat.message_count) == (2, 2)
     assert chat.last_message == Message.objects.get(text="Hello.")
@@ -407,9 +408,9 @@ def test_chatwoot_once_more_brings_what_was_said_since(server, bot, chatwoot_fol
     assert Message.objects.get(text="And?").seq == 3
 
 
-def test_two_clients_may_have_the_same_account(bot, client_b, chatwoot_folder):
+def test_two_clients_may_import_the_same_account(bot, client_b, chatwoot_folder):
     theirs = make_bot(client_b)
-    take_in(chatwoot_folder, bot, format="chatwoot")
-    take_in(chatwoot_folder, theirs, format="chatwoot")
+    run_import(chatwoot_folder, bot, format="chatwoot")
+    run_import(chatwoot_folder, theirs, format="chatwoot")
     assert Conversation.objects.filter(client=client_b).count() == 2
     assert make_client("Third").code

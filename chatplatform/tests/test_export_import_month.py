@@ -1,4 +1,4 @@
-"""A month of chats out and in again: the export is the same, and so is every row."""
+"""A month of chats is exported and imported: the export is the same, and so is every row."""
 
 import json
 from datetime import datetime
@@ -23,9 +23,9 @@ PATHS = {
     "conversations": "/ai/client/migrate/conversations",
     "messages": "/ai/client/migrate/messages",
 }
-# What belongs to this installation and not to the chat: numbers of rows and of events, the key of
-# the page it was opened by, and when it was moved in.
-OURS: dict[type[Model], set[str]] = {
+# Fields of this installation and not of the chat: numbers of rows and of events, the key that
+# opened the chat, and the time of the import.
+LOCAL_FIELDS: dict[type[Model], set[str]] = {
     Conversation: {"opened_by_key_id", "last_event_seq", "imported_at"},
     Message: set(),
     Tagging: {"id"},
@@ -44,97 +44,97 @@ def month(bot):
 
 
 def export(server, folder):
-    """Every page of 500 as a file, as a client would save it; what they hold."""
-    found: dict[str, list[Any]] = {}
+    """Save every page of 500 as a file, as a client would; return all rows."""
+    exported: dict[str, list[Any]] = {}
     for kind, path in PATHS.items():
         query: dict[str, Any] = {"limit": 500}
-        found[kind] = []
+        exported[kind] = []
         while True:
             reply = server.get(path, query)
-            (folder / f"{kind}-{len(found[kind]):06}.json").write_bytes(reply.content)
+            (folder / f"{kind}-{len(exported[kind]):06}.json").write_bytes(reply.content)
             page = reply.json()
-            found[kind] += page["items"]
+            exported[kind] += page["items"]
             if page["next_cursor"] is None:
                 break
             query["cursor"] = page["next_cursor"]
-    return found
+    return exported
 
 
 def rows():
-    """Everything that is stored of the chats; times as exactly as the API tells them."""
-    found = {}
-    for model, ours in OURS.items():
-        names = [f.attname for f in model._meta.concrete_fields if f.attname not in ours]
-        found[model.__name__] = {
+    """Everything that is stored of the chats; times with the precision of the API."""
+    stored = {}
+    for model, local in LOCAL_FIELDS.items():
+        names = [f.attname for f in model._meta.concrete_fields if f.attname not in local]
+        stored[model.__name__] = {
             json.dumps(row, default=_plain, sort_keys=True)
             for row in model._default_manager.values(*names)
         }
-    return found
+    return stored
 
 
 def _plain(value):
     return iso(value) if isinstance(value, datetime) else str(value)
 
 
-def lost(stored):
-    """What is there no longer as it was, by table; empty where all is."""
+def differences(stored):
+    """The rows that changed, by table; empty if none did."""
     now = rows()
     return {kind: stored[kind] ^ now[kind] for kind in stored if stored[kind] != now[kind]}
 
 
-def take_in(folder, bot):
+def run_import(folder, bot):
     call_command("import_conversations", str(folder), client=bot.client.code, bot=bot.pk)
 
 
-def test_a_month_goes_out_and_in_without_loss(server, bot, month, tmp_path):
+def test_a_month_is_exported_and_imported_without_loss(server, bot, month, tmp_path):
     before, stored = export(server, tmp_path), rows()
     assert len(before["messages"]) > 1000
     Conversation.objects.all().delete()
     assert not any(rows().values())
 
-    take_in(tmp_path, bot)
+    run_import(tmp_path, bot)
 
-    assert not lost(stored)
+    assert not differences(stored)
     assert export(server, tmp_path) == before
     assert (Event.objects.count(), Job.objects.count()) == (0, 0)
 
 
-def test_a_crash_in_the_middle_and_a_second_run(server, bot, month, tmp_path):
+def test_a_crash_and_a_second_run(server, bot, month, tmp_path):
     before, stored = export(server, tmp_path), rows()
     Conversation.objects.all().delete()
     pages = []
 
-    def dies_at_the_third_page(*args, **more):
+    def fail_at_the_third_page(*args, **more):
         pages.append(args)
         if len(pages) == 3:
             raise SystemExit("killed")
-        return take_messages(*args, **more)
+        return import_messages(*args, **more)
 
-    take_messages = importing.import_messages
+    import_messages = importing.import_messages
     with (
-        mock.patch.object(importing, "import_messages", dies_at_the_third_page),
+        mock.patch.object(importing, "import_messages", fail_at_the_third_page),
         pytest.raises(SystemExit),
     ):
-        take_in(tmp_path, bot)
+        run_import(tmp_path, bot)
     assert 0 < Message.objects.count() < len(before["messages"])
 
-    take_in(tmp_path, bot)
+    run_import(tmp_path, bot)
 
-    assert not lost(stored)
+    assert not differences(stored)
     assert export(server, tmp_path) == before
 
 
-def test_the_month_is_made_once_and_tells_nobody(bot, month):
+def test_the_month_is_created_once_without_events_and_jobs(bot, month):
     assert demo_chats.create(bot, password="correct-horse-battery") == 0
     assert (Event.objects.count(), Job.objects.count()) == (0, 0)
     ends = set(Conversation.objects.values_list("ended_by", flat=True))
     assert ends == {None, "customer", "agent", "bot", "inactivity", "api"}
     for chat in Conversation.objects.prefetch_related("messages"):
-        said = sorted(chat.messages.all(), key=lambda row: row.seq)
-        assert [row.seq for row in said] == list(range(1, chat.last_seq + 1))
-        assert [row.created_at for row in said] == sorted(row.created_at for row in said)
-        assert chat.message_count == sum(not row.is_note for row in said)
+        messages = sorted(chat.messages.all(), key=lambda row: row.seq)
+        assert [row.seq for row in messages] == list(range(1, chat.last_seq + 1))
+        assert [row.created_at for row in messages] == sorted(row.created_at for row in messages)
+        assert chat.message_count == sum(not row.is_note for row in messages)
         assert (
             chat.last_message_id
-            == max((row for row in said if not row.is_note), key=lambda row: row.seq).pk
+            == max((row for row in messages if not row.is_note), key=lambda row: row.seq).pk
         )
