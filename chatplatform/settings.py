@@ -185,6 +185,10 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
+if DEVELOPMENT:
+    # Served from where they are: nothing is collected, hashed and compressed at a first start.
+    STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    WHITENOISE_USE_FINDERS = True
 SILENCED_SYSTEM_CHECKS: list[str] = [
     # The admin's middleware is there, inside chatplatform.api.middleware.AdminOnly.
     "admin.E408",

@@ -12,7 +12,11 @@ import psycopg
 import pytest
 import redis
 
-from chatplatform.local import servers
+from chatplatform.local.folders import make_data_dir
+from chatplatform.local.postgres import Postgres
+from chatplatform.local.processes import processes_marked
+from chatplatform.local.server import Server
+from chatplatform.local.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,23 +37,23 @@ def run_exec(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
     # pytest's folder is closed to other accounts: the hardest case for a run as root.
-    return servers.make_data_dir(tmp_path / "a folder" / "data")
+    return make_data_dir(tmp_path / "a folder" / "data")
 
 
 @pytest.fixture
-def postgres(data_dir: Path) -> Iterator[servers.Postgres]:
-    server = servers.Postgres(data_dir)
+def postgres(data_dir: Path) -> Iterator[Postgres]:
+    server = Postgres(data_dir)
     server.start()
     yield server
     server.stop()
 
 
-def pid_of(server: servers.Server) -> int:
+def pid_of(server: Server) -> int:
     assert server.process is not None
     return server.process.pid
 
 
-def test_rows_survive_kill_and_port_stays(postgres: servers.Postgres) -> None:
+def test_rows_survive_kill_and_port_stays(postgres: Postgres) -> None:
     with psycopg.connect(postgres.url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
     url = postgres.url
@@ -60,22 +64,22 @@ def test_rows_survive_kill_and_port_stays(postgres: servers.Postgres) -> None:
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
 
 
-def test_another_run_takes_over_from_an_orphan(postgres: servers.Postgres) -> None:
-    second = servers.Postgres(postgres.data_dir)
+def test_another_run_takes_over_from_an_orphan(postgres: Postgres) -> None:
+    second = Postgres(postgres.data_dir)
     second.start()
     assert postgres.is_dead()
     assert not second.is_dead()
     second.stop()
 
 
-def test_stop_leaves_no_process(postgres: servers.Postgres) -> None:
+def test_stop_leaves_no_process(postgres: Postgres) -> None:
     marker = postgres.marker
-    assert servers.processes_marked(marker, "postgres")
+    assert processes_marked(marker, "postgres")
     postgres.stop()
-    assert not servers.processes_marked(marker, "postgres")
+    assert not processes_marked(marker, "postgres")
 
 
-def test_password_is_asked_for_and_private(postgres: servers.Postgres) -> None:
+def test_password_is_asked_for_and_private(postgres: Postgres) -> None:
     password_file = postgres.data_dir / "postgres.password"
     assert password_file.stat().st_mode & 0o777 == 0o600
     wrong = postgres.url.replace(password_file.read_text(), "wrong")
@@ -84,7 +88,7 @@ def test_password_is_asked_for_and_private(postgres: servers.Postgres) -> None:
 
 
 def test_lost_password_is_made_anew(data_dir: Path) -> None:
-    server = servers.Postgres(data_dir, throwaway=True)
+    server = Postgres(data_dir, throwaway=True)
     server.start()
     server.stop()
     password_file = data_dir / "postgres.password"
@@ -98,7 +102,7 @@ def test_lost_password_is_made_anew(data_dir: Path) -> None:
 
 
 def test_valkey_keeps_what_it_was_told(data_dir: Path) -> None:
-    server = servers.Valkey(data_dir)
+    server = Valkey(data_dir)
     server.start()
     with redis.Redis.from_url(server.url) as client:
         client.set("word", "kept")

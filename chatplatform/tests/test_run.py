@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from chatplatform.jobs import Queue
-from chatplatform.local import launcher, servers
+from chatplatform.local import launcher, supervised
+from chatplatform.local.folders import Lock
+from chatplatform.local.parts import Config, Part, parts
+from chatplatform.local.processes import ServerError, free_port, wait_until
 from chatplatform.web.health import PROCESSES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +34,7 @@ def start(data_dir: Path, port: int | str) -> subprocess.CompletedProcess[str]:
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    return servers.wait_until(condition, secs=5)
+    return wait_until(condition, secs=5)
 
 
 def test_taken_port_is_one_sentence(tmp_path: Path) -> None:
@@ -45,26 +48,26 @@ def test_taken_port_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_second_run_on_one_folder_is_refused(tmp_path: Path) -> None:
-    lock = servers.Lock(tmp_path)
-    done = start(tmp_path, servers.free_port())
+    lock = Lock(tmp_path)
+    done = start(tmp_path, free_port())
     assert done.returncode == 1
     assert f"is in use by another run (process {os.getpid()})" in done.stderr
     assert done.stderr.count("\n") == 1
     lock.release()
-    servers.Lock(tmp_path).release()
+    Lock(tmp_path).release()
 
 
 def test_every_queue_has_one_worker_and_every_part_is_looked_for(tmp_path: Path) -> None:
-    parts = launcher.parts(launcher.Config("127.0.0.1", 8000, tmp_path))
-    commands = [part.command for part in parts if "-Q" in part.command]
+    started = parts(Config("127.0.0.1", 8000, tmp_path))
+    commands = [part.command for part in started if "-Q" in part.command]
     taken = [name for one in commands for name in one[one.index("-Q") + 1].split(",")]
     assert sorted(taken) == sorted(Queue)
-    assert {part.name for part in parts} == {"web", *PROCESSES}
+    assert {part.name for part in started} == {"web", *PROCESSES}
 
 
 @pytest.mark.parametrize("port", ["none", "0", "70000"])
 def test_bad_port_is_one_sentence(tmp_path: Path, port: str) -> None:
-    with pytest.raises(servers.ServerError, match="PORT must be a number"):
+    with pytest.raises(ServerError, match="PORT must be a number"):
         launcher.read_config({"PORT": port, "DATA_DIR": str(tmp_path)})
 
 
@@ -72,8 +75,8 @@ def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) 
     pids = tmp_path / "pids"
     # The leader notes itself and a child, as a server with workers would have.
     script = f"sleep 60 & echo $$ $! >> '{pids}'; wait"
-    part = launcher.Part("web", ["sh", "-c", script], patience=1)
-    process = launcher.Process(part, os.environ, launcher.Output())
+    part = Part("web", ["sh", "-c", script], patience=1)
+    process = supervised.Process(part, os.environ, supervised.Output())
     process.start()
     assert eventually(lambda: pids.exists() and pids.read_text().count("\n") == 1)
     leader, child = map(int, pids.read_text().split())
@@ -81,7 +84,7 @@ def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) 
     assert eventually(process.has_ended)
     process.watch()
     assert eventually(lambda: not is_alive(child))
-    time.sleep(launcher.FIRST_DELAY_SECS)
+    time.sleep(supervised.FIRST_DELAY_SECS)
     process.watch()
     assert eventually(lambda: pids.read_text().count("\n") == 2)
     process.signal(signal.SIGKILL)
@@ -107,6 +110,6 @@ def test_leftovers_of_a_killed_run_are_found_by_their_mark(tmp_path: Path) -> No
 
 
 def test_delay_grows_to_its_limit() -> None:
-    delay = launcher.Delay()
+    delay = supervised.Delay()
     delays = [delay.died() for _ in range(8)]
     assert delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]

@@ -15,7 +15,10 @@ from django.conf import settings as django_settings
 
 from chatplatform import jobs
 from chatplatform.jobs import relay
-from chatplatform.local import launcher, servers
+from chatplatform.local import processes
+from chatplatform.local.folders import make_data_dir
+from chatplatform.local.parts import Config, parts
+from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
 from chatplatform.testing.web_process import database_url
 
@@ -25,7 +28,7 @@ POOLS = ["threads", "prefork"]
 
 @pytest.fixture
 def broker(tmp_path):
-    server = servers.Valkey(servers.make_data_dir(tmp_path / "broker"))
+    server = Valkey(make_data_dir(tmp_path / "broker"))
     server.start()
     yield server
     server.stop(secs=3)
@@ -63,7 +66,7 @@ def is_alive(broker):
 
 
 def wait_until(holds, seconds=30.0):
-    assert servers.wait_until(holds, secs=seconds), "it did not come to that"
+    assert processes.wait_until(holds, secs=seconds), "it did not come to that"
 
 
 def send(broker, name, **arguments):
@@ -154,8 +157,8 @@ def test_a_stop_returns_interrupted_jobs_to_the_queue(broker, pool):
 
 
 def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):
-    parts = launcher.parts(launcher.Config("127.0.0.1", 8000, tmp_path))
-    soft = [part for part in parts if part.environ.get("REMAP_SIGTERM") == "SIGQUIT"]
+    started = parts(Config("127.0.0.1", 8000, tmp_path))
+    soft = [part for part in started if part.environ.get("REMAP_SIGTERM") == "SIGQUIT"]
     assert soft
     for part in soft:
         assert part.patience >= django_settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + 3

@@ -1,0 +1,142 @@
+"""Processes of ours: started so that they end with us, found again, and waited for."""
+
+import ctypes
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+PR_SET_PDEATHSIG = 1
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ServerError(Exception):
+    """What went wrong, in one sentence for the person at the terminal."""
+
+
+@dataclass(frozen=True)
+class Account:
+    uid: int
+    gid: int
+
+
+def explain(error: OSError, data_dir: object) -> str:
+    if error.errno == errno.ENOSPC:
+        return f"The disk that holds {data_dir} is full: free some space and start again."
+    return f"Cannot start the servers: {error}."
+
+
+def say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _load_libc() -> ctypes.CDLL | None:
+    return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+# Loaded before any fork: a forked child must not run the loader.
+_LIBC = _load_libc()
+
+
+def die_with_parent(signum: int) -> Callable[[], None]:
+    """A Popen preexec_fn: the kernel sends `signum` to the child when the starting thread ends.
+
+    It has to run after setuid, which clears the setting; Popen does it in that order.
+    """
+    parent = os.getpid()
+
+    def prepare() -> None:
+        if _LIBC is None:
+            return
+        _LIBC.prctl(PR_SET_PDEATHSIG, signum)
+        if os.getppid() != parent:  # it ended before the call
+            os._exit(1)
+
+    return prepare
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def can_reach(account: Account, path: Path) -> bool:
+    """Whether `account` may run or enter `path`; a child tries, since only the kernel knows."""
+    pid = os.fork()
+    if pid == 0:
+        allowed = False
+        with suppress(OSError):
+            os.setgroups([])
+            os.setgid(account.gid)
+            os.setuid(account.uid)
+            allowed = os.access(path, os.R_OK | os.X_OK)
+        os._exit(0 if allowed else 1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def processes_marked(marker: str, program: str) -> list[int]:
+    """Live processes of `program` whose title carries the marker.
+
+    Titles, because /proc/PID/cwd and exe are closed to a container's root for other accounts.
+    """
+    pids = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (folder / "comm").read_text().strip() != program:
+                continue
+            if marker.encode() in (folder / "cmdline").read_bytes():
+                pids.append(int(folder.name))
+    return pids
+
+
+def send(pid: int, signum: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signum)
+
+
+def wait_until(condition: Callable[[], bool], *, secs: float) -> bool:
+    deadline = time.monotonic() + secs
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def run_command(command: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run it as a shell would: forward signals, return its exit code."""
+    try:
+        process = subprocess.Popen(
+            command, env=dict(environ), preexec_fn=die_with_parent(signal.SIGTERM)
+        )
+    except OSError as error:
+        raise ServerError(f"Cannot run {command[0]}: {error.strerror}.") from None
+
+    def forward(signum: int, _frame: FrameType | None) -> None:
+        # A terminal sends Ctrl-C to the whole group, so the command has received it.
+        if signum != signal.SIGINT or not _is_foreground():
+            send(process.pid, signum)
+
+    before = {signum: signal.signal(signum, forward) for signum in STOP_SIGNALS}
+    try:
+        code = process.wait()
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+    return code if code >= 0 else 128 - code
+
+
+def _is_foreground() -> bool:
+    with suppress(OSError):
+        return os.tcgetpgrp(0) == os.getpgrp()
+    return False
