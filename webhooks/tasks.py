@@ -20,11 +20,15 @@ def credits_low(*, subscription_id: int, threshold: int) -> None:
 
 @job("webhooks.replay_range", queue=Queue.WEBHOOK)
 def replay_range(
-    *, config_id: str, created_from: str, created_to: str, state: str, type: str | None
+    *, config_id: str, created_from: str, created_to: str, state: str, event_type: str | None
 ) -> None:
     """Queue a range of events for an endpoint again."""
     deliveries.replay_range(
-        config_id, created_from=created_from, created_to=created_to, state=state, event_type=type
+        config_id,
+        created_from=created_from,
+        created_to=created_to,
+        state=state,
+        event_type=event_type,
     )
 
 

@@ -27,7 +27,7 @@ def test_lists_and_rows_open(staff, client_a, name):
     assert staff.get(reverse(f"admin:identity_{name}_delete", args=[row.pk])).status_code == 403
 
 
-def test_the_balance_is_drawn_by_day(staff, client_a):
+def test_the_balance_chart_has_a_point_a_day(staff, client_a):
     account = Subscription.objects.get()
     credits.top_up(client_a.pk, amount=234, reference="t", by=None)
     shown = staff.get(reverse("admin:identity_subscription_change", args=[account.pk]))
@@ -48,7 +48,7 @@ def form(account, **changes):
     return fields | changes
 
 
-def test_a_new_plan_keeps_what_moves_meanwhile(staff, client_a, monkeypatch):
+def test_changing_the_plan_keeps_a_concurrent_change_of_the_balance(staff, client_a, monkeypatch):
     account = Subscription.objects.get()
     path = reverse("admin:identity_subscription_change", args=[account.pk])
 
@@ -59,8 +59,8 @@ def test_a_new_plan_keeps_what_moves_meanwhile(staff, client_a, monkeypatch):
         return save_form(*args, **kwargs)
 
     monkeypatch.setattr(SubscriptionAdmin, "save_form", use_then_save)
-    given = form(account, plan="standard", period_end_0="", period_end_1="", credits_left=9)
-    assert staff.post(path, given).status_code == 302
+    data = form(account, plan="standard", period_end_0="", period_end_1="", credits_left=9)
+    assert staff.post(path, data).status_code == 302
     account.refresh_from_db()
     assert (account.plan, account.credits_left) == ("standard", 995)
     event = AuditEvent.objects.get(action="subscription.updated")

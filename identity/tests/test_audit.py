@@ -28,7 +28,7 @@ def test_sign_in_and_out(ann, nobody):
     assert (event.user, event.address, event.request_id) == (ann.user, "127.0.0.1", "the-one")
 
 
-def test_a_lock_is_written_once_and_only_of_an_account(ann, nobody):
+def test_a_lock_is_recorded_once_and_only_for_an_account(ann, nobody):
     for _ in range(13):
         sign_in(nobody, ann.user, "wrong")
         nobody.upload("/identity/token2", username="nobody@example.com", password="wrong")
@@ -37,54 +37,54 @@ def test_a_lock_is_written_once_and_only_of_an_account(ann, nobody):
 
 
 def test_registration(db, nobody):
-    given = {"company_name": "D", "full_name": "Dan", "email": "d@d.example", "password": PASSWORD}
-    assert nobody.post("/identity/register-trial", given).status_code == 201
+    body = {"company_name": "D", "full_name": "Dan", "email": "d@d.example", "password": PASSWORD}
+    assert nobody.post("/identity/register-trial", body).status_code == 201
     assert actions() == ["user.created", "client.registered"]
 
 
-def test_the_life_of_a_key(ann, bot):
-    made = ann.post(KEYS, {"name": "x", "bot_id": bot.pk}).json()
+def test_creation_use_and_revocation_of_a_key(ann, bot):
+    key = ann.post(KEYS, {"name": "x", "bot_id": bot.pk}).json()
     other = make_key(ann.client)
     for _ in range(3):
         assert ann.browser.get(
-            "/identity/languages/by-api-key", headers={"API-KEY": made["key"]}
+            "/identity/languages/by-api-key", headers={"API-KEY": key["key"]}
         ).status_code == 200  # fmt: skip
     for _ in range(2):
-        ann.delete(f"{KEYS}/{made['id']}")
-    about = AuditEvent.objects.filter(subject=f"api_key:{made['id']}").order_by("pk")
-    assert [(one.action, one.user, one.api_key_id) for one in about] == [
+        ann.delete(f"{KEYS}/{key['id']}")
+    recorded = AuditEvent.objects.filter(subject=f"api_key:{key['id']}").order_by("pk")
+    assert [(event.action, event.user, event.api_key_id) for event in recorded] == [
         ("api_key.created", ann.user, None),
-        ("api_key.first_used", None, made["id"]),
+        ("api_key.first_used", None, key["id"]),
         ("api_key.revoked", ann.user, None),
     ]
-    assert made["key"].partition(".")[2] not in str(list(AuditEvent.objects.values()))
+    assert key["key"].partition(".")[2] not in str(list(AuditEvent.objects.values()))
     assert other.key
     assert AuditEvent.objects.filter(subject=f"api_key:{other.key.pk}").count() == 1
 
 
 @pytest.mark.parametrize("change", ["UPDATE {} SET action = 'x'", "DELETE FROM {}"])
-def test_the_database_refuses_to_change_it(ann, change):
+def test_the_database_refuses_changes(ann, change):
     audit.record(ann.client.pk, "user.tested", by=ann.user)
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         connection.cursor().execute(change.format("identity_auditevent"))
     assert actions() == ["user.tested"]
 
 
-def test_no_event_is_laid_at_anothers_door(ann, ben):
+def test_the_user_of_an_event_cannot_be_changed(ann, ben):
     audit.record(ann.client.pk, "user.tested", by=ann.user)
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         AuditEvent.objects.update(user=ben.user)
 
 
-def test_it_outlives_who_did_it(ann, ben):
+def test_an_event_outlives_its_user_and_key(ann, ben):
     key = make_key(ann.client).key
     assert key
     audit.record(ann.client.pk, "user.tested", by=ben.user)
     audit.record(ann.client.pk, "key.tested", by=key)
     ben.user.delete()
     key.delete()
-    found = AuditEvent.objects.filter(action__endswith=".tested")
-    assert [(event.user, event.api_key) for event in found] == [(None, None)] * 2
+    recorded = AuditEvent.objects.filter(action__endswith=".tested")
+    assert [(event.user, event.api_key) for event in recorded] == [(None, None)] * 2
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def site(db):
     return browser
 
 
-def test_staff_read_it_and_nothing_else(site, ann):
+def test_staff_can_only_read_it(site, ann):
     audit.record(ann.client.pk, "user.tested", by=ann.user, subject="user:1<script>")
     pk = AuditEvent.objects.get().pk
     for path in ("", "?action=user.tested", "?q=user:1", f"{pk}/change/"):

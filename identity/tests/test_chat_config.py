@@ -47,12 +47,12 @@ def test_a_new_client_has_the_documented_defaults(ann, ben):
     for person in (ann, ben, make_person(ann.client, "viewer", "Vic")):
         reply = person.get(path_of(ann.client))
         assert reply.status_code == 200
-        found = reply.json()
-        assert set(found) == {*EVERYTHING, "client_id", "version"}
-        assert (found["client_id"], found["version"], found["timezone"]) == (
+        config = reply.json()
+        assert set(config) == {*EVERYTHING, "client_id", "version"}
+        assert (config["client_id"], config["version"], config["timezone"]) == (
             ann.client.pk, 1, "UTC",
         )  # fmt: skip
-        assert (found["business_hours"], found["retention_days"]) == ([], None)
+        assert (config["business_hours"], config["retention_days"]) == ([], None)
 
 
 def test_every_field_can_be_changed(ann, cara):
@@ -67,7 +67,7 @@ def test_every_field_can_be_changed(ann, cara):
     assert event.changes == {"fields": sorted(EVERYTHING)}
 
 
-def test_what_is_left_out_keeps_its_value(ann):
+def test_fields_left_out_keep_their_value(ann):
     ann.post(path_of(ann.client), EVERYTHING)
     reply = ann.post(path_of(ann.client), {"retention_days": None, "agent_capacity": 2})
     expected = EVERYTHING | {"retention_days": None, "agent_capacity": 2}
@@ -78,20 +78,20 @@ def test_what_is_left_out_keeps_its_value(ann):
 
 
 @pytest.mark.parametrize("body", [{}, {"agent_capacity": 5, "timezone": "UTC"}, {"version": 1}])
-def test_what_changes_nothing_is_no_change(ann, body):
+def test_an_update_without_a_difference_keeps_the_version(ann, body):
     reply = ann.post(path_of(ann.client), body)
     assert (reply.status_code, reply.json()["version"]) == (200, 1)
     assert not AuditEvent.objects.exists()
 
 
-def test_what_was_read_may_be_sent_back(ann):
+def test_the_reply_can_be_sent_back(ann):
     read = ann.get(path_of(ann.client)).json()
     reply = ann.post(path_of(ann.client), read | {"auto_tag": True})
     assert (reply.status_code, reply.json()["version"]) == (200, 2)
 
 
 @pytest.mark.parametrize("version", [1, 3])
-def test_another_version_is_refused_with_the_current_one(ann, version):
+def test_an_outdated_version_is_refused(ann, version):
     ann.post(path_of(ann.client), {"agent_capacity": 8})
     reply = ann.post(path_of(ann.client), {"agent_capacity": 9, "version": version})
     assert (reply.status_code, reply.json()["code"]) == (409, "stale_version")
@@ -101,7 +101,7 @@ def test_another_version_is_refused_with_the_current_one(ann, version):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_changes_at_once_one_wins(ann):
+def test_of_two_concurrent_changes_one_wins(ann):
     ready, replies = threading.Barrier(6), []
 
     def change(capacity):
@@ -123,7 +123,7 @@ def test_of_two_changes_at_once_one_wins(ann):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_changes_at_once_without_a_version_all_count(ann):
+def test_concurrent_changes_without_a_version_all_count(ann):
     fields = ["auto_tag", "auto_summary", "auto_sentiment", "auto_translate"]
 
     def change(name):
@@ -209,10 +209,10 @@ def test_wrong_values_change_nothing(ann, change):
     assert not AuditEvent.objects.exists()
 
 
-def test_hours_that_touch_are_fine_and_come_back_in_order(ann):
-    given = hours((2, "13:00", "24:00"), (0, "12:00", "17:00"), (0, "09:00", "12:00"))
-    reply = ann.post(path_of(ann.client), {"business_hours": given})
-    assert reply.json()["business_hours"] == [given[2], given[1], given[0]]
+def test_adjacent_hours_are_accepted_and_sorted(ann):
+    entries = hours((2, "13:00", "24:00"), (0, "12:00", "17:00"), (0, "09:00", "12:00"))
+    reply = ann.post(path_of(ann.client), {"business_hours": entries})
+    assert reply.json()["business_hours"] == [entries[2], entries[1], entries[0]]
 
 
 # --- is_open ------------------------------------------------------------------------------------
@@ -240,14 +240,14 @@ def test_without_hours_it_is_always_open():
         ("2026-11-24T10:00:00", False),
     ],
 )
-def test_from_the_first_minute_to_before_the_last(moment, expected):
+def test_open_from_the_first_minute_until_closing(moment, expected):
     config = opens("Europe/Berlin", (0, "09:00", "17:00"))
     assert is_open(config, at(moment, "Europe/Berlin")) is expected
-    # The same moment, told by another clock.
+    # The same moment in another time zone.
     assert is_open(config, at(moment, "Europe/Berlin").astimezone(UTC)) is expected
 
 
-def test_the_weekday_is_the_clients_own():
+def test_the_weekday_is_that_of_the_clients_time_zone():
     config = opens("Asia/Ho_Chi_Minh", (0, "00:00", "24:00"))
     assert is_open(config, at("2026-11-22T17:00")), "Monday has begun there"
     assert not is_open(config, at("2026-11-23T17:00")), "and ended"
@@ -263,7 +263,7 @@ def test_hours_over_midnight_are_two_entries():
     assert not is_open(config, at(f"{saturday}T02:00"))
 
 
-def test_summer_and_winter_open_at_nine_on_the_wall():
+def test_opening_follows_daylight_saving_time():
     config = opens("Europe/Berlin", *[(day, "09:00", "17:00") for day in range(7)])
     assert not is_open(config, at("2026-07-01T06:59"))
     assert is_open(config, at("2026-07-01T07:00"))
@@ -271,7 +271,7 @@ def test_summer_and_winter_open_at_nine_on_the_wall():
     assert is_open(config, at("2026-12-01T08:00"))
 
 
-def test_the_hour_that_comes_twice_is_open_twice_and_the_lost_one_never():
+def test_the_repeated_hour_is_open_twice_and_the_skipped_one_never():
     config = opens("Europe/Berlin", (6, "02:00", "03:00"))
     assert is_open(config, at("2026-10-25T00:30"))
     assert is_open(config, at("2026-10-25T01:30"))

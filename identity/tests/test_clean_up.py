@@ -6,7 +6,7 @@ from identity.models import Attempt, RefreshToken
 from identity.tasks import clean_up
 
 
-def test_forgets_what_is_over_and_keeps_what_counts(ann):
+def test_only_expired_rows_are_deleted(ann):
     live = RefreshToken.objects.get(user=ann.user)
     old = RefreshToken.objects.get(user=ann.user)
     old.pk, old.token_hash = None, "x" * 64

@@ -20,7 +20,7 @@ def form(client, **changes):
     return {name: getattr(client, name) for name in names} | changes
 
 
-def test_none_is_added_by_hand(staff, client_a):
+def test_clients_cannot_be_added(staff, client_a):
     """It would have no owner, no config and no plan."""
     body = form(client_a, name="Halfway", code="halfway")
     assert staff.get(f"{SITE}add/").status_code == 403
@@ -29,7 +29,7 @@ def test_none_is_added_by_hand(staff, client_a):
     assert f'href="{SITE}add/'.encode() not in staff.get(SITE).content
 
 
-def test_one_is_changed(staff, client_a):
+def test_a_client_can_be_changed(staff, client_a):
     body = form(client_a, name="Acme and sons")
     reply = staff.post(f"{SITE}{client_a.pk}/change/", body)
     assert reply.status_code == 302, reply.content

@@ -59,7 +59,7 @@ def test_a_failed_call_costs_nothing(client_a):
     assert kinds(client_a) == [("reserve", -8), ("release", 8)]
 
 
-def test_everything_twice_charges_once(client_a):
+def test_repeated_steps_charge_once(client_a):
     for _ in range(2):
         credits.reserve(client_a.pk, cost=8, reference="r")
     assert credits.settle(client_a.pk, used=3, reference="r") == 3
@@ -95,7 +95,7 @@ def test_without_a_reservation_nothing_is_charged_or_released(client_a):
     assert kinds(client_a) == []
 
 
-def test_too_little_is_refused_with_both_figures(client_a):
+def test_a_low_balance_is_refused_with_balance_and_price(client_a):
     set_up(client_a, 4)
     with pytest.raises(credits.InsufficientCredits) as refused:
         credits.reserve(client_a.pk, cost=5, reference="r")
@@ -142,7 +142,7 @@ def test_charge_takes_the_whole_reservation_unless_used_is_set(client_a):
 
 
 @pytest.mark.parametrize("failure", [ValueError, SystemExit])
-def test_charge_gives_back_when_the_call_raises(client_a, failure):
+def test_charge_releases_if_the_call_raises(client_a, failure):
     def call():
         with credits.charge(client_a.pk, cost=5, reference="r"):
             raise failure
@@ -154,7 +154,7 @@ def test_charge_gives_back_when_the_call_raises(client_a, failure):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_100_calls_at_once_on_a_balance_for_10(client_a):
+def test_100_concurrent_calls_on_a_balance_for_10(client_a):
     set_up(client_a, 10)
     ready, outcomes = threading.Barrier(20), []
 
@@ -177,7 +177,7 @@ def test_100_calls_at_once_on_a_balance_for_10(client_a):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_reference_by_many_threads_is_one_charge(client_a):
+def test_one_reference_in_many_threads_is_charged_once(client_a):
     ready = threading.Barrier(8)
 
     def call(_):
@@ -251,7 +251,7 @@ def over(client, plan, ended=timedelta(days=1), length=timedelta(days=30), **fie
     return end
 
 
-def test_a_standard_plan_goes_on_with_a_grant(client_a):
+def test_a_standard_plan_renews_with_a_grant(client_a):
     with credits.charge(client_a.pk, cost=10, reference="r"):
         pass
     end = over(client_a, Plan.STANDARD, low_warned=0)
@@ -265,7 +265,7 @@ def test_a_standard_plan_goes_on_with_a_grant(client_a):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_schedulers_at_once_begin_one_period(client_a):
+def test_concurrent_schedulers_start_one_period(client_a):
     over(client_a, Plan.STANDARD)
     ready = threading.Barrier(4)
 
@@ -281,7 +281,7 @@ def test_schedulers_at_once_begin_one_period(client_a):
     assert_ledger_is_consistent(client_a)
 
 
-def test_periods_that_nobody_saw_bring_one_grant(client_a):
+def test_skipped_periods_bring_one_grant(client_a):
     end = over(client_a, Plan.STANDARD, ended=timedelta(days=65))
     clean_up_credits()
     assert account(client_a).period_start == end + timedelta(days=60)
@@ -296,7 +296,7 @@ def test_a_trial_ends(client_a):
     assert AuditEvent.objects.get().action == "subscription.ended"
 
 
-def test_an_unlimited_plan_counts_anew(client_a):
+def test_an_unlimited_plan_resets_its_usage(client_a):
     over(client_a, Plan.UNLIMITED, credits_used=77)
     clean_up_credits()
     assert (account(client_a).credits_used, account(client_a).credits_left) == (0, 1000)
@@ -306,7 +306,7 @@ def test_an_unlimited_plan_counts_anew(client_a):
     "fields",
     [{"is_active": False}, {"period_end": None}],
 )
-def test_what_goes_on_for_ever_or_has_ended_is_left_alone(client_a, fields):
+def test_plans_without_end_or_already_ended_are_not_renewed(client_a, fields):
     over(client_a, Plan.STANDARD)
     Subscription.objects.update(**fields)
     clean_up_credits()
@@ -334,7 +334,7 @@ def use(client, amount, reference):
         pass
 
 
-def test_low_credits_are_told_once_and_their_end_again(client_a):
+def test_low_and_used_up_credits_are_each_warned_of_once(client_a):
     set_up(client_a, 202)
     for n in range(4):
         use(client_a, 1, f"r{n}")
@@ -353,14 +353,14 @@ def test_a_reservation_alone_causes_no_warning(client_a):
     assert warnings() == []
 
 
-def test_a_refusal_warns_although_something_is_left(client_a):
+def test_a_refusal_warns_even_if_credits_are_left(client_a):
     set_up(client_a, 5)
     with pytest.raises(credits.InsufficientCredits):
         use(client_a, 10, "r")
     assert warnings() == [0]
 
 
-def test_after_a_top_up_the_end_is_told_again(client_a):
+def test_after_a_top_up_the_warning_is_repeated(client_a):
     set_up(client_a, 1)
     use(client_a, 1, "r1")
     credits.top_up(client_a.pk, amount=1, reference="t", by=None)
@@ -386,14 +386,14 @@ class Ledger(RuleBasedStateMachine):
 
     @rule(reference=REFERENCES, cost=AMOUNTS)
     def reserve(self, reference, cost):
-        known = reference in self.reserved or reference in self.paid
+        exists = reference in self.reserved or reference in self.paid
         try:
             credits.reserve(self.client.pk, cost=cost, reference=reference)
         except credits.InsufficientCredits:
-            assert not known
+            assert not exists
             assert cost > self.left
             return
-        if not known:
+        if not exists:
             assert cost <= self.left
             self.reserved[reference] = cost
             self.left -= cost

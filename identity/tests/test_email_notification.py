@@ -17,7 +17,7 @@ def path(client):
     return f"/config/{client.pk}/email-notification"
 
 
-def test_what_is_left_out_keeps_its_value(ann):
+def test_fields_left_out_keep_their_value(ann):
     first = ann.post(path(ann.client), {"recipients": DESK, "on_handoff": True})
     assert first.status_code == 200
     assert first.json() == {
@@ -33,7 +33,7 @@ def test_what_is_left_out_keeps_its_value(ann):
     assert changes[0] == {"recipients": DESK, "on_handoff": True}
 
 
-def test_an_address_named_twice_is_told_once(ann):
+def test_a_repeated_address_is_stored_once(ann):
     reply = ann.post(path(ann.client), {"recipients": [DESK[0], DESK[0].upper()]})
     assert reply.json()["recipients"] == DESK[:1]
 
@@ -56,7 +56,7 @@ def test_wrong_body(ann, body):
     assert not EmailNotification.objects.exists()
 
 
-def test_others_may_not(ann, ben, cara):
+def test_only_admins_of_the_client(ann, ben, cara):
     viewer = make_person(ann.client, Role.VIEWER, "Vic")
     for person, status in ((ben, 403), (viewer, 403), (cara, 404)):
         assert person.post(path(ann.client), {"on_handoff": True}).status_code == status
@@ -64,7 +64,7 @@ def test_others_may_not(ann, ben, cara):
 
 
 @pytest.fixture
-def told(client_a):
+def notified(client_a):
     return EmailNotification.objects.create(
         client=client_a, recipients=DESK, **{f"on_{kind}": True for kind in mails.NOTIFICATIONS}
     )
@@ -73,10 +73,10 @@ def told(client_a):
 @pytest.mark.parametrize("kind", sorted(mails.NOTIFICATIONS))
 @pytest.mark.parametrize("language", ["en", "vi"])
 @pytest.mark.django_db(transaction=True)
-def test_each_kind_is_mailed_in_the_clients_language(told, kind, language):
+def test_each_kind_is_mailed_in_the_clients_language(notified, kind, language):
     Client.objects.update(default_language=language)
     context = {name: f"<{name}> & co" for name in mails.NOTIFICATIONS[kind]}
-    mails.notify(told.client_id, kind, context)
+    mails.notify(notified.client_id, kind, context)
     assert run_jobs() == 1
     (sent,) = mail.outbox
     assert sent.to == DESK
@@ -87,28 +87,28 @@ def test_each_kind_is_mailed_in_the_clients_language(told, kind, language):
     assert mails.render(kind, language, {})[0]
 
 
-def test_nothing_where_nobody_wants_it(told, client_b):
+def test_nothing_is_sent_unless_chosen(notified, client_b):
     EmailNotification.objects.update(on_handoff=False)
-    mails.notify(told.client_id, "handoff", {"customer": "Zoe"})
+    mails.notify(notified.client_id, "handoff", {"customer": "Zoe"})
     mails.notify(client_b.pk, "assigned", {"customer": "Zoe"})
     EmailNotification.objects.update(recipients=[])
-    mails.notify(told.client_id, "assigned", {"customer": "Zoe"})
+    mails.notify(notified.client_id, "assigned", {"customer": "Zoe"})
     assert not Job.objects.exists()
 
 
-def test_goes_with_the_transaction_of_what_happened(told):
+def test_a_rollback_sends_nothing(notified):
     with transaction.atomic():
-        mails.notify(told.client_id, "handoff", {"customer": "Zoe"})
+        mails.notify(notified.client_id, "handoff", {"customer": "Zoe"})
         transaction.set_rollback(True)
     assert not Job.objects.exists()
 
 
-def test_an_unknown_word_is_a_mistake_of_ours(told):
+def test_unknown_context_is_an_error(notified):
     with pytest.raises(ValueError, match="password"):
-        mails.notify(told.client_id, "handoff", {"password": "x"})
+        mails.notify(notified.client_id, "handoff", {"password": "x"})
 
 
-def test_a_customers_name_stays_one_short_line_of_text():
+def test_a_customers_name_is_cut_to_one_short_line():
     name = "Zoe\r\nBcc: c@d.example\n<img src=x>" + "x" * 1000
     subject, text = mails.render("handoff", "en", {"customer": name})
     assert subject.startswith("Zoe Bcc: c@d.example <img src=x>xxx")
@@ -116,6 +116,6 @@ def test_a_customers_name_stays_one_short_line_of_text():
     assert "\nBcc" not in text
 
 
-def test_an_unknown_language_reads_english():
+def test_an_unknown_language_gets_english():
     assert mails.render("welcome", "pt-BR", {"company": "Acme"})[0] == "Your account at Acme"
     assert mails.render("welcome", "vi-VN", {"company": "Acme"})[0].startswith("Tài khoản")

@@ -1,5 +1,4 @@
-"""How a mail leaves: over a real socket, again where the server is busy, never twice where it is
-refused for good."""
+"""Mails over a real socket: retried if the server is busy, not if it refuses for good."""
 
 import socketserver
 import threading
@@ -15,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class MailServer(socketserver.ThreadingTCPServer):
-    """Speaks as much SMTP as a mail needs; `answers` are those to RCPT, then it accepts all."""
+    """A minimal SMTP server; `answers` are its first replies to RCPT, then it accepts."""
 
     allow_reuse_address = daemon_threads = True
 
@@ -54,12 +53,12 @@ class Session(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def server(settings):
-    with MailServer() as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
+    with MailServer() as mail_server:
+        threading.Thread(target=mail_server.serve_forever, daemon=True).start()
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = found.server_address[:2]
-        yield found
-        found.shutdown()
+        settings.EMAIL_HOST, settings.EMAIL_PORT = mail_server.server_address[:2]
+        yield mail_server
+        mail_server.shutdown()
 
 
 def send(ben):
@@ -76,7 +75,7 @@ def test_delivered(ben, server):
     assert "Hello Ben," in text
 
 
-def test_a_busy_server_is_asked_again(ben, server):
+def test_a_busy_server_is_tried_again(ben, server):
     server.answers = ["451 later"]
     job = send(ben)
     assert (job.state, server.accepted) == ("queued", [])
@@ -92,12 +91,12 @@ def test_a_recipient_refused_for_good_is_not_tried_again(ben, server):
     assert (job.state, job.attempts, server.accepted) == ("dead", 1, [])
 
 
-def test_no_server_at_all(ben, settings, server):
+def test_without_a_server_the_job_waits(ben, settings, server):
     server.server_close()
     assert send(ben).state == "queued"
 
 
-def test_a_site_without_mail_says_so_and_prints_nothing(ben, settings, capsys):
+def test_without_email_url_the_job_is_dead_and_nothing_is_printed(ben, settings, capsys):
     settings.EMAIL_BACKEND = settings.NO_EMAIL
     job = send(ben)
     assert (job.state, job.last_error) == ("dead", "No mail is sent: EMAIL_URL is not set.")

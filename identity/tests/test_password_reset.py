@@ -63,7 +63,7 @@ def test_the_link_sets_a_password_and_ends_every_sign_in(ann, nobody, caplog):
     assert token not in str(list(Job.objects.values())) + str(list(PasswordReset.objects.values()))
 
 
-def test_nobody_learns_who_has_an_account(ann, nobody, django_assert_num_queries):
+def test_the_answer_does_not_reveal_accounts(ann, nobody, django_assert_num_queries):
     def answer(email):
         with django_assert_num_queries(4):
             reply = ask(nobody, email)
@@ -78,7 +78,7 @@ def test_nobody_learns_who_has_an_account(ann, nobody, django_assert_num_queries
 
 
 @pytest.mark.parametrize("who", ["disabled", "client disabled", "staff"])
-def test_who_may_not_sign_in_gets_no_link(ann, nobody, who):
+def test_users_who_may_not_sign_in_get_no_link(ann, nobody, who):
     email = ann.user.email
     if who == "disabled":
         User.objects.update(is_disabled=True)
@@ -101,7 +101,7 @@ def test_a_link_works_once(ann, nobody):
     assert User.objects.get(pk=ann.user.pk).check_password(NEW)
 
 
-def test_of_two_uses_at_one_moment_one_counts(ann, nobody):
+def test_of_two_concurrent_uses_one_counts(ann, nobody):
     token = mailed_token(nobody, ann.user.email)
     both, statuses = threading.Barrier(2), []
 
@@ -141,7 +141,7 @@ def test_a_link_ends_with(ann, ben, nobody, end):
 
 
 @pytest.mark.parametrize("first", ["another use", "a lock-out", "a newer link"])
-def test_what_happens_between_the_check_and_the_use_wins(ann, nobody, first):
+def test_a_change_between_check_and_use_wins(ann, nobody, first):
     token = mailed_token(nobody, ann.user.email)
 
     def meanwhile():
@@ -157,7 +157,7 @@ def test_what_happens_between_the_check_and_the_use_wins(ann, nobody, first):
     assert not User.objects.get(pk=ann.user.pk).check_password(NEW)
 
 
-def test_the_link_is_of_the_configured_page_whatever_host_asks(ann, nobody, settings):
+def test_the_link_ignores_the_host_of_the_request(ann, nobody, settings):
     settings.PASSWORD_RESET_URL = "https://chat.example/choose"
     mailed_token(
         nobody, ann.user.email, Host="evil.example", **{"X-Forwarded-Host": "evil.example"}
@@ -167,7 +167,7 @@ def test_the_link_is_of_the_configured_page_whatever_host_asks(ann, nobody, sett
     assert "evil" not in body
 
 
-def test_a_refused_password_does_not_use_the_link_up(ann, nobody):
+def test_a_refused_password_does_not_use_the_link(ann, nobody):
     token = mailed_token(nobody, ann.user.email)
     reply = reset(nobody, token, "1234567890")
     assert reply.status_code == 422
@@ -196,9 +196,9 @@ def test_right_links_do_not_count(ann, nobody):
         assert nobody.post(VERIFY, {"token": token}).status_code == 204
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_five_mails_an_hour_for_one_address(ann, nobody, known):
-    email = ann.user.email if known else "nobody@example.com"
+@pytest.mark.parametrize("exists", [True, False])
+def test_five_mails_an_hour_for_one_address(ann, nobody, exists):
+    email = ann.user.email if exists else "nobody@example.com"
     for _ in range(5):
         assert ask(nobody, email).status_code == 202
     reply = ask(nobody, email)
@@ -211,7 +211,7 @@ def test_five_mails_an_hour_for_one_address(ann, nobody, known):
 def test_a_job_that_ran_twice_leaves_only_its_last_link(ann, nobody):
     for _ in range(2):
         passwords.send_reset_link(email=ann.user.email, asked_from="127.0.0.1")
-    first, second = (one.body.partition("#token=")[2].split()[0] for one in mail.outbox)
+    first, second = (message.body.partition("#token=")[2].split()[0] for message in mail.outbox)
     assert nobody.post(VERIFY, {"token": first}).status_code == 400
     assert nobody.post(VERIFY, {"token": second}).status_code == 204
 

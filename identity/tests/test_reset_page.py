@@ -9,11 +9,11 @@ PATH = "/reset-password"
 
 
 @pytest.mark.parametrize(
-    ("asked", "language", "words"),
+    ("accepted", "language", "words"),
     [("vi-VN, en;q=0.5", "vi", "Đặt mật khẩu mới"), ("xx", "en", "Choose a new password")],
 )
-def test_in_the_readers_language(nobody, asked, language, words):
-    reply = nobody.get(PATH, **{"Accept-Language": asked})
+def test_in_the_readers_language(nobody, accepted, language, words):
+    reply = nobody.get(PATH, **{"Accept-Language": accepted})
     page = reply.content.decode()
     assert reply.status_code == 200
     assert f'<html lang="{language}">' in page

@@ -21,12 +21,12 @@ def rows():
     """Every row of every table, as text."""
     tables = [model._meta.db_table for model in apps.get_models(include_auto_created=True)]
     assert len(tables) > 20
-    found = []
+    values = []
     with connection.cursor() as cursor:
         for table in tables:
             cursor.execute(f'SELECT t::text FROM "{table}" t')
-            found += [row[0] for row in cursor.fetchall()]
-    return "\n".join(found)
+            values += [row[0] for row in cursor.fetchall()]
+    return "\n".join(values)
 
 
 def secrets_used(ann, ben, nobody):
@@ -48,19 +48,21 @@ def secrets_used(ann, ben, nobody):
     ann.put(f"/identity/users/{ben.user.pk}/reset-password", {"password": NEW})
     nobody.post("/identity/forgot-password", {"email": ben.user.email})
     run_jobs()
-    links = [one.body.partition("#token=")[2].split() for one in mail.outbox]
+    links = [message.body.partition("#token=")[2].split() for message in mail.outbox]
     mailed = [words[0] for words in links if words]
     assert len(mailed) == 2
     for token in mailed:
         nobody.post("/identity/reset-password", {"token": token, "new_password": "1234567890"})
         nobody.post("/identity/reset-password", {"token": token, "new_password": NEW})
-    issued = [one[name] for one in (signed_in, again) for name in ("access_token", "refresh_token")]
+    issued = [
+        reply[name] for reply in (signed_in, again) for name in ("access_token", "refresh_token")
+    ]
     return [PASSWORD, NEW, WRONG, TOKEN, key.partition(".")[2], *issued, *mailed]
 
 
 def test_no_secret_in_logs_or_rows(ann, ben, nobody, caplog):
     caplog.set_level(logging.DEBUG)
-    # The driver's own lines at DEBUG hold statements with their values; no setting of ours asks it.
+    # The driver logs statements with values at DEBUG, which none of our settings enables.
     logging.getLogger("django.db.backends").setLevel(logging.INFO)
     used = secrets_used(ann, ben, nobody)
     run_jobs()
@@ -74,7 +76,7 @@ def test_no_secret_in_logs_or_rows(ann, ben, nobody, caplog):
 
 
 @pytest.mark.parametrize("place", ["query", "body", "cookie"])
-def test_a_key_counts_in_its_header_alone(ann, nobody, place):
+def test_a_key_is_read_from_its_header_only(ann, nobody, place):
     key = ann.post("/identity/api-keys", {"name": "Server"}).json()["key"]
     path = "/identity/languages/by-api-key"
     if place == "query":

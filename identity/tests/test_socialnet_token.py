@@ -32,7 +32,7 @@ def test_stored_encrypted_and_never_shown(ann):
     assert SECRET not in str(event.changes)
 
 
-def test_a_newer_one_takes_its_place(ann):
+def test_a_newer_token_replaces_it(ann):
     ann.post(PATH, GIVEN)
     assert ann.post(PATH, {"access_token": "newer"}).status_code == 204
     row = ChannelToken.objects.get()
@@ -40,7 +40,7 @@ def test_a_newer_one_takes_its_place(ann):
     assert AuditEvent.objects.count() == 2
 
 
-def test_moved_to_another_row_it_does_not_open(ann, cara):
+def test_it_cannot_be_decrypted_in_another_row(ann, cara):
     for person, token in ((ann, SECRET), (cara, "hers")):
         person.post(PATH, {"access_token": token})
     with connection.cursor() as cursor:
@@ -51,7 +51,7 @@ def test_moved_to_another_row_it_does_not_open(ann, cara):
             [ann.client.pk, cara.client.pk],
         )
     with pytest.raises(CryptoError):
-        ChannelToken.objects.for_client(cara.client).get().access_token  # noqa: B018 - it opens on reading
+        ChannelToken.objects.for_client(cara.client).get().access_token  # noqa: B018 - decrypted on reading
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_only_admins(ann, role):
     assert not ChannelToken.objects.exists()
 
 
-def test_one_of_each_channel(ann):
+def test_one_token_for_each_channel(ann):
     for channel in ("socialnet", "photoapp"):
         channel_tokens.store(
             ann.client, channel=channel, access_token="x", expires_in=None, user_external_id="",

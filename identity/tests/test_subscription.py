@@ -15,7 +15,7 @@ def left(client):
     return Subscription.objects.get(client=client).credits_left
 
 
-def test_what_is_left_and_what_was_used(ann, ben):
+def test_credits_left_and_used(ann, ben):
     with credits.charge(ann.client.pk, cost=30, reference="r"):
         pass
     for person in (ann, ben, make_person(ann.client, "viewer", "Vic")):
@@ -32,7 +32,7 @@ def test_what_is_left_and_what_was_used(ann, ben):
         }
 
 
-def test_a_top_up_adds_and_is_remembered(ann, cara):
+def test_a_top_up_adds_an_entry(ann, cara):
     reply = ann.post(TOP_UP, BOUGHT)
     assert reply.status_code == 200
     assert (reply.json()["credits_left"], reply.json()["credits_used"]) == (1500, 0)
@@ -53,7 +53,7 @@ def test_the_same_top_up_again_adds_nothing(ann):
     assert AuditEvent.objects.filter(action="credits.topped_up").count() == 1
 
 
-def test_a_reference_stands_for_one_amount(ann):
+def test_a_reference_with_another_amount_is_refused(ann):
     ann.post(TOP_UP, BOUGHT)
     reply = ann.post(TOP_UP, BOUGHT | {"amount": 501})
     assert (reply.status_code, reply.json()["code"]) == (409, "reference_taken")
@@ -61,18 +61,18 @@ def test_a_reference_stands_for_one_amount(ann):
     assert left(ann.client) == 1500
 
 
-def test_references_are_each_clients_own(ann, cara):
+def test_two_clients_may_use_the_same_reference(ann, cara):
     ann.post(TOP_UP, BOUGHT)
     assert cara.post(TOP_UP, BOUGHT).json()["credits_left"] == 1500
 
 
-def test_the_balance_has_room_for_many(ann):
+def test_the_balance_can_exceed_32_bits(ann):
     Subscription.objects.filter(client=ann.client).update(credits_left=2**31)
     reply = ann.post(TOP_UP, {"amount": 1_000_000, "reference": "big"})
     assert reply.json()["credits_left"] == 2**31 + 1_000_000
 
 
-def test_an_ended_plan_keeps_what_is_added(ann):
+def test_a_top_up_does_not_restart_an_ended_plan(ann):
     Subscription.objects.filter(client=ann.client).update(is_active=False)
     assert ann.post(TOP_UP, BOUGHT).json()["is_active"] is False
     assert left(ann.client) == 1500
@@ -108,7 +108,7 @@ def test_wrong_body(ann, change):
 
 
 @pytest.mark.parametrize("missing", ["amount", "reference"])
-def test_both_are_needed(ann, missing):
+def test_amount_and_reference_are_required(ann, missing):
     body = {name: value for name, value in BOUGHT.items() if name != missing}
     assert ann.post(TOP_UP, body).status_code == 422
 

@@ -34,25 +34,25 @@ def bearer(token):
     return Person({"Authorization": f"Bearer {token}"})
 
 
-def test_password_opens(ann, nobody):
+def test_sign_in_by_password(ann, nobody):
     reply = login(nobody, username=ann.user.email.upper(), password=PASSWORD)
     assert reply.status_code == 200
     assert reply["Cache-Control"] == "no-store"
     assert reply["Pragma"] == "no-cache"
-    given = reply.json()
-    assert (given["token_type"], given["expires_in"], given["scope"]) == ("bearer", 1800, "owner")
-    me = bearer(given["access_token"]).get(ME).json()
+    body = reply.json()
+    assert (body["token_type"], body["expires_in"], body["scope"]) == ("bearer", 1800, "owner")
+    me = bearer(body["access_token"]).get(ME).json()
     assert (me["id"], me["client_id"]) == (ann.user.pk, ann.client.pk)
     assert me["last_login_at"].endswith("Z")
     assert "password" not in me
     assert not Attempt.objects.exists()
-    assert not RefreshToken.objects.filter(token_hash=given["refresh_token"]).exists()
+    assert not RefreshToken.objects.filter(token_hash=body["refresh_token"]).exists()
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_wrong_password_or_user(ann, nobody, known):
+@pytest.mark.parametrize("exists", [True, False])
+def test_wrong_password_or_user(ann, nobody, exists):
     rows = RefreshToken.objects.count()
-    username = ann.user.email if known else "nobody@example.com"
+    username = ann.user.email if exists else "nobody@example.com"
     reply = login(nobody, username=username, password="wrong-horse-battery")
     assert reply.status_code == 401
     assert reply.json()["error"] == reply.json()["code"] == "invalid_grant"
@@ -88,7 +88,7 @@ def test_multipart_is_taken_too(ann, nobody):
     assert nobody.upload("/identity/token2", **(form | {"password": file})).status_code == 422
 
 
-def test_eleventh_failure_locks_also_the_right_password(ann, ben, nobody):
+def test_after_ten_failures_even_the_right_password_is_refused(ann, ben, nobody):
     for _ in range(10):
         assert login(nobody, username=ann.user.email, password="wrong").status_code == 401
     reply = login(nobody, username=ann.user.email, password=PASSWORD)
@@ -99,7 +99,7 @@ def test_eleventh_failure_locks_also_the_right_password(ann, ben, nobody):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_tries_at_one_moment_count_each_other(ann, nobody):
+def test_concurrent_attempts_count_each_other(ann, nobody):
     """20 wrong tries at once, and not one more than 10 reaches the password's check."""
     all_, statuses = threading.Barrier(20), []
 
@@ -136,7 +136,7 @@ def test_refresh_rotates_and_reuse_ends_the_family(ann, nobody):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_refreshes_at_one_moment_are_a_reuse(ann, nobody):
+def test_concurrent_refreshes_are_a_reuse(ann, nobody):
     first = login(nobody, username=ann.user.email, password=PASSWORD).json()
     all_of_them, replies = threading.Barrier(4), []
 
@@ -157,10 +157,10 @@ def test_refreshes_at_one_moment_are_a_reuse(ann, nobody):
 
 
 @pytest.mark.parametrize("grant_type", ["password", "refresh_token"])
-def test_a_lock_out_meanwhile_leaves_no_token_behind(ann, ben, nobody, grant_type):
-    """Ben is locked out and let in again between the check of what he sent and his new tokens."""
-    given = login(nobody, username=ben.user.email, password=PASSWORD).json()
-    form = {"grant_type": grant_type, "refresh_token": given["refresh_token"]}
+def test_disabling_meanwhile_leaves_no_token(ann, ben, nobody, grant_type):
+    """Ben is disabled and enabled again between the check of the credentials and the new tokens."""
+    signed_in = login(nobody, username=ben.user.email, password=PASSWORD).json()
+    form = {"grant_type": grant_type, "refresh_token": signed_in["refresh_token"]}
     if grant_type == "password":
         form = {"username": ben.user.email, "password": PASSWORD}
 
@@ -221,7 +221,7 @@ def test_access_ends_at_once(ann, nobody, what):
         ({"aud": None}, settings.SECRET_KEY, "HS256"),
     ],
 )
-def test_a_forged_token_opens_nothing(ann, change, key, algorithm):
+def test_a_forged_token_is_refused(ann, change, key, algorithm):
     token = ann.headers["Authorization"].removeprefix("Bearer ")
     claims = jwt.decode(token, options={"verify_signature": False})
     forged = jwt.encode(claims | change, key, algorithm=algorithm)
@@ -237,7 +237,7 @@ def test_an_edited_claim_breaks_the_signature(ann, cara):
     assert bearer(f"{head}.{edited}.{signature}").get(ME).status_code == 401
 
 
-def test_a_key_that_the_token_names_itself_is_not_used(ann):
+def test_a_key_inside_the_token_is_not_used(ann):
     token = ann.headers["Authorization"].removeprefix("Bearer ")
     claims = jwt.decode(token, options={"verify_signature": False})
     for kid in ("/dev/null", "../../keys/secret_key", "https://evil.example/jwks"):

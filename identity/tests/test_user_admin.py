@@ -28,20 +28,20 @@ def save(site, user, **change):
     return site.post(f"/admin/identity/user/{user.pk}/change/", form)
 
 
-def test_a_person_let_in_again_has_no_old_token(site, staff, ben):
-    given = tokens.issue(ben.user)
+def test_an_enabled_user_has_no_old_token(site, staff, ben):
+    issued = tokens.issue(ben.user)
     assert save(site, ben.user, is_disabled="on").status_code == 302
     assert User.objects.get(pk=ben.user.pk).is_disabled
     assert save(site, ben.user).status_code == 302
     assert not User.objects.get(pk=ben.user.pk).is_disabled
     assert ben.get(ME).status_code == 401
     with pytest.raises(tokens.InvalidGrant):
-        tokens.rotate(given.refresh_token)
-    found = AuditEvent.objects.order_by("pk").values_list("action", "user")
-    assert list(found) == [("user.disabled", staff.pk), ("user.enabled", staff.pk)]
+        tokens.rotate(issued.refresh_token)
+    recorded = AuditEvent.objects.order_by("pk").values_list("action", "user")
+    assert list(recorded) == [("user.disabled", staff.pk), ("user.enabled", staff.pk)]
 
 
-def test_a_role_by_the_same_service(site, ben):
+def test_a_role_is_changed_by_the_service(site, ben):
     assert save(site, ben.user, role=Role.OWNER).status_code == 302
     assert AuditEvent.objects.get().changes == {"role": ["agent", "owner"]}
     assert ben.get(ME).status_code == 401
@@ -56,7 +56,7 @@ def test_the_last_owner_stays(site, ann, change):
     assert (user.role, user.is_disabled, user.token_version) == ("owner", False, 1)
 
 
-def test_words_are_saved_without_touching_rights(site, ben):
+def test_other_fields_are_saved_without_touching_rights(site, ben):
     assert save(site, ben.user, full_name="Benny", email="BENNY@acme.example").status_code == 302
     user = User.objects.get(pk=ben.user.pk)
     assert (user.full_name, user.email) == ("Benny", "benny@acme.example")
@@ -69,7 +69,7 @@ def test_staff_are_not_people_of_a_client(site, staff):
     assert User.objects.get(pk=staff.pk).full_name == "Sue"
 
 
-def test_nobody_is_deleted(site, ben):
+def test_users_cannot_be_deleted(site, ben):
     path = f"/admin/identity/user/{ben.user.pk}/delete/"
     assert site.post(path, {"post": "yes"}).status_code == 403
     assert User.objects.filter(pk=ben.user.pk).exists()
@@ -88,8 +88,8 @@ def test_the_sign_in_of_staff_counts_failures_too(staff, ann):
     assert enter(staff.email, PASSWORD) == 200, "locked, and the form comes back"
 
 
-def test_a_password_of_any_length_is_answered_alike(staff):
-    """One that is too long to be hashed says nothing of who has an account."""
+def test_a_long_password_is_refused_like_a_wrong_one(staff):
+    """It is too long to be hashed; the answer must not reveal accounts."""
     assert enter(staff.email, "x" * 200) == 200
     assert enter("nobody@example.com", "x" * 200) == 200
 

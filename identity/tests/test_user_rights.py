@@ -44,25 +44,25 @@ def refreshed(nobody, token):
 
 
 def test_disabled_ends_all_tokens_and_enabled_revives_none(ann, ben, nobody):
-    given = tokens.issue(ben.user)
+    issued = tokens.issue(ben.user)
     reply = ann.put(at(ben.user, "disable"), {"is_disabled": True})
     assert (reply.status_code, reply.json()["is_disabled"]) == (200, True)
     assert ben.get(ME).status_code == 401
     reply = ann.put(at(ben.user, "disable"), {"is_disabled": False})
     assert (reply.status_code, reply.json()["is_disabled"]) == (200, False)
     assert ben.get(ME).status_code == 401
-    assert refreshed(nobody, given.refresh_token).status_code == 401
-    found = AuditEvent.objects.exclude(action__contains="token").order_by("pk")
-    assert [event.action for event in found] == ["user.disabled", "user.enabled"]
-    assert {event.subject for event in found} == {f"user:{ben.user.pk}"}
+    assert refreshed(nobody, issued.refresh_token).status_code == 401
+    recorded = AuditEvent.objects.exclude(action__contains="token").order_by("pk")
+    assert [event.action for event in recorded] == ["user.disabled", "user.enabled"]
+    assert {event.subject for event in recorded} == {f"user:{ben.user.pk}"}
 
 
-def test_a_new_role_counts_at_once_and_a_refresh_brings_it(ann, ben, nobody):
-    given = tokens.issue(ben.user)
+def test_a_new_role_ends_access_tokens_and_a_refresh_returns_it(ann, ben, nobody):
+    issued = tokens.issue(ben.user)
     reply = ann.put(at(ben.user, "role"), {"role": "viewer"})
     assert (reply.status_code, reply.json()["role"]) == (200, "viewer")
     assert ben.get(ME).status_code == 401
-    fresh = refreshed(nobody, given.refresh_token).json()
+    fresh = refreshed(nobody, issued.refresh_token).json()
     assert fresh["scope"] == "viewer"
     viewer = Person({"Authorization": f"Bearer {fresh['access_token']}"})
     assert viewer.get(ME).json()["role"] == "viewer"
@@ -82,7 +82,7 @@ def test_a_password_set_by_an_admin_ends_all_tokens(ann, ben, nobody):
     assert (event.user, event.changes) == (ann.user, {})
 
 
-def test_what_is_so_already_changes_nothing(ann, ben):
+def test_repeated_changes_do_nothing(ann, ben):
     assert ann.put(at(ben.user, "role"), {"role": "agent"}).status_code == 200
     assert ann.put(at(ben.user, "disable"), {"is_disabled": False}).status_code == 200
     assert ben.get(ME).status_code == 200
@@ -118,7 +118,7 @@ def test_an_admin_does_nothing_to_an_owner(ann, abe):
     assert ann.get(ME).status_code == 200
 
 
-def test_nobody_promotes_himself_and_no_admin_makes_owners(abe, ben):
+def test_no_user_promotes_themselves_and_no_admin_makes_owners(abe, ben):
     assert abe.put(at(abe.user, "role"), {"role": "owner"}).status_code == 403
     assert abe.put(at(ben.user, "role"), {"role": "owner"}).status_code == 403
     assert ben.put(at(ben.user, "role"), {"role": "admin"}).status_code == 403
@@ -134,7 +134,7 @@ def test_an_agent_and_a_viewer_do_nothing_to_anybody(ann, ben):
     assert state(vic.user)["role"] == "viewer"
 
 
-def test_another_clients_person_is_not_there(ann, cara):
+def test_another_clients_user_is_a_404(ann, cara):
     before = state(ann.user)
     for path, body in changes(ann.user):
         assert cara.put(path, body).status_code == 404
@@ -154,14 +154,14 @@ def test_the_last_owner_stays(ann, abe, change):
     assert state(ann.user) == before
 
 
-def test_one_of_two_owners_may_go(ann):
+def test_one_of_two_owners_can_be_disabled(ann):
     make_person(ann.client, Role.OWNER, "Oda")
     assert ann.put(at(ann.user, "role"), {"role": "agent"}).status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", [0, 1])
-def test_two_owners_who_unseat_each_other_leave_one(ann, change):
+def test_of_two_owners_who_demote_each_other_one_stays(ann, change):
     """Both are admitted before either has changed anything: the barrier is their first step."""
     oda = make_person(ann.client, Role.OWNER, "Oda")
     both, statuses = threading.Barrier(2), []
@@ -187,12 +187,12 @@ def test_two_owners_who_unseat_each_other_leave_one(ann, change):
 
 
 @pytest.mark.parametrize(("owners_left", "status"), [(1, 409), (2, 403)])
-def test_an_owner_unseated_meanwhile_has_no_say(ann, monkeypatch, owners_left, status):
+def test_an_owner_demoted_meanwhile_is_refused(ann, monkeypatch, owners_left, status):
     """The other owner's change lies between this one's admission and its lock."""
     oda = make_person(ann.client, Role.OWNER, "Oda")
     if owners_left == 2:
         make_person(ann.client, Role.OWNER, "Ole")
-    from identity.services import users  # noqa: PLC0415 - beside what it patches
+    from identity.services import users  # noqa: PLC0415 - near the patch
 
     real = users._check_may_change
     pending = [True]

@@ -17,14 +17,14 @@ EVE = {"email": "Eve@acme.example", "full_name": "Eve Fox"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_without_a_password_she_chooses_one_by_a_mailed_link(ann, nobody):
+def test_without_a_password_the_user_is_mailed_a_link(ann, nobody):
     reply = ann.post(PATH, EVE | {"language": "vi-VN", "role": "viewer"})
     assert reply.status_code == 201
-    given = reply.json()
-    assert (given["email"], given["role"], given["is_disabled"]) == (
+    body = reply.json()
+    assert (body["email"], body["role"], body["is_disabled"]) == (
         "eve@acme.example", "viewer", False,
     )  # fmt: skip
-    assert "password" not in given
+    assert "password" not in body
     assert run_jobs() == 1
     (sent,) = mail.outbox
     assert sent.to == ["eve@acme.example"]
@@ -35,7 +35,7 @@ def test_without_a_password_she_chooses_one_by_a_mailed_link(ann, nobody):
     assert User.objects.get(email="eve@acme.example").check_password(PASSWORD)
 
 
-def test_with_a_password_she_is_told_and_no_link_is_made(ann):
+def test_with_a_password_the_user_is_mailed_a_welcome(ann):
     assert ann.post(PATH, EVE | {"password": PASSWORD}).status_code == 201
     assert User.objects.get(email="eve@acme.example").check_password(PASSWORD)
     job = Job.objects.get()
@@ -68,7 +68,7 @@ def test_wrong_body(ann, change):
     assert not Job.objects.exists()
 
 
-def test_a_known_address_of_any_client(ann, cara):
+def test_an_address_in_use_by_any_client_is_refused(ann, cara):
     for email in (ann.user.email.upper(), cara.user.email):
         reply = ann.post(PATH, EVE | {"email": email})
         assert (reply.status_code, reply.json()["code"]) == (409, "email_taken")
@@ -84,18 +84,18 @@ def test_only_an_owner_makes_owners(ann):
 
 
 @pytest.mark.parametrize("role", [Role.AGENT, Role.VIEWER])
-def test_others_may_look_and_add_nobody(ann, role):
+def test_others_may_list_but_not_add(ann, role):
     person = make_person(ann.client, role, "Pat")
     assert person.get(PATH).status_code == 200
     assert person.post(PATH, EVE).status_code == 403
     assert User.objects.count() == 2
 
 
-def test_the_list_holds_ones_own_people_page_by_page(ann, ben, cara):
+def test_the_list_holds_only_own_users_in_pages(ann, ben, cara):
     first = ann.get(PATH, {"limit": 1}).json()
     second = ann.get(PATH, {"limit": 1, "cursor": first["next_cursor"]}).json()
-    found = [item["id"] for reply in (first, second) for item in reply["items"]]
-    assert found == [ann.user.pk, ben.user.pk]
+    ids = [item["id"] for reply in (first, second) for item in reply["items"]]
+    assert ids == [ann.user.pk, ben.user.pk]
     assert second["next_cursor"] is None
     assert cara.user.email not in ann.get(PATH).content.decode()
 
@@ -108,7 +108,7 @@ def test_a_longer_list_costs_no_more_queries(ann, django_assert_max_num_queries)
     assert connection.vendor == "postgresql"
 
 
-def test_a_hundred_an_hour_whoever_adds_them(ann, cara, monkeypatch):
+def test_at_most_a_hundred_new_users_an_hour(ann, cara, monkeypatch):
     monkeypatch.setitem(
         attempts.LIMITS,
         AttemptKind.ADD_USER,

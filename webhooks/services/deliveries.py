@@ -108,7 +108,7 @@ def enqueue_replay(
         created_from=body.created_from.isoformat(),
         created_to=until.isoformat(),
         state=body.state,
-        type=body.type,
+        event_type=body.type,
     )
     return webhook_shapes.Replay(
         config_id=config.pk,

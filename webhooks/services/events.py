@@ -71,7 +71,7 @@ class _Horizon(models.Func):
 
 def announce(
     client_id: int,
-    type: str,
+    event_type: str,
     data: dict[str, Any],
     *,
     conversation_id: uuid.UUID | None = None,
@@ -87,7 +87,7 @@ def announce(
     event = Event(
         id=uuid7(),
         client_id=client_id,
-        type=type,
+        type=event_type,
         data=data,
         conversation_id=conversation_id,
         sequence=sequence,
@@ -96,7 +96,7 @@ def announce(
     params: dict[str, Any] = {
         "id": event.pk,
         "client": client_id,
-        "type": type,
+        "type": event_type,
         "conversation": conversation_id,
         "sequence": sequence,
         "data": as_json(data).decode(),

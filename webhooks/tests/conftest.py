@@ -1,4 +1,4 @@
-"""What tests of webhooks are written with: endpoints, receivers on real sockets, a dispatcher."""
+"""Fixtures of the tests of webhooks: receivers on real sockets, a dispatcher."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from webhooks.services.dispatcher import Dispatcher
 
 
 class Receiver(ThreadingHTTPServer):
-    """A client's server on a real socket: `script` says how it answers, `got` what it received."""
+    """A client's server on a real socket: `script` sets its answers; `got` holds requests."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -35,10 +35,10 @@ class Receiver(ThreadingHTTPServer):
         return f"http://{self.host_port}/hook"
 
     def handle_error(self, request, client_address):
-        """Senders hang up on purpose here."""
+        """Senders disconnect on purpose in these tests."""
 
     def verify(self, secret):
-        """What came in, each checked by the official library."""
+        """The received bodies, verified by the official library."""
         return [Webhook(secret).verify(body, headers) for headers, body in self.got]
 
     @property
@@ -109,17 +109,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def make_receiver(settings):
-    made = []
+    receivers = []
 
     def make(script="fine"):
         receiver = Receiver()
         receiver.script = script
         settings.EGRESS_ALLOW = [*settings.EGRESS_ALLOW, receiver.host_port]
-        made.append(receiver)
+        receivers.append(receiver)
         return receiver
 
     yield make
-    for receiver in made:
+    for receiver in receivers:
         receiver.release.set()
         receiver.shutdown()
         receiver.server_close()
@@ -138,19 +138,19 @@ def listening(client_a, make_endpoint, receiver):
 
 @pytest.fixture
 def dispatcher(db):
-    found = Dispatcher(threads=16)
-    yield found
-    found.drain(0)
+    sender = Dispatcher(threads=16)
+    yield sender
+    sender.drain(0)
 
 
 @pytest.fixture
 def deliver(dispatcher):
-    """Runs the dispatcher until nothing is due or on its way."""
+    """Runs the dispatcher until nothing is due or in flight."""
 
     def run(seconds=10.0):
         ends_at = time.monotonic() + seconds
         while dispatcher.tick() or dispatcher._in_flight:
-            assert time.monotonic() < ends_at, "the dispatcher did not come to an end"
+            assert time.monotonic() < ends_at, "the dispatcher did not finish"
             dispatcher.attempt_ended.wait(0.02)
 
     return run
@@ -158,7 +158,7 @@ def deliver(dispatcher):
 
 @pytest.fixture
 def make_due(db):
-    """Moves the clock: what waits for its next attempt is due now, and no breaker is open."""
+    """Makes waiting deliveries due now and closes every circuit breaker."""
 
     def move(**filters):
         WebhookConfig.objects.update(paused_until=None)

@@ -10,25 +10,25 @@ from webhooks.models import Delivery, Event, Payload, WebhookConfig
 from webhooks.services import announce
 
 
-def test_it_works(client_a):
+def test_an_event_is_stored(client_a):
     chat = uuid.uuid4()
     event = announce(client_a.pk, "thing.done", {"a": 1}, conversation_id=chat, sequence=1)
-    kept = Event.objects.get(pk=event.pk)
-    assert (kept.client_id, kept.type, kept.data) == (client_a.pk, "thing.done", {"a": 1})
-    assert (kept.conversation_id, kept.sequence) == (chat, 1)
-    assert (kept.created_at, kept.rank, kept.position) == (
+    stored = Event.objects.get(pk=event.pk)
+    assert (stored.client_id, stored.type, stored.data) == (client_a.pk, "thing.done", {"a": 1})
+    assert (stored.conversation_id, stored.sequence) == (chat, 1)
+    assert (stored.created_at, stored.rank, stored.position) == (
         event.created_at, event.rank, event.position,
     )  # fmt: skip
 
 
-def test_a_change_taken_back_is_not_announced(client_a, endpoint):
+def test_a_rollback_announces_nothing(client_a, endpoint):
     with transaction.atomic():
         announce(client_a.pk, "thing.done", {})
         transaction.set_rollback(True)
     assert Event.objects.count() == Delivery.objects.count() == Payload.objects.count() == 0
 
 
-def test_a_number_is_given_once(client_a):
+def test_a_sequence_number_is_unique(client_a):
     chat = uuid.uuid4()
     announce(client_a.pk, "thing.done", {}, conversation_id=chat, sequence=1)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -61,7 +61,7 @@ def test_each_endpoint_that_takes_the_type_gets_the_same_bytes(client_a, make_en
     make_endpoint(client_a, event_types=["message.read"])
     event = announce(client_a.pk, "message.created", {"message": {"text": "Grüße 👋"}})
     queued = Delivery.objects.filter(event_id=event.pk)
-    assert {one.config_id for one in queued} == {every.pk, some.pk}
+    assert {delivery.config_id for delivery in queued} == {every.pk, some.pk}
     assert {(one.state, one.attempts, one.is_test) for one in queued} == {("pending", 0, False)}
     body = orjson.loads(bytes(Payload.objects.get().body))
     assert body == {
@@ -85,7 +85,7 @@ def test_a_long_event_is_sent_thin(client_a, endpoint):
     assert Event.objects.get(pk=event.pk).data["message"]["text"] == "x" * 21_000
 
 
-def test_a_deleted_endpoint_is_not_served(client_a, endpoint):
+def test_a_deleted_endpoint_gets_nothing(client_a, endpoint):
     WebhookConfig.objects.filter(pk=endpoint.pk).update(is_active=False)
     announce(client_a.pk, "message.created", {})
     assert not Delivery.objects.exists()

@@ -16,7 +16,7 @@ def use(client, cost, reference="r"):
         pass
 
 
-def test_the_event_holds_the_subscription_and_what_was_crossed(ann, client_a, client_b):
+def test_the_event_holds_the_subscription_and_the_threshold(ann, client_a, client_b):
     use(client_a, 801)
     assert run_jobs() == 1
     event = Event.objects.get()
@@ -25,21 +25,21 @@ def test_the_event_holds_the_subscription_and_what_was_crossed(ann, client_a, cl
     assert event.data["credits_left"] == 199
 
 
-def test_the_end_is_told_too(client_a):
+def test_used_up_credits_are_announced_too(client_a):
     use(client_a, 900, "r1")
     use(client_a, 100, "r2")
     run_jobs()
-    told = Event.objects.order_by("pk").values_list("data__threshold", flat=True)
-    assert list(told) == [20, 0]
+    thresholds = Event.objects.order_by("pk").values_list("data__threshold", flat=True)
+    assert list(thresholds) == [20, 0]
 
 
-def test_enough_is_no_news(client_a):
+def test_enough_credits_are_not_announced(client_a):
     use(client_a, 800)
     assert run_jobs() == 0
     assert not Event.objects.exists()
 
 
-def test_a_worker_that_lost_the_job_tells_nothing(client_a, monkeypatch):
+def test_a_worker_that_lost_its_lease_announces_nothing(client_a, monkeypatch):
     def lose(*_, **__):
         Job.objects.update(lease_token=None)
         return Subscription.objects.get(client=client_a)

@@ -1,4 +1,4 @@
-"""Deliveries to real sockets: signed, retried, judged, bounded; what the receiver sees."""
+"""Deliveries to real sockets: signing, retries, limits, and what the receiver gets."""
 
 import threading
 import time
@@ -49,7 +49,7 @@ def test_the_official_library_verifies_it(client_a, listening, receiver, deliver
     assert attempt.response_excerpt == "ok"
 
 
-def test_the_library_refuses_what_was_tampered_with(client_a, listening, receiver, deliver):
+def test_the_library_refuses_changed_requests(client_a, listening, receiver, deliver):
     announce(client_a.pk, "message.created", {"n": 1})
     deliver()
     headers, body = receiver.got[0]
@@ -68,7 +68,7 @@ def test_the_library_refuses_what_was_tampered_with(client_a, listening, receive
 @pytest.mark.parametrize(
     ("age", "is_taken"), [(-298, True), (298, True), (-303, False), (303, False)]
 )
-def test_signatures_have_a_time(age, is_taken):
+def test_signatures_expire(age, is_taken):
     secret, body, at = delivery.new_secret(), b'{"a":1}', int(time.time()) + age
     headers = {
         "webhook-id": "evt_1",
@@ -82,9 +82,7 @@ def test_signatures_have_a_time(age, is_taken):
             Webhook(secret).verify(body, headers)
 
 
-def test_both_secrets_verify_while_one_replaces_the_other(
-    client_a, ann, listening, receiver, deliver
-):
+def test_both_secrets_sign_after_a_rotation(client_a, ann, listening, receiver, deliver):
     old = listening.secret
     new = configs.rotate_secret(listening, by=ann.user).secret
     announce(client_a.pk, "message.created", {})
@@ -111,7 +109,7 @@ def test_both_secrets_verify_while_one_replaces_the_other(
         ("drip", None, Fault.TIMEOUT),
     ],
 )
-def test_a_bad_answer_is_tried_again(
+def test_a_bad_answer_is_retried(
     client_a, listening, receiver, deliver, settings, script, status, error
 ):
     settings.WEBHOOK_TIMEOUT_SECONDS = 0.4
@@ -129,7 +127,7 @@ def test_a_bad_answer_is_tried_again(
     assert listening.failing_since is not None
 
 
-def test_a_long_answer_is_no_fault(client_a, listening, receiver, deliver):
+def test_a_long_answer_is_a_success(client_a, listening, receiver, deliver):
     receiver.script = "long"
     announce(client_a.pk, "message.created", {})
     deliver()
@@ -137,9 +135,7 @@ def test_a_long_answer_is_no_fault(client_a, listening, receiver, deliver):
     assert attempts()[0].response_excerpt == "x" * 1000
 
 
-def test_three_days_of_the_ladder_on_a_moved_clock(
-    client_a, listening, receiver, deliver, make_due
-):
+def test_all_attempts_of_three_days(client_a, listening, receiver, deliver, make_due):
     receiver.script = "status:500"
     announce(client_a.pk, "message.created", {"n": 1})
     waits = []
@@ -155,7 +151,7 @@ def test_three_days_of_the_ladder_on_a_moved_clock(
     deliver()
     row = Delivery.objects.get()
     assert (row.state, row.attempts) == (DeliveryState.GAVE_UP, 10)
-    assert [one.number for one in attempts()] == list(range(1, 11))
+    assert [attempt.number for attempt in attempts()] == list(range(1, 11))
     assert len(set(receiver.ids)) == 1
     assert len({body for _, body in receiver.got}) == 1, "every attempt sends the same bytes"
     assert len(receiver.verify(listening.secret)) == 10
@@ -176,7 +172,7 @@ def test_retry_after_is_honoured(client_a, listening, receiver, deliver):
     for number in range(3):
         announce(client_a.pk, "message.created", {"n": number})
     deliver()
-    assert len(receiver.got) <= 2, "the endpoint as a whole is left in peace"
+    assert len(receiver.got) <= 2, "the whole endpoint is paused"
     due = Delivery.objects.filter(attempts=1).values_list("due_at", flat=True)[0]
     assert 118 < seconds_until(due) < 121
     listening.refresh_from_db()
@@ -184,12 +180,12 @@ def test_retry_after_is_honoured(client_a, listening, receiver, deliver):
 
 
 @pytest.mark.parametrize(
-    ("given", "seconds"),
+    ("header", "seconds"),
     [("120", 120), ("0", 0), ("999999999", 86_400), ("soon", None), ("-1", None), ("", None),
      ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400)],
 )  # fmt: skip
-def test_what_retry_after_may_say(given, seconds):
-    assert delivery.parse_retry_after({"retry-after": given}) == seconds
+def test_values_of_retry_after(header, seconds):
+    assert delivery.parse_retry_after({"retry-after": header}) == seconds
 
 
 def test_410_switches_the_endpoint_off(
@@ -203,7 +199,7 @@ def test_410_switches_the_endpoint_off(
     listening.refresh_from_db()
     assert (listening.is_active, listening.disabled_reason) == (False, "gone")
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.GAVE_UP}
-    errors = {one.error for one in attempts()}
+    errors = {attempt.error for attempt in attempts()}
     assert errors == {Fault.GONE, Fault.ENDPOINT_DISABLED}
     sent = len(receiver.got)
     announce(client_a.pk, "message.created", {})
@@ -212,15 +208,17 @@ def test_410_switches_the_endpoint_off(
     assert Delivery.objects.count() == 5
 
 
-def test_flapping_ends_well_with_the_same_ids(client_a, listening, receiver, deliver, make_due):
+def test_a_flapping_endpoint_gets_everything_with_the_same_ids(
+    client_a, listening, receiver, deliver, make_due
+):
     receiver.script = "flap"
-    made = [announce(client_a.pk, "message.created", {"n": n}) for n in range(20)]
+    announced = [announce(client_a.pk, "message.created", {"n": n}) for n in range(20)]
     for _ in range(10):
         deliver()
         if not make_due():
             break
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.SUCCEEDED}
-    assert set(receiver.ids) == {f"evt_{event.pk.hex}" for event in made}
+    assert set(receiver.ids) == {f"evt_{event.pk.hex}" for event in announced}
     listening.refresh_from_db()
     assert listening.failures_in_row == 0
     assert listening.failing_since is None
@@ -251,21 +249,21 @@ def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, set
         announce(client_a.pk, "message.created", {"n": number})
     dispatchers = [Dispatcher(threads=8), Dispatcher(threads=8)]
     for _ in range(3):
-        for one in dispatchers:
-            one.tick()
+        for dispatcher in dispatchers:
+            dispatcher.tick()
     time.sleep(0.2)
     assert len(receiver.got) == 2
     assert Delivery.objects.filter(lease_token__isnull=False).count() == 2
     receiver.release.set()
-    for one in dispatchers:
-        one.drain(2)
+    for dispatcher in dispatchers:
+        dispatcher.drain(2)
 
 
-def test_two_dispatchers_at_once_deliver_once(client_a, make_endpoint, make_receiver):
+def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_receiver):
     receivers = [make_receiver() for _ in range(4)]
-    for one in receivers:
-        make_endpoint(client_a, url=one.url)
-    made = [announce(client_a.pk, "message.created", {"n": n}) for n in range(50)]
+    for receiver in receivers:
+        make_endpoint(client_a, url=receiver.url)
+    announced = [announce(client_a.pk, "message.created", {"n": n}) for n in range(50)]
 
     def work():
         dispatcher = Dispatcher(threads=8)
@@ -282,12 +280,14 @@ def test_two_dispatchers_at_once_deliver_once(client_a, make_endpoint, make_rece
         thread.start()
     for thread in threads:
         thread.join(30)
-    expected = sorted(f"evt_{event.pk.hex}" for event in made)
-    assert all(sorted(one.ids) == expected for one in receivers)
+    expected = sorted(f"evt_{event.pk.hex}" for event in announced)
+    assert all(sorted(receiver.ids) == expected for receiver in receivers)
     assert DeliveryAttempt.objects.count() == 200
 
 
-def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, dispatcher, settings):
+def test_slow_endpoints_do_not_delay_others(
+    client_a, make_endpoint, make_receiver, dispatcher, settings
+):
     settings.WEBHOOK_TIMEOUT_SECONDS = 30
     good = make_receiver()
     for script in ("hang", "drip", "hang", "drip", "hang"):
@@ -302,7 +302,9 @@ def test_a_bad_neighbour_slows_nobody(client_a, make_endpoint, make_receiver, di
         dispatcher.attempt_ended.wait(0.01)
 
 
-def test_a_dispatcher_that_died_while_sending(client_a, listening, receiver, deliver):
+def test_an_attempt_of_a_dead_dispatcher_is_interrupted_and_repeated(
+    client_a, listening, receiver, deliver
+):
     announce(client_a.pk, "message.created", {})
     dead = Dispatcher(threads=2)
     requests: list[delivery.DeliveryRequest] = []
@@ -315,8 +317,11 @@ def test_a_dispatcher_that_died_while_sending(client_a, listening, receiver, del
     deliver()
     row = Delivery.objects.get()
     assert (row.state, row.attempts) == (DeliveryState.SUCCEEDED, 2)
-    assert [(one.number, one.error) for one in attempts()] == [(1, "interrupted"), (2, None)]
-    # Late, the dead one comes back to life: its result is thrown away.
+    assert [(attempt.number, attempt.error) for attempt in attempts()] == [
+        (1, "interrupted"),
+        (2, None),
+    ]
+    # The dead dispatcher continues later: its result is discarded.
     with transaction.atomic():
         dead._record([(requests[0], Outcome(Fault.TIMEOUT))])
     assert Delivery.objects.get().state == DeliveryState.SUCCEEDED
@@ -336,12 +341,12 @@ def test_an_eleventh_attempt_is_not_made(client_a, listening, receiver, deliver)
     row = Delivery.objects.get()
     assert (row.state, row.attempts, row.due_at) == (DeliveryState.GAVE_UP, 10, None)
     assert row.lease_token is None
-    assert [(one.number, one.error) for one in attempts()] == [(10, "interrupted")]
+    assert [(attempt.number, attempt.error) for attempt in attempts()] == [(10, "interrupted")]
     assert receiver.got == []
     dead.drain(0)
     assert deliveries.retry(row)
     deliver()
-    assert len(receiver.got) == 1, "by hand it begins anew"
+    assert len(receiver.got) == 1, "a manual retry starts over"
     assert Delivery.objects.get().attempts == 11
 
 
@@ -358,12 +363,14 @@ def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, dispatche
     assert len(receiver.got) == 1
     time.sleep(0.5)
     other.tick()
-    assert Delivery.objects.get().attempts == 2, "nobody renewed it: the other took it"
+    assert Delivery.objects.get().attempts == 2, (
+        "the lease was not renewed, so the other dispatcher took it"
+    )
     receiver.release.set()
     other.drain(1)
 
 
-def test_a_stopping_dispatcher_hands_back_what_it_could_not_end(client_a, listening, receiver):
+def test_a_stopping_dispatcher_hands_back_unfinished_deliveries(client_a, listening, receiver):
     receiver.script = "hang"
     announce(client_a.pk, "message.created", {})
     stopping = Dispatcher(threads=2)
@@ -373,7 +380,7 @@ def test_a_stopping_dispatcher_hands_back_what_it_could_not_end(client_a, listen
     receiver.release.set()
 
 
-def test_what_changes_while_it_is_sent_is_not_undone(
+def test_a_delivery_given_up_while_it_is_sent_stays_so(
     client_a, ann, listening, receiver, dispatcher
 ):
     announce(client_a.pk, "message.created", {})
@@ -389,21 +396,21 @@ def test_what_changes_while_it_is_sent_is_not_undone(
     assert Delivery.objects.get().state == DeliveryState.GAVE_UP
 
 
-def test_secrets_are_blotted_out_of_excerpts():
+def test_secrets_are_redacted_from_excerpts():
     secret = delivery.new_secret()
-    said = delivery.make_excerpt(
+    excerpt = delivery.make_excerpt(
         f'{{"echo": "{secret}", "Authorization": "Bearer abc.def", "api_key":"k-1", n: 5,'
         f" token=xyz; hello\x00".encode(),
         [secret],
     )
     for hidden in (secret, secret[6:], "abc.def", "k-1", "xyz", "\x00"):
-        assert hidden not in said
-    assert "hello" in said
-    assert "n: 5" in said
+        assert hidden not in excerpt
+    assert "hello" in excerpt
+    assert "n: 5" in excerpt
     assert len(delivery.make_excerpt(b"\xff" * 5000)) == 1000
 
 
-def test_a_secret_that_does_not_open_stops_nobody_else(
+def test_an_unreadable_secret_does_not_stop_other_endpoints(
     client_a, listening, receiver, make_endpoint, deliver
 ):
     broken = make_endpoint(client_a, url=receiver.url)
@@ -436,7 +443,7 @@ def test_an_old_event_keeps_its_body_while_its_delivery_waits(
     assert receiver.got[0][1] == receiver.got[1][1]
     deliveries.purge_expired()
     assert not Delivery.objects.exists()
-    assert not Payload.objects.exists(), "nothing needs it any more"
+    assert not Payload.objects.exists(), "no delivery needs it any more"
 
 
 def test_idle_connections_are_closed_beyond_the_limit(

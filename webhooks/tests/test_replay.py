@@ -40,7 +40,7 @@ def test_the_same_id_and_the_same_bytes(ann, delivered, receiver, listening, del
     assert again["status"] == "succeeded"
 
 
-def test_one_that_gave_up_has_all_its_attempts_again(ann, delivered, receiver, deliver, make_due):
+def test_a_replay_restarts_the_attempts(ann, delivered, receiver, deliver, make_due):
     receiver.script = "status:500"
     Delivery.objects.update(state=DeliveryState.GAVE_UP, attempts=10)
     assert ann.post(path_of(delivered)).status_code == 200
@@ -51,7 +51,7 @@ def test_one_that_gave_up_has_all_its_attempts_again(ann, delivered, receiver, d
     assert (row.attempts, row.state, row.due_at) == (20, DeliveryState.GAVE_UP, None)
 
 
-def test_to_an_endpoint_that_came_later(ann, client_a, make_endpoint, make_receiver, deliver):
+def test_to_an_endpoint_created_later(ann, client_a, make_endpoint, make_receiver, deliver):
     event = announce(client_a.pk, "message.created", {"a": 1})
     late = make_receiver()
     config = make_endpoint(client_a, url=late.url)
@@ -60,7 +60,7 @@ def test_to_an_endpoint_that_came_later(ann, client_a, make_endpoint, make_recei
     assert late.verify(config.secret)[0]["id"] == late.ids[0] == f"evt_{event.pk.hex}"
 
 
-def test_only_where_it_is_wanted(ann, client_a, make_endpoint):
+def test_only_to_endpoints_that_take_the_type(ann, client_a, make_endpoint):
     event = announce(client_a.pk, "message.created", {})
     make_endpoint(client_a, event_types=["message.read"])
     off = make_endpoint(client_a, is_active=False)
@@ -71,7 +71,7 @@ def test_only_where_it_is_wanted(ann, client_a, make_endpoint):
     assert not Payload.objects.exists()
 
 
-def test_one_that_is_on_its_way_is_left_alone(ann, client_a, endpoint):
+def test_a_delivery_in_flight_is_left_alone(ann, client_a, endpoint):
     event = announce(client_a.pk, "message.created", {})
     lease, until = uuid.uuid4(), timezone.now() + timedelta(seconds=20)
     Delivery.objects.update(lease_token=lease, due_at=until, attempts=1)
@@ -86,8 +86,8 @@ def test_another_clients_event_and_endpoint(ann, ben, cara, client_a, client_b, 
     assert cara.post(path_of(event)).status_code == 404
     assert ben.post(path_of(event)).status_code == 403
     assert ann.post(path_of(event) + f"?config_id={theirs.pk}").status_code == 404
-    asked = {"created_from": "2026-01-01T00:00:00Z", "config_id": str(theirs.pk)}
-    assert ann.post("/webhook/replay", asked).status_code == 404
+    body = {"created_from": "2026-01-01T00:00:00Z", "config_id": str(theirs.pk)}
+    assert ann.post("/webhook/replay", body).status_code == 404
     assert not Delivery.objects.exists()
 
 
@@ -96,9 +96,9 @@ class TestRange:
         start = (timezone.now() - timedelta(days=1)).isoformat()
         return who.post("/webhook/replay", {"created_from": start, **body})
 
-    def test_what_gave_up(self, ann, client_a, endpoint):
-        made = [announce(client_a.pk, "message.created", {}) for _ in range(4)]
-        gone = [one.pk for one in made[:2]]
+    def test_deliveries_that_gave_up(self, ann, client_a, endpoint):
+        announced = [announce(client_a.pk, "message.created", {}) for _ in range(4)]
+        gone = [event.pk for event in announced[:2]]
         Delivery.objects.filter(event__in=gone).update(state=DeliveryState.GAVE_UP, due_at=None)
         Delivery.objects.exclude(event__in=gone).update(state=DeliveryState.SUCCEEDED, due_at=None)
         reply = self.ask(ann)
@@ -109,7 +109,7 @@ class TestRange:
             Delivery.objects.filter(due_at__isnull=False).values_list("event_id", flat=True)
         ) == set(gone)
 
-    def test_what_was_missed_while_it_was_off(self, ann, client_a, endpoint, monkeypatch):
+    def test_events_missed_while_the_endpoint_was_off(self, ann, client_a, endpoint, monkeypatch):
         monkeypatch.setattr("webhooks.services.deliveries._BATCH", 2)
         WebhookConfig.objects.update(is_active=False)
         missed = [announce(client_a.pk, "message.created", {}).pk for _ in range(5)]
@@ -124,7 +124,7 @@ class TestRange:
         run_jobs()
         assert Delivery.objects.count() == 5, "a job may run twice"
 
-    def test_only_that_time_and_type(self, ann, client_a, endpoint):
+    def test_only_the_range_and_type(self, ann, client_a, endpoint):
         old = announce(client_a.pk, "message.created", {})
         Event.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=2))
         new = announce(client_a.pk, "message.created", {})
@@ -143,7 +143,7 @@ class TestRange:
         assert ann.post("/webhook/replay", body).status_code == 422
         assert not Job.objects.exists()
 
-    def test_not_to_one_that_is_off(self, ann, client_a, make_endpoint):
+    def test_an_endpoint_that_is_off_is_refused(self, ann, client_a, make_endpoint):
         make_endpoint(client_a, is_active=False)
         assert self.ask(ann).json()["code"] == "endpoint_disabled"
         assert not Job.objects.exists()

@@ -17,8 +17,8 @@ BODY = '{"text":"Grüße 👋 \\/"}'.encode()
 
 def sample(language):
     page = (settings.BASE_DIR / "docs" / "webhooks.md").read_text()
-    (found,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
-    return found
+    (sample,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+    return sample
 
 
 def cases():
@@ -28,7 +28,8 @@ def cases():
     def signed(at=0, secrets=(secret,)):
         moment = int(time.time()) + at
         signatures = [
-            delivery.sign(one, event_id="evt_1", timestamp=moment, body=BODY) for one in secrets
+            delivery.sign(secret, event_id="evt_1", timestamp=moment, body=BODY)
+            for secret in secrets
         ]
         return {
             "webhook-id": "evt_1",
@@ -64,14 +65,21 @@ def test_typescript(tmp_path):
         'import { verify } from "./verify.mjs";\n'
         'import { readFileSync } from "node:fs";\n'
         'const cases = JSON.parse(readFileSync(0, "utf8"));\n'
-        "const said = cases.map(([s, h, b]) => verify(s, h, Buffer.from(b)));\n"
-        "console.log(JSON.stringify(said));\n"
+        "const results = cases.map(([s, h, b]) => verify(s, h, Buffer.from(b)));\n"
+        "console.log(JSON.stringify(results));\n"
     )
-    found = cases()
-    given = json.dumps([[secret, headers, body.decode()] for _, secret, headers, body, _ in found])
+    examples = cases()
+    arguments = json.dumps(
+        [[secret, headers, body.decode()] for _, secret, headers, body, _ in examples]
+    )
     done = subprocess.run(
-        ["node", "run.mjs"], cwd=tmp_path, input=given, capture_output=True, text=True, check=False
+        ["node", "run.mjs"],
+        cwd=tmp_path,
+        input=arguments,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
-    expected = [is_good for *_, is_good in found]
-    assert json.loads(done.stdout) == expected, [what for what, *_ in found]
+    expected = [is_good for *_, is_good in examples]
+    assert json.loads(done.stdout) == expected, [what for what, *_ in examples]

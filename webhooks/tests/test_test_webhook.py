@@ -49,7 +49,7 @@ def post(port, who, path="/webhook/test"):
         return answer.status, answer.headers, json.loads(answer.read())
 
 
-def test_what_the_receiver_said(site, ann, listening, receiver, running_dispatcher):
+def test_the_receivers_answer_is_returned(site, ann, listening, receiver, running_dispatcher):
     status, _, body = post(site, ann)
     assert status == 200
     assert (body["status"], body["http_status"], body["response_excerpt"]) == (
@@ -60,7 +60,7 @@ def test_what_the_receiver_said(site, ann, listening, receiver, running_dispatch
     assert (event["type"], event["id"]) == ("webhook.test", body["event_id"])
 
 
-def test_also_to_one_that_is_off_and_only_to_that_one(
+def test_only_to_this_endpoint_even_if_it_is_off(
     site, ann, client_a, make_endpoint, make_receiver, running_dispatcher
 ):
     on, off = make_receiver(), make_receiver("status:503")
@@ -74,7 +74,9 @@ def test_also_to_one_that_is_off_and_only_to_that_one(
     assert second.failures_in_row == 0, "a test says nothing of the endpoint's health"
 
 
-def test_twenty_at_once_to_a_slow_receiver(site, ann, listening, receiver, running_dispatcher):
+def test_twenty_concurrent_tests_of_a_slow_receiver(
+    site, ann, listening, receiver, running_dispatcher
+):
     receiver.script = "hang"
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(post(site, ann))) for _ in range(20)]
@@ -105,7 +107,7 @@ def test_six_a_minute(ann, listening):
     assert Event.objects.count() == 6
 
 
-def test_who_may(ann, ben, cara, endpoint):
+def test_only_admins_of_the_client(ann, ben, cara, endpoint):
     assert ben.post("/webhook/test").status_code == 403
     assert cara.post("/webhook/test").status_code == 404
     assert cara.post(f"/webhook/test?config_id={endpoint.pk}").status_code == 404

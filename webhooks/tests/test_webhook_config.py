@@ -23,13 +23,13 @@ PUBLIC = "https://93.184.215.14/hook"
 def test_the_secret_is_shown_once(ann):
     reply = ann.post(PATH, {"url": PUBLIC, "event_types": ["message.created"], "description": "x"})
     assert reply.status_code == 201
-    made = reply.json()
-    assert made["secret"].startswith("whsec_")
-    assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
-    assert (made["is_active"], made["disabled_reason"]) == (True, None)
-    found = ann.get(PATH).json()
-    assert found == {**made, "secret": None}
-    assert ann.get("/webhook/configs").json() == {"items": [found], "next_cursor": None}
+    config = reply.json()
+    assert config["secret"].startswith("whsec_")
+    assert len(base64.b64decode(config["secret"].removeprefix("whsec_"))) == 32
+    assert (config["is_active"], config["disabled_reason"]) == (True, None)
+    shown = ann.get(PATH).json()
+    assert shown == {**config, "secret": None}
+    assert ann.get("/webhook/configs").json() == {"items": [shown], "next_cursor": None}
     audited = AuditEvent.objects.get(action="webhook.created")
     assert (audited.user, audited.changes) == (ann.user, {"url": PUBLIC})
 
@@ -68,22 +68,22 @@ def test_wrong_body(ann, body):
 
 
 @pytest.mark.parametrize("url", [url for url in BLOCKED_URLS if len(url) < 2000])
-def test_an_address_of_our_own_is_refused(ann, url):
-    for given in (url, url.replace("http:", "https:", 1)):
-        reply = ann.post(PATH, {"url": given})
-        if given.startswith("https://93.184.215.14") and given == PUBLIC:
+def test_a_private_address_is_refused(ann, url):
+    for target in (url, url.replace("http:", "https:", 1)):
+        reply = ann.post(PATH, {"url": target})
+        if target.startswith("https://93.184.215.14") and target == PUBLIC:
             continue
-        assert reply.status_code == 422, given
+        assert reply.status_code == 422, target
     assert not WebhookConfig.objects.exists()
 
 
-def test_plain_http_only_to_a_host_that_settings_name(ann, settings):
+def test_plain_http_only_to_hosts_in_egress_allow(ann, settings):
     settings.EGRESS_ALLOW = ["127.0.0.1:9099"]
     assert ann.post(PATH, {"url": "http://127.0.0.1:9099/x"}).status_code == 201
     assert ann.post(PATH, {"url": "http://127.0.0.1:9098/x"}).status_code == 422
 
 
-def test_a_name_that_moves_to_loopback_after_it_was_saved(
+def test_a_host_that_later_resolves_to_loopback_is_blocked(
     ann, client_a, deliver, receiver, monkeypatch
 ):
     places = ["93.184.215.14"]
@@ -126,7 +126,7 @@ def test_another_clients_endpoint_is_a_404(cara, endpoint):
     assert (kept.url, kept.secret, kept.deleted_at) == (endpoint.url, endpoint.secret, None)
 
 
-def test_which_of_several(ann, client_a, make_endpoint):
+def test_the_oldest_endpoint_or_the_one_with_the_id(ann, client_a, make_endpoint):
     first, second = make_endpoint(client_a), make_endpoint(client_a)
     assert ann.get(PATH).json()["id"] == str(first.pk)
     assert ann.get(PATH, {"config_id": str(second.pk)}).json()["id"] == str(second.pk)
@@ -138,15 +138,15 @@ def test_which_of_several(ann, client_a, make_endpoint):
 
 
 def test_at_most_ten(ann, client_a, make_endpoint):
-    made = [make_endpoint(client_a) for _ in range(10)]
+    configs = [make_endpoint(client_a) for _ in range(10)]
     reply = ann.post(PATH, {"url": PUBLIC})
     assert (reply.status_code, reply.json()["code"]) == (409, "too_many_endpoints")
-    assert ann.delete(f"{PATH}/{made[0].pk}").status_code == 204
+    assert ann.delete(f"{PATH}/{configs[0].pk}").status_code == 204
     assert ann.post(PATH, {"url": PUBLIC}).status_code == 201
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_also_when_they_come_at_once(ann, client_a, make_endpoint):
+def test_at_most_ten_even_concurrently(ann, client_a, make_endpoint):
     for _ in range(9):
         make_endpoint(client_a)
     statuses = []
@@ -163,7 +163,7 @@ def test_ten_also_when_they_come_at_once(ann, client_a, make_endpoint):
     assert sorted(statuses) == [201, 409, 409, 409]
 
 
-def test_updated_and_its_secret_stays(ann, endpoint):
+def test_an_update_keeps_the_secret(ann, endpoint):
     reply = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "event_types": ["message.read"]})
     assert reply.status_code == 200
     assert reply.json()["url"] == PUBLIC
@@ -172,7 +172,7 @@ def test_updated_and_its_secret_stays(ann, endpoint):
     assert (kept.url, kept.event_types, kept.secret) == (PUBLIC, ["message.read"], endpoint.secret)
 
 
-def test_off_and_on_again(ann, client_a, endpoint):
+def test_switched_off_and_on_again(ann, client_a, endpoint):
     announce(client_a.pk, "message.created", {})
     off = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
     assert (off["is_active"], off["disabled_reason"]) == (False, "by_hand")
@@ -201,7 +201,7 @@ def test_a_long_backlog_is_given_up_by_a_job(ann, client_a, endpoint, monkeypatc
     assert set(DeliveryAttempt.objects.values_list("error", flat=True)) == {"endpoint_disabled"}
 
 
-def test_on_again_before_the_job_came_nothing_is_given_up(ann, client_a, endpoint):
+def test_switched_on_again_before_the_job_nothing_is_given_up(ann, client_a, endpoint):
     announce(client_a.pk, "message.created", {})
     for is_active in (False, True):
         ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": is_active})

@@ -20,7 +20,7 @@ def ids(reply):
     return [item["id"] for item in reply.json()["items"]]
 
 
-def test_each_with_its_deliveries(ann, client_a, endpoint):
+def test_events_with_their_deliveries(ann, client_a, endpoint):
     chat = uuid.uuid4()
     first = announce(client_a.pk, "message.created", {"n": 1}, conversation_id=chat, sequence=1)
     second = announce(client_a.pk, "thing.done", {})
@@ -48,10 +48,10 @@ def test_each_with_its_deliveries(ann, client_a, endpoint):
 
 def test_filters(ann, client_a, endpoint, make_endpoint):
     chat = uuid.uuid4()
-    one = announce(client_a.pk, "message.created", {}, conversation_id=chat, sequence=1)
+    first_event = announce(client_a.pk, "message.created", {}, conversation_id=chat, sequence=1)
     two = announce(client_a.pk, "message.read", {})
     Delivery.objects.filter(event_id=two.pk).update(state=DeliveryState.GAVE_UP, due_at=None)
-    first, second = f"evt_{one.pk.hex}", f"evt_{two.pk.hex}"
+    first, second = f"evt_{first_event.pk.hex}", f"evt_{two.pk.hex}"
     assert ids(ann.get(PATH, {"type": "message.created"})) == [first]
     assert ids(ann.get(PATH, {"conversation_id": str(chat)})) == [first]
     assert ids(ann.get(PATH, {"state": "gave_up"})) == [second]
@@ -73,7 +73,7 @@ def test_wrong_query(ann, query):
     assert ann.get(PATH, query).status_code == 422
 
 
-def test_only_admins_and_only_their_own(ann, ben, cara, client_a):
+def test_only_admins_and_only_their_clients_events(ann, ben, cara, client_a):
     event = announce(client_a.pk, "message.created", {})
     assert ben.get(PATH).status_code == 403
     assert ids(cara.get(PATH)) == []
@@ -83,17 +83,17 @@ def test_only_admins_and_only_their_own(ann, ben, cara, client_a):
 
 
 def test_pages_newest_first(ann, client_a):
-    made = [f"evt_{announce(client_a.pk, 't.t', {}).pk.hex}" for _ in range(5)]
+    announced = [f"evt_{announce(client_a.pk, 't.t', {}).pk.hex}" for _ in range(5)]
     seen, cursor = [], None
     while True:
-        asked = {"limit": 2} | ({"cursor": cursor} if cursor else {})
-        reply = ann.get(PATH, asked)
+        query = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        reply = ann.get(PATH, query)
         seen += ids(reply)
         announce(client_a.pk, "t.t", {})
         cursor = reply.json()["next_cursor"]
         if cursor is None:
             break
-    assert seen == made[::-1]
+    assert seen == announced[::-1]
 
 
 def settle():
@@ -112,48 +112,48 @@ def settle():
 
 @pytest.mark.django_db(transaction=True)
 class TestFeed:
-    def test_a_consumer_that_was_away_catches_up(self, ann, client_a, client_b):
-        made = []
-        asked = {"order": "asc", "limit": 3}
+    def test_a_reader_catches_up_after_a_break(self, ann, client_a, client_b):
+        announced = []
+        query = {"order": "asc", "limit": 3}
         seen: list[str] = []
         cursor = None
         for round_ in range(4):
             for number in range(5 * (round_ != 2)):
-                made.append(announce(client_a.pk, "t.t", {"n": number}).pk)
+                announced.append(announce(client_a.pk, "t.t", {"n": number}).pk)
                 announce(client_b.pk, "t.t", {})
             settle()
             while True:
-                reply = ann.get(PATH, asked | ({"cursor": cursor} if cursor else {}))
+                reply = ann.get(PATH, query | ({"cursor": cursor} if cursor else {}))
                 cursor = reply.json()["next_cursor"]
                 if not ids(reply):
                     break
                 seen += ids(reply)
-        assert seen == [f"evt_{pk.hex}" for pk in made]
+        assert seen == [f"evt_{pk.hex}" for pk in announced]
 
     def test_an_empty_feed_has_no_cursor(self, ann):
         assert ann.get(PATH, {"order": "asc"}).json() == {"items": [], "next_cursor": None}
 
-    def test_nothing_is_shown_before_what_an_open_transaction_may_still_add(self, client_a):
+    def test_events_after_an_open_transaction_wait_for_it(self, client_a):
         before = announce(client_a.pk, "t.t", {})
         settle()
         with open_transaction(client_a) as held:
             later = announce(client_a.pk, "t.t", {})
             shown = events.read_feed(client_a)
-            assert [one.pk for one in shown] == [before.pk], "the later one must wait"
+            assert [event.pk for event in shown] == [before.pk], "the later one must wait"
             cursor = events.cursor_after(shown[-1])
         settle()
-        found = events.read_feed(client_a, cursor)
-        assert {one.pk for one in found} == {held.event.pk, later.pk}
-        assert events.read_feed(client_a, events.cursor_after(found[-1])) == []
+        page = events.read_feed(client_a, cursor)
+        assert {event.pk for event in page} == {held.event.pk, later.pk}
+        assert events.read_feed(client_a, events.cursor_after(page[-1])) == []
 
-    def test_also_where_the_open_one_drew_its_number_first(self, client_a):
+    def test_even_if_the_open_transaction_drew_its_number_first(self, client_a):
         """The number of the row alone would skip it: committed last, numbered first."""
         with open_transaction(client_a) as held:
             later = announce(client_a.pk, "t.t", {})
             assert held.event.position < later.position
             assert events.read_feed(client_a) == []
         settle()
-        assert [one.pk for one in events.read_feed(client_a)] == [held.event.pk, later.pk]
+        assert [event.pk for event in events.read_feed(client_a)] == [held.event.pk, later.pk]
 
     def test_events_of_a_conversation_come_in_their_sequence(self, client_a):
         """A transaction that began first may take the conversation's lock last."""
@@ -162,32 +162,34 @@ class TestFeed:
             announce(client_a.pk, "t.t", {}, conversation_id=chat, sequence=1)
             held.then(lambda: announce(client_a.pk, "t.t", {}, conversation_id=chat, sequence=2))
         settle()
-        found = [one.sequence for one in events.read_feed(client_a) if one.conversation_id]
-        assert found == [1, 2]
+        sequences = [
+            event.sequence for event in events.read_feed(client_a) if event.conversation_id
+        ]
+        assert sequences == [1, 2]
 
     def test_many_writers_and_a_reader(self, client_a):
-        made: list[uuid.UUID] = []
+        announced: list[uuid.UUID] = []
         seen: list[uuid.UUID] = []
         done = threading.Event()
 
         def write(number):
             for step in range(25):
                 with transaction.atomic():
-                    one = announce(client_a.pk, "t.t", {"n": number})
+                    event = announce(client_a.pk, "t.t", {"n": number})
                     if (number + step) % 3 == 0:
                         announce(client_a.pk, "t.t", {"n": number})
                     connection.cursor().execute("SELECT pg_sleep(random() / 200)")
-                made.append(one.pk)
+                announced.append(event.pk)
             connection.close()
 
         def read():
             cursor = events.START
             while True:
                 last_round = done.is_set()
-                found = events.read_feed(client_a, cursor, 7)
-                seen.extend(one.pk for one in found)
-                if found:
-                    cursor = events.cursor_after(found[-1])
+                page = events.read_feed(client_a, cursor, 7)
+                seen.extend(event.pk for event in page)
+                if page:
+                    cursor = events.cursor_after(page[-1])
                 elif last_round:
                     break
             connection.close()
@@ -202,28 +204,28 @@ class TestFeed:
         done.set()
         reader.join(30)
         assert len(seen) == len(set(seen)) == Event.objects.count() > 100
-        assert set(made) <= set(seen)
+        assert set(announced) <= set(seen)
 
-    def test_ranks_go_on_in_a_restored_database(self, client_a):
+    def test_ranks_keep_growing_in_a_restored_database(self, client_a):
         old = announce(client_a.pk, "t.t", {})
         Event.objects.filter(pk=old.pk).update(rank=10**12)
         events.continue_ranks_after_restore()
         new = announce(client_a.pk, "t.t", {})
         settle()
-        assert [one.pk for one in events.read_feed(client_a)] == [old.pk, new.pk]
+        assert [event.pk for event in events.read_feed(client_a)] == [old.pk, new.pk]
         lead = FeedEpoch.objects.get().lead
         events.continue_ranks_after_restore()
         assert FeedEpoch.objects.get().lead == lead
 
     def test_the_cursor_of_an_event_id(self, client_a, client_b):
-        made = [announce(client_a.pk, "t.t", {}) for _ in range(3)]
+        announced = [announce(client_a.pk, "t.t", {}) for _ in range(3)]
         settle()
-        cursor = events.find_cursor(client_a, f"evt_{made[0].pk.hex}")
+        cursor = events.find_cursor(client_a, f"evt_{announced[0].pk.hex}")
         assert cursor
-        assert [one.pk for one in events.read_feed(client_a, cursor)] == [
-            one.pk for one in made[1:]
+        assert [event.pk for event in events.read_feed(client_a, cursor)] == [
+            event.pk for event in announced[1:]
         ]
-        assert events.find_cursor(client_b, f"evt_{made[0].pk.hex}") is None
+        assert events.find_cursor(client_b, f"evt_{announced[0].pk.hex}") is None
         assert events.find_cursor(client_a, "nonsense") is None
 
 

@@ -46,19 +46,19 @@ def worker(receiver, **environment):
 def wait_until(holds, seconds=30):
     ends_at = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < ends_at, "it did not come to that"
+        assert time.monotonic() < ends_at, "timed out"
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("shutdown", ["warm", "soft"])
-def test_it_delivers_without_a_broker_and_ends_what_it_began(
+def test_it_delivers_without_a_broker_and_finishes_on_shutdown(
     client_a, listening, receiver, shutdown
 ):
     announce(client_a.pk, "message.created", {"n": 1})
     remap = {"REMAP_SIGTERM": "SIGQUIT"} if shutdown == "soft" else {}
     with worker(receiver, **remap) as process:
         wait_until(lambda: Delivery.objects.filter(state=DeliveryState.SUCCEEDED).exists())
-        assert process.poll() is None, "no broker is no reason to end"
+        assert process.poll() is None, "it ended without a broker"
         receiver.script = "late"
         announce(client_a.pk, "message.created", {"n": 2})
         wait_until(lambda: len(receiver.got) == 2)
@@ -68,17 +68,17 @@ def test_it_delivers_without_a_broker_and_ends_what_it_began(
     assert Delivery.objects.filter(state=DeliveryState.SUCCEEDED).count() == 2
 
 
-def test_a_loop_that_falls_begins_again(monkeypatch, caplog):
+def test_a_failing_loop_is_restarted(monkeypatch, caplog):
     stop, called = threading.Event(), []
 
-    def fall(given):
-        called.append(given)
+    def fail(stop_event):
+        called.append(stop_event)
         if len(called) == 3:
             stop.set()
-        raise ValueError("a fault of ours")
+        raise ValueError("our own failure")
 
     monkeypatch.setattr(worker_loops, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr("webhooks.services.dispatcher.run", fall)
+    monkeypatch.setattr("webhooks.services.dispatcher.run", fail)
     worker_loops.run("webhooks.services.dispatcher.run", stop)
     assert called == [stop] * 3
     assert len(caplog.records) == 3
