@@ -1,11 +1,11 @@
 """Create Prompt, Get Current Prompt."""
 
-import threading
+import functools
 
 import pytest
-from django.db import connection
 
 from bots.models import Prompt
+from chatplatform.testing import at_once
 
 
 def path(bot):
@@ -75,17 +75,9 @@ def test_nobody(bot, nobody):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_get_two_versions(ann, bot):
-    statuses = []
-
     def write(text):
-        statuses.append(ann.post(path(bot), {"content": text}).status_code)
-        connection.close()
+        return ann.post(path(bot), {"content": text}).status_code
 
-    threads = [threading.Thread(target=write, args=(f"text {n}",)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert statuses == [200] * 4
+    assert at_once(*[functools.partial(write, f"text {n}") for n in range(4)]) == [200] * 4
     assert sorted(Prompt.objects.values_list("version", flat=True)) == [1, 2, 3, 4]
     assert Prompt.objects.get(is_current=True).version == 4

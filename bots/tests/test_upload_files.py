@@ -1,16 +1,16 @@
 """Upload Files."""
 
-import threading
 from pathlib import Path
 from unittest import mock
 
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
 from bots.models import Document
 from chatplatform.models import Job
+from chatplatform.testing import at_once
 
 TEXT = b"Our shop opens at nine o'clock and closes at six o'clock every working day.\n"
 
@@ -161,17 +161,7 @@ def test_nobody(bot, nobody):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_same_bytes_at_once(ann, bot):
-    replies = []
-
-    def send():
-        replies.append(ann.upload(path(bot), files=[file()]))
-        connection.close()
-
-    threads = [threading.Thread(target=send) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    replies = at_once(*[lambda: ann.upload(path(bot), files=[file()])] * 4)
     assert [reply.status_code for reply in replies] == [202] * 4
     assert len({reply.json()["items"][0]["id"] for reply in replies}) == 1
     assert Document.objects.count() == Job.objects.count() == len(stored_files()) == 1

@@ -13,7 +13,6 @@ MAX_POSITIONAL = 6
 LONG_BECAUSE = {
     "bench/run.py": "one load script, which is run alone",
     "chatplatform/local/servers.py": "to be split",
-    "chats/tests/test_send_message.py": "to be split",
 }
 # Every app has these; `auth` and the like are an app's own.
 FILES_OF_AN_APP = {

@@ -1,9 +1,7 @@
 """Chats, models and a company's server behind real sockets; a file's own fixtures go first."""
 
-import threading
-
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from chatplatform.testing import stub_model, tool_server
 from chats.models import Conversation, Message, SenderType, text_content
@@ -146,28 +144,3 @@ def paid():
         return spent
 
     return of
-
-
-@pytest.fixture
-def at_once():
-    """`at_once(8, act)`: what `act` gives to as many threads that begin together."""
-
-    def run(count: int, act):
-        ready, given = threading.Barrier(count), []
-
-        def one():
-            try:
-                ready.wait(5)
-                given.append(act())
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=one) for _ in range(count)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert len(given) == count
-        return given
-
-    return run

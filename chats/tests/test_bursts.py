@@ -1,16 +1,15 @@
 """Messages of a customer that come close together share one reply."""
 
-import threading
+import functools
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from bots.testing import trained
 from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from chatplatform.web import live
 from chats.models import Message
 from chats.services.reply import chat_turns, pipeline
@@ -161,19 +160,7 @@ def test_the_same_message_twice_moves_nothing(server, chat):
 
 
 def test_many_at_once_share_one_reply(server, chat):
-    asked = []
-
-    def send(n):
-        try:
-            asked.append(ask(server, chat, f"{KNOWN} {n}"))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=send, args=(n,)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    at_once(*[functools.partial(ask, server, chat, f"{KNOWN} {n}") for n in range(6)])
     job = Job.objects.get()
     in_order = [str(pk) for pk in Message.objects.order_by("seq").values_list("pk", flat=True)]
     assert [*job.args["earlier"], job.args["message_id"]] == in_order

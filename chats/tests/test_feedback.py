@@ -1,14 +1,13 @@
 """Create Chat Feed Back, Get Chat Feedbacks."""
 
-import threading
 import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 
 from bots.testing import make_bot
 from chatplatform.api.shapes import iso
+from chatplatform.testing import at_once
 from chats.models import Feedback
 from identity.testing import make_key, make_person
 from webhooks.models import Event
@@ -98,18 +97,8 @@ def test_who_may(ann, ben, cara, nobody, client_b, talk):
 
 @pytest.mark.django_db(transaction=True)
 def test_ten_at_once_count_once(server, talk):
-    statuses = []
-
-    def rate():
-        statuses.append(server.post(path_of(talk), {"rating": 5}).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=rate) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [200] + [409] * 9
+    replies = at_once(*[lambda: server.post(path_of(talk), {"rating": 5})] * 10)
+    assert sorted(reply.status_code for reply in replies) == [200] + [409] * 9
     assert Feedback.objects.count() == announced().count() == 1
 
 

@@ -1,17 +1,15 @@
 """Decide Function Call, and what the customer, the agents and the log see of an approval."""
 
-import threading
 import uuid
 
 import pytest
-from django.db import connection
 from django.db.models import F
 
 from bots.models import Function, FunctionCall
 from bots.services import function_calls
 from bots.tasks import expire_function_calls
 from chatplatform.models import Job, JobState
-from chatplatform.testing import run_jobs
+from chatplatform.testing import at_once, run_jobs
 from chats.models import Conversation, Message
 from chats.services.reply.confirmations import yes_or_no
 from chats.tests import test_function_calls
@@ -98,25 +96,16 @@ def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
 
 
 def test_of_two_agents_one_wins(waiting, ben, ann, bot, tool):
-    ready, found = threading.Barrier(2), []
-
-    def decide(who, approve):
-        try:
-            ready.wait(5)
-            found.append((approve, who.post(decision(bot, waiting), {"approve": approve})))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=decide, args=args) for args in ((ben, True), (ann, False))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    (winner,) = [approve for approve, reply in found if reply.status_code == 200]
-    (refused,) = [reply.json() for _, reply in found if reply.status_code == 409]
+    approved, rejected = at_once(
+        lambda: ben.post(decision(bot, waiting), {"approve": True}),
+        lambda: ann.post(decision(bot, waiting), {"approve": False}),
+    )
+    is_approved = approved.status_code == 200
+    assert sorted(reply.status_code for reply in (approved, rejected)) == [200, 409]
+    refused = (rejected if is_approved else approved).json()
     assert refused["code"] == "already_decided"
     run_jobs()
-    assert len(tool.asked) == (1 if winner else 0)
+    assert len(tool.asked) == (1 if is_approved else 0)
     assert Job.objects.filter(name="chats.continue_after_approval").count() == 1
     assert AuditEvent.objects.filter(action__startswith="function_call.").count() == 1
 

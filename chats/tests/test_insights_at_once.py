@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from bots.engine.openai_compatible import OpenAICompatible
 from chatplatform.locks import single_flight
-from chatplatform.testing import run_before
+from chatplatform.testing import at_once, run_before
 from chats.models import Summary
 from chats.services.insight import insights
 from webhooks.models import Event
@@ -43,16 +43,16 @@ def talkative(model, monkeypatch):
     return model
 
 
-def test_a_summary_is_made_once(ann, told, talkative, paid, at_once):
-    replies = at_once(MANY, lambda: ann.post(f"/ai/chat/{told.pk}/summarize"))
+def test_a_summary_is_made_once(ann, told, talkative, paid):
+    replies = at_once(*[lambda: ann.post(f"/ai/chat/{told.pk}/summarize")] * MANY)
     assert {reply.status_code for reply in replies} == {200}
     assert len({reply.content for reply in replies}) == 1
     assert (Summary.objects.count(), events("summary.created")) == (1, 1)
     assert (len(talkative.requests), paid(ann.client)) == (1, 1)
 
 
-def test_the_embedded_one_too(ann, told, paid, at_once):
-    replies = at_once(MANY, lambda: ann.post(f"/ai/chat/{told.pk}/summarize"))
+def test_the_embedded_one_too(ann, told, paid):
+    replies = at_once(*[lambda: ann.post(f"/ai/chat/{told.pk}/summarize")] * MANY)
     assert len({reply.content for reply in replies}) == 1
     assert (events("summary.created"), paid(ann.client)) == (1, 1)
 
@@ -113,12 +113,12 @@ def test_forced_anew_although_there_is_a_current_one(ann, told, talkative):
 @pytest.mark.parametrize(
     ("path", "event"), [("tags/auto", "tags.updated"), ("sentiment", "sentiment.updated")]
 )
-def test_tags_and_sentiment_are_announced_once(ann, told, model, at_once, path, event):
+def test_tags_and_sentiment_are_announced_once(ann, told, model, path, event):
     """Asked for again they are judged again; what that does not change is not announced."""
     model.says = {
         "tags": [{"name": "returns", "confidence": 0.9}],
         "sentiment": "negative", "score": -0.5, "messages": [],
     }  # fmt: skip
-    replies = at_once(MANY, lambda: ann.post(f"/ai/chat/{told.pk}/{path}"))
+    replies = at_once(*[lambda: ann.post(f"/ai/chat/{told.pk}/{path}")] * MANY)
     assert {reply.status_code for reply in replies} == {200}
     assert events(event) == 1

@@ -1,7 +1,7 @@
 """Send message in existing chat conversation, and the reply that a worker makes."""
 
+import functools
 import socket
-import threading
 import uuid
 from contextlib import closing
 
@@ -12,7 +12,7 @@ from django.db.models import F
 from bots.testing import make_bot, trained
 from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from chatplatform.web import live
 from chats.models import Attachment, Conversation, Message
 from chats.services.reply import pipeline
@@ -109,20 +109,7 @@ def test_the_same_message_twice_is_one(server, chat, document):
 
 
 def test_the_same_message_by_many_threads_is_one(server, chat):
-    ready, answers = threading.Barrier(6), []
-
-    def send():
-        try:
-            ready.wait(5)
-            answers.append(ask(server, chat, client_message_id="m-1"))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=send) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    answers = at_once(*[lambda: ask(server, chat, client_message_id="m-1")] * 6)
     assert [answer.status_code for answer in answers] == [202] * 6
     assert len({answer.json()["message"]["id"] for answer in answers}) == 1
     assert (Message.objects.count(), Job.objects.count()) == (1, 1)
@@ -132,16 +119,9 @@ def test_the_same_message_by_many_threads_is_one(server, chat):
 
 def test_many_threads_leave_no_gap(server, chat):
     def send(n):
-        try:
-            ask(server, chat, text=f"Line {n}", client_message_id=f"m-{n}")
-        finally:
-            connection.close()
+        return ask(server, chat, text=f"Line {n}", client_message_id=f"m-{n}")
 
-    threads = [threading.Thread(target=send, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    at_once(*[functools.partial(send, n) for n in range(8)])
     seqs = Message.objects.order_by("seq").values_list("seq", flat=True)
     assert list(seqs) == list(range(1, 9))
     numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from chatplatform import valkey
 from chatplatform.models import Job
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Notification
 from chats.services.core import presence
@@ -211,13 +211,13 @@ def test_a_chat_that_changes_meanwhile_stops_no_other(ben, client_a, bot, set_st
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_calls_assign_each_chat_once(ben, bea, client_a, bot, set_strategy, at_once):
+def test_concurrent_calls_assign_each_chat_once(ben, bea, client_a, bot, set_strategy):
     set_strategy("least_busy", capacity=4)
     for person in (ben, bea):
         presence.touch(person.user)
     chats = waiting(bot, 12)
     acts = iter([lambda: routing.assign_waiting(client_a.pk), tasks.run_timers] * 2)
-    at_once(4, lambda: next(acts)())
+    at_once(*[lambda: next(acts)()] * 4)
     names = owners(chats)
     assert (names.count("Ben"), names.count("Bea"), names.count(None)) == (4, 4, 4)
     assert Event.objects.filter(type="conversation.assigned").count() == 8

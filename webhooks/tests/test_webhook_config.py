@@ -2,14 +2,13 @@
 
 import base64
 import socket
-import threading
 import uuid
 
 import pytest
 from django.db import connection
 
 from chatplatform.crypto import DecryptionFailed
-from chatplatform.testing import run_jobs
+from chatplatform.testing import at_once, run_jobs
 from chatplatform.testing.addresses import BLOCKED_URLS
 from identity.models import AuditEvent
 from identity.testing import make_person
@@ -149,18 +148,8 @@ def test_at_most_ten(ann, client_a, make_endpoint):
 def test_at_most_ten_even_concurrently(ann, client_a, make_endpoint):
     for _ in range(9):
         make_endpoint(client_a)
-    statuses = []
-
-    def create():
-        statuses.append(ann.post(PATH, {"url": PUBLIC}).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=create) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert sorted(statuses) == [201, 409, 409, 409]
+    replies = at_once(*[lambda: ann.post(PATH, {"url": PUBLIC})] * 4)
+    assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409]
 
 
 def test_an_update_keeps_the_secret(ann, endpoint):
