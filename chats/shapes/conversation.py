@@ -26,9 +26,9 @@ class Conversation(Shape):
     channel: ChannelName = Field(description="The door it was opened through.")
     status: ConversationStatus = Field(description="Whether work is expected.")
     assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
-    assignee: Identity | None = Field(None, description="The agent, where one has it.")
+    assignee: Identity | None = Field(None, description="The agent, if one has it.")
     version: int = Field(description="Grows with each change of owner or status.")
-    customer: CustomerInfo = Field(description="Who writes.")
+    customer: CustomerInfo = Field(description="The customer.")
     waiting_since: Moment | None = Field(None, description="Since when it waits for an agent.")
     handoff_reason: str | None = Field(
         None,
@@ -43,11 +43,11 @@ class Conversation(Shape):
     sentiment: str | None = Field(
         None, description="positive, neutral or negative; null if unknown."
     )
-    summary: str | None = Field(None, description="Summary, where one was made.")
+    summary: str | None = Field(None, description="Summary, if one was made.")
     unread_count: int = Field(description="Customer messages that no agent has seen.")
     message_count: int = Field(description="Messages in all, internal notes not counted.")
     last_message: SerializeAsAny[Message] | None = Field(
-        None, description="The newest message that the customer may see; null where there is none."
+        None, description="The newest message that the customer may see; null if there is none."
     )
     last_message_at: Moment | None = Field(None, description="When the newest message came.")
     first_response_at: Moment | None = Field(None, description="When the customer was answered.")
@@ -55,7 +55,7 @@ class Conversation(Shape):
     ended_by: str | None = Field(None, description="customer, agent, bot, inactivity or api.")
     can_reply: bool = Field(description="Whether a message can be sent to the customer now.")
     reply_window_expires_at: Moment | None = Field(
-        None, description="Until when the channel carries a free text, where it sets such a time."
+        None, description="Until when the channel accepts free text, if it sets such a time."
     )
     location: Location | None = Field(None, description="Where the customer is.")
     metadata: FreeObject = Field(description="Free keys and values of the caller.")
@@ -106,13 +106,13 @@ class ChatCreation(Shape):
     )
 
     bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="The bot; only where the key serves several."
+        None, ge=1, le=MAX_ID, description="The bot; only if the key serves several."
     )
     customer: CustomerInfo = Field(
-        default_factory=CustomerInfo.model_construct, description="Who writes."
+        default_factory=CustomerInfo.model_construct, description="The customer."
     )
     language: Language | None = Field(
-        None, description="The customer's language; the bot's default where left out."
+        None, description="The customer's language; left out: the bot's default."
     )
     message: Text | None = Field(
         None,
@@ -137,7 +137,7 @@ class ChatCreation(Shape):
 
 
 class ConversationHistory(Shape):
-    """A conversation with who wrote it, and a page of what was said."""
+    """A conversation with its customer and a page of its messages."""
 
     conversation: Conversation = Field(description="The conversation.")
     customer: CustomerInfo = Field(description="What is known of the customer.")
@@ -163,8 +163,8 @@ class ChatsQuery(Page):
     sentiment: Sentiment | None = Field(None, description="The customer's sentiment.")
     q: Text | None = Field(
         None,
-        description="Words that were said in it, or the beginning of its code or of the customer's"
-        " name; the first ten words count.",
+        description="Words of its messages, or the beginning of its code or of the customer's name;"
+        " the first ten words count.",
         min_length=1,
         max_length=200,
     )

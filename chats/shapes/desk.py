@@ -1,4 +1,4 @@
-"""The shapes of what people do at their desk: assign, answer, put off, be notified."""
+"""The shapes of the agents' desk: assigning, answering, snoozing, notifications."""
 
 import uuid
 from typing import Any, Literal, cast
@@ -13,7 +13,7 @@ from chats.shapes.people import Identity
 
 
 class ChatAssignDto(Shape):
-    """Who is to have a chat."""
+    """To whom a chat is assigned."""
 
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
@@ -22,8 +22,8 @@ class ChatAssignDto(Shape):
         None,
         ge=1,
         le=MAX_ID,
-        description="The agent, for `agent`; the caller where left out. Who names nobody claims a"
-        " chat that nobody has, and takes none from another agent.",
+        description="The agent, for `agent`; left out: the caller, who can claim a chat that no"
+        " agent has, but not take one from another agent.",
     )
     note: Text | None = Field(
         None,
@@ -35,7 +35,7 @@ class ChatAssignDto(Shape):
         None,
         ge=10,
         le=7 * 86_400,
-        description="Back to the queue where the agent has not replied after so many seconds.",
+        description="Back to the queue if the agent has not replied after so many seconds.",
     )
     expected_version: int | None = Field(
         None,
@@ -58,7 +58,7 @@ class ChatAssignDto(Shape):
 
 
 class ManualChatMessageDto(Shape):
-    """A person's own words in a chat."""
+    """An agent's message in a chat."""
 
     model_config = example(text="I have looked into it: your parcel left us this morning.")
 
@@ -84,7 +84,7 @@ class ManualChatMessageDto(Shape):
 
 
 class ChatSnoozeDto(Shape):
-    """How long nothing is expected in a chat."""
+    """Until when a chat is snoozed."""
 
     model_config = example(until="2026-12-01T08:00:00Z")
 
@@ -95,7 +95,7 @@ class ChatSnoozeDto(Shape):
 
 
 class AssignNotification(Shape):
-    """Something that one of the client's people should look at."""
+    """Something that a person of the client should look at."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
     chat_id: uuid.UUID = Field(description="The chat it is about.")
@@ -103,9 +103,7 @@ class AssignNotification(Shape):
         description="You got it; you do not have it any more; it waits for an agent; its customer"
         " waits too long."
     )
-    assigned_by: Identity | None = Field(
-        None, description="Whose doing it was; null: the platform's own."
-    )
+    assigned_by: Identity | None = Field(None, description="Who did it; null: the platform.")
     is_read: bool = Field(description="Whether it was read; what you did yourself is.")
     created_at: Moment = Field(description="When it happened.")
 

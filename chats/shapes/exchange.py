@@ -1,4 +1,4 @@
-"""The portable forms of conversations and messages: what moves between systems without loss."""
+"""The portable shapes of conversations and messages, which move between systems without loss."""
 
 from typing import Annotated, Any, Literal, cast
 
@@ -11,7 +11,7 @@ from chats.shapes.conversation import Conversation
 from chats.shapes.message import Message
 from chats.shapes.people import Identity
 
-# What counts on from here must stay far from the largest number of a column.
+# Numbers that are counted on must stay far below a column's largest number.
 HIGHEST = 1_000_000_000
 Number = Annotated[int, Field(ge=0, le=HIGHEST)]
 
@@ -21,7 +21,7 @@ class PortableTag(Shape):
 
     name: Text = Field(description="The tag.", max_length=60)
     source: Literal["agent", "ai", "customer"] = Field(description="Who gave it.")
-    confidence: float | None = Field(None, description="0..1, where a machine gave it.")
+    confidence: float | None = Field(None, description="0..1, if a machine gave it.")
     created_at: Moment = Field(description="When it was given.")
 
 
@@ -79,7 +79,7 @@ class ConversationEntity(Conversation):
     )
     customer_id: int = Field(description="Names the customer within this export.")
     assignee_email: str | None = Field(
-        None, description="How an import finds the agent again; null where nobody has it."
+        None, description="How an import finds the agent again; null if nobody has it."
     )
     provider: str = Field("", description="Where it came from, as the messaging interface says.")
     group_id: str = Field("", description="The caller's own grouping.")
@@ -152,7 +152,7 @@ class MessageEntity(Message):
     )
     metadata: FreeObject = Field(default_factory=dict, description="Free keys and values.")
     receipt: JsonObject | None = Field(
-        None, description="Where a bot answered: engine, passages and scores, credits."
+        None, description="If a bot answered: engine, passages and scores, credits."
     )
     feedback: PortableFeedback | None = Field(None, description="The rating of this message.")
 

@@ -1,4 +1,4 @@
-"""The shapes of summaries, tags, sentiment, feedback, and of work on language."""
+"""The shapes of summaries, tags, sentiment, feedback, and of language tasks."""
 
 import uuid
 from collections.abc import Iterable
@@ -28,16 +28,16 @@ MAX_SUMMARISED_CHARS = 50_000
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Names without repetitions: capitals and outer spaces make no difference, the first counts."""
-    found: dict[str, str] = {}
+    """Names without repetitions, ignoring case and outer spaces; the first spelling counts."""
+    by_key: dict[str, str] = {}
     for name in names:
-        tidy = " ".join(name.split())
-        found.setdefault(tidy.casefold(), tidy)
-    return list(found.values())
+        trimmed = " ".join(name.split())
+        by_key.setdefault(trimmed.casefold(), trimmed)
+    return list(by_key.values())
 
 
-def _tag_names(given: Iterable[str]) -> list[str]:
-    names = distinct(given)
+def _tag_names(values: Iterable[str]) -> list[str]:
+    names = distinct(values)
     if any(not 1 <= len(name) <= MAX_TAG_CHARS for name in names):
         raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
     return names
@@ -48,7 +48,7 @@ TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag
 
 
 class Tag(Shape):
-    """A tag. In a request the name alone counts; the rest is what an answer of ours holds."""
+    """A tag. In a request only the name counts; a response has the other fields."""
 
     name: Text = Field(description="1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS)
     source: Literal["agent", "ai", "customer"] | None = Field(
@@ -56,7 +56,7 @@ class Tag(Shape):
     )
     confidence: float | None = Field(
         None,
-        description="0..1 where an engine gave it: how near its examples are, or what the model"
+        description="0..1 if an engine gave it: how near its examples are, or what the model"
         " says; no probability.",
     )
     count: int | None = Field(
@@ -67,13 +67,13 @@ class Tag(Shape):
     )
 
 
-def _as_tag(given: Any) -> Any:
-    """A plain name is a tag that says nothing more: a wrong one is refused in one clear error."""
-    if isinstance(given, str):
-        return {"name": given}
-    if not isinstance(given, (dict, Tag)):
+def _as_tag(value: Any) -> Any:
+    """A plain name as a tag. Any other type is refused with a single error."""
+    if isinstance(value, str):
+        return {"name": value}
+    if not isinstance(value, (dict, Tag)):
         raise ValueError("give a name, or a tag as an object")
-    return given
+    return value
 
 
 class Tags(Shape):
@@ -88,15 +88,15 @@ class Tags(Shape):
 
     @field_validator("tags")
     @classmethod
-    def _have_words(cls, given: list[Tag]) -> list[Tag]:
-        names = _tag_names(one.name for one in given)
+    def _have_words(cls, tags: list[Tag]) -> list[Tag]:
+        names = _tag_names(tag.name for tag in tags)
         if len(names) > MAX_TAGS:
             raise ValueError(f"a chat has at most {MAX_TAGS} tags")
-        return given
+        return tags
 
     @property
     def names(self) -> list[str]:
-        return distinct(one.name for one in self.tags)
+        return distinct(tag.name for tag in self.tags)
 
     @classmethod
     def from_rows(cls, rows: Iterable[models.Tagging]) -> "Tags":
@@ -111,13 +111,13 @@ class Tags(Shape):
         )  # fmt: skip
 
     @classmethod
-    def proposed(cls, found: Iterable[Suggested]) -> "Tags":
+    def proposed(cls, suggested: Iterable[Suggested]) -> "Tags":
         return cls.model_construct(
             tags=[
                 Tag.model_construct(
-                    name=one.name, source="ai", confidence=one.confidence, count=None
+                    name=tag.name, source="ai", confidence=tag.confidence, count=None
                 )
-                for one in found
+                for tag in suggested
             ]
         )
 
@@ -132,7 +132,7 @@ class ChatSummary(Shape):
     language: str = Field(description="Language of the summary, BCP 47.")
     key_points: list[str] = Field(description="What matters; embedded: open questions.")
     customer_intent: str = Field(description="What the customer wants; embedded: first request.")
-    resolution: str = Field(description="How it was solved; empty where it was not.")
+    resolution: str = Field(description="How it was solved; empty if it was not.")
     message_count: int = Field(description="Messages that it covers.")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was made.")
@@ -153,7 +153,7 @@ class ChatSummary(Shape):
 
 
 class SummaryCalculateRequest(Shape):
-    """Which chats to summarise."""
+    """Chats to summarise."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
@@ -173,7 +173,7 @@ class SummaryJob(Shape):
     total: int = Field(description="Chats to summarise; never less than `done` and `failed`.")
     done: int = Field(description="Chats summarised so far.")
     failed: int = Field(description="Chats that could not be summarised.")
-    created_at: Moment = Field(description="When it was asked for.")
+    created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(None, description="When it ended.")
 
     @classmethod
@@ -193,7 +193,7 @@ class ChatSentiment(Shape):
     """How the customer of a chat feels."""
 
     chat_id: uuid.UUID = Field(description="The chat.")
-    sentiment: Sentiment = Field(description="Neutral where unsure.")
+    sentiment: Sentiment = Field(description="Neutral if unsure.")
     score: float = Field(description="From -1 (very bad) to 1 (very good).")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was judged.")
@@ -315,17 +315,17 @@ class SummarizeRequest(Shape):
     )
     max_words: int = Field(120, ge=10, le=500, description="Length of the summary, 10..500 words.")
     language: Language | None = Field(
-        None, description="Language of the summary; the text's own where left out."
+        None, description="Language of the summary; left out: the text's own."
     )
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> "SummarizeRequest":
         if (self.text is None) == (self.messages is None):
             raise ValueError("give either text or messages")
-        said = self.text or "".join(one.content for one in self.messages or [])
-        if not said.strip():
+        text = self.text or "".join(message.content for message in self.messages or [])
+        if not text.strip():
             raise ValueError("there is nothing to summarise")
-        if len(said) > MAX_SUMMARISED_CHARS:
+        if len(text) > MAX_SUMMARISED_CHARS:
             raise ValueError(f"at most {MAX_SUMMARISED_CHARS:,} characters in all")
         return self
 

@@ -15,7 +15,7 @@ TurnStatus = Literal["answered", "pending", "handed_off", "not_expected"]
 
 
 class Sender(Shape):
-    """The side, and who of it, that a message comes from."""
+    """The side, and the person or bot of it, that a message comes from."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
     id: Text | None = Field(
@@ -33,11 +33,9 @@ class Citation(Shape):
 
     document_id: int = Field(ge=0, le=MAX_ID, description="The document it comes from.")
     title: Text = Field(description="The document's title.", max_length=500)
-    url: Text | None = Field(
-        None, description="Where it stands on the web, if it does.", max_length=2000
-    )
+    url: Text | None = Field(None, description="Its web address, if it has one.", max_length=2000)
     page: int | None = Field(
-        None, ge=0, le=2**31 - 1, description="Page of the document, from 1, where it has pages."
+        None, ge=0, le=2**31 - 1, description="Page of the document, from 1, if it has pages."
     )
     quote: Text = Field(description="The words that the answer rests on.", max_length=8000)
 
@@ -62,13 +60,13 @@ class MessageContent(Shape):
         None,
         max_length=2000,
         pattern=r"^(https?://|/)[^\s]+$",
-        description="Where the file lies. One that we keep has a signed link on this host, good"
-        " for a day; ask for the message again to get a fresh one. One that a sender linked is"
-        " given as it came: we never fetch it.",
+        description="Where the file is. A file that we store has a signed link on this host, valid"
+        " for a day; read the message again for a fresh one. A sender's own link is passed on"
+        " as it is and never fetched.",
     )
     file_name: Text | None = Field(None, description="Name as given.", max_length=255)
     mime_type: Text | None = Field(
-        None, description="Recognised from the bytes, where we keep the file.", max_length=120
+        None, description="Recognised from the bytes, if we store the file.", max_length=120
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     location: Location | None = Field(None, description="A place, for `location`.")
@@ -91,7 +89,7 @@ class MessageContent(Shape):
 
 
 def _piece(stored: dict[str, Any]) -> dict[str, Any]:
-    """A stored piece as `MessageContent`: every key there, a kept file with a fresh link."""
+    """A stored piece as `MessageContent`: every key, and a fresh link to a stored file."""
     attachment_id = stored.get("attachment_id")
     return {
         "type": stored["type"],
@@ -114,34 +112,32 @@ class Message(Shape):
     seq: int = Field(description="Place in the conversation: 1, 2, 3 … without gaps.")
     sender: Sender = Field(description="Who said it.")
     recipient: Recipient | None = Field(
-        None, description="Whom it was for; null for a note, and while nobody had the chat."
+        None, description="Whom it was for; null for a note, and if nobody had the chat."
     )
     content: list[MessageContent] = Field(description="What was said.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="How far it came on its way to the reader."
     )
-    error: str | None = Field(None, description="Why it failed, where it did.")
+    error: str | None = Field(None, description="Why it failed, if it did.")
     in_reply_to: uuid.UUID | None = Field(None, description="The message that it answers.")
     is_note: bool = Field(False, description="An internal note: never shown to the customer.")
     client_message_id: str | None = Field(None, description="The id that the sender gave it.")
     provider_message_id: str | None = Field(None, description="The id in a messaging channel.")
     language: str | None = Field(None, description="Language of the text, BCP 47.")
-    translations: dict[str, str] = Field(
-        description="Language to text, where a translation was made."
-    )
+    translations: dict[str, str] = Field(description="Text by language, if translations were made.")
     sentiment: Sentiment | None = Field(
         None,
         description="How the customer sounds in this message, judged together with the chat's"
-        " sentiment; null where nobody has looked, and for every other side.",
+        " sentiment; null if it was not judged, and for every other side.",
     )
-    citations: list[Citation] = Field(description="What a bot's answer rests on.")
+    citations: list[Citation] = Field(description="The passages that a bot's answer rests on.")
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
     read_at: Moment | None = Field(None, description="When it was read.")
 
     @classmethod
     def from_row(cls, row: models.Message) -> dict[str, Any]:
-        """The row as plain data: built by hand, since every list of messages passes here."""
+        """The row as plain data. Built by hand, because every list of messages needs it."""
         return {
             "id": str(row.pk),
             "conversation_id": str(row.conversation_id),
@@ -190,7 +186,7 @@ class ConvMessage(Shape):
         max_length=200,
     )
     language: Language | None = Field(
-        None, description="Language of the text; recognised where left out."
+        None, description="Language of the text; left out: recognised."
     )
     attachments: list[MessageContent] = Field(
         default_factory=list,
@@ -200,7 +196,7 @@ class ConvMessage(Shape):
     reply: Literal["wait", "async", "stream", "none"] = Field(
         "wait",
         description="`wait`: the answer comes with this reply, or 202 `pending` after a minute."
-        " `async`: 202 at once. `stream`: server-sent events. `none`: nobody is to answer.",
+        " `async`: 202 at once. `stream`: server-sent events. `none`: no reply is wanted.",
     )
 
     @model_validator(mode="after")

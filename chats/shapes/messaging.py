@@ -1,4 +1,4 @@
-"""The shapes of the messaging interface: the same rows, seen as another system sees them."""
+"""The shapes of the messaging API: the same rows, in the words of another system."""
 
 import uuid
 from typing import cast
@@ -16,16 +16,16 @@ from chats.shapes.people import Identity, Location
 
 
 class ConversationRequest(Shape):
-    """Opens a conversation for someone whom the calling system knows."""
+    """Opens a conversation for a person whom the calling system knows."""
 
     requester: Identity = Field(
-        description="Who asks: the customer, by the calling system's own id. A returning one joins"
-        " the same customer."
+        description="The customer, by the calling system's own id. A known id joins the same"
+        " customer."
     )
     responsible: Identity | None = Field(
         None,
-        description="Who is to answer. One of your people here, by his id or e-mail address, gets"
-        " the conversation; anyone else is kept as a name.",
+        description="Who is to answer. One of your people here, by id or e-mail address, gets the"
+        " conversation; anyone else is stored as a name.",
     )
     provider: Text = Field(
         "", max_length=60, description="The system that it comes from.", examples=["shop"]
@@ -43,7 +43,7 @@ class ConversationResponse(Shape):
     """A conversation as the messaging interface shows it."""
 
     id: uuid.UUID = Field(description="UUIDv7; the same conversation's id everywhere.")
-    requester: Identity = Field(description="Who asks.")
+    requester: Identity = Field(description="The customer.")
     responsible: Identity | None = Field(description="Who answers, or was named to.")
     provider: str = Field(description="The system, or the channel, that it comes from.")
     location: Location | None = Field(description="Where the requester is.")
@@ -54,7 +54,7 @@ class ConversationResponse(Shape):
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationResponse":
-        """Whoever came through another door is shown by what is known of him."""
+        """A customer of another channel is shown by what is known of them."""
         asks = row.requester or {
             "external_id": row.customer.external_id or str(row.customer_id),
             "name": row.customer.name,
@@ -81,7 +81,7 @@ class ConversationResponses(Shape):
 
 
 class MessageRequest(Shape):
-    """A message that another system brings."""
+    """A message that another system stores."""
 
     model_config = example(
         sender={"type": "customer", "id": "customer-17", "name": "Cara Diaz"},
@@ -91,9 +91,9 @@ class MessageRequest(Shape):
     )
 
     sender: Sender = Field(
-        description="Who says it. `customer`: answered where `generate_reply` asks for it; opens a"
-        " conversation that has ended or was put off. `agent`: one of your people here, by his id"
-        " or e-mail address, takes a conversation that no agent has; anyone else is kept as a"
+        description="The sender. `customer`: answered if `generate_reply` is set; opens a"
+        " conversation that has ended or is snoozed. `agent`: one of your people here, by id or"
+        " e-mail address, takes a conversation that no agent has; anyone else is stored as a"
         " name. `bot`: your own assistant; refused while an agent has the conversation."
     )
     recipient: Recipient | None = Field(
@@ -103,7 +103,7 @@ class MessageRequest(Shape):
         default_factory=list, max_length=20, description="The pieces, at most 20; or `text`."
     )
     text: Text | None = Field(
-        None, min_length=1, max_length=8000, description="A plain text in the place of `content`."
+        None, min_length=1, max_length=8000, description="A plain text instead of `content`."
     )
     client_message_id: Text | None = Field(
         None,
@@ -145,7 +145,7 @@ class MessageRequest(Shape):
 
     @property
     def pieces(self) -> list[MessageContent]:
-        """What is said, whichever way it was given."""
+        """The content, given as `content` or as `text`."""
         return self.content or [MessageContent(type="text", text=self.text)]
 
 

@@ -1,4 +1,4 @@
-"""The shapes of people: customers and agents, and where they are."""
+"""The shapes of people, customers and agents, and of their location."""
 
 from pydantic import Field
 
@@ -22,7 +22,7 @@ class Identity(Shape):
 
 
 class Location(Shape):
-    """Where someone is, as far as it is known."""
+    """Where a person is, as far as it is known."""
 
     country: Text | None = Field(None, description="ISO 3166-1 alpha-2.", pattern="^[A-Z]{2}$")
     region: Text | None = Field(None, description="Region or state.", max_length=100)
@@ -32,7 +32,7 @@ class Location(Shape):
 
 
 class CustomerInfo(Shape):
-    """Who writes, as far as the caller knows."""
+    """A customer, as far as the caller knows."""
 
     model_config = example(
         external_id="customer-17",
@@ -43,7 +43,7 @@ class CustomerInfo(Shape):
 
     external_id: Text | None = Field(
         None,
-        description="The customer's id in your own system. A returning one joins the same"
+        description="The customer's id in your own system. A known id joins the same"
         " customer. Only with a secret key: a web page cannot prove who its visitor is.",
         min_length=1,
         max_length=200,

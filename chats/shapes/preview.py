@@ -23,7 +23,7 @@ class GenerateChatRequest(Shape):
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
     language: Language | None = Field(
-        None, description="Language of the messages; recognised where left out."
+        None, description="Language of the messages; left out: recognised."
     )
     stream: bool = Field(
         False, description="Server-sent events, as with Accept: text/event-stream."
@@ -31,9 +31,10 @@ class GenerateChatRequest(Shape):
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
-        if any(one.role not in {"user", "assistant"} for one in self.messages):
+        if any(message.role not in {"user", "assistant"} for message in self.messages):
             raise ValueError("messages are of the user and the assistant only")
-        if any(not one.content.strip() or len(one.content) > 8000 for one in self.messages):
+        texts = [message.content for message in self.messages]
+        if any(not text.strip() or len(text) > 8000 for text in texts):
             raise ValueError("each message has 1 to 8,000 characters")
         if self.messages and self.messages[-1].role != "user":
             raise ValueError("the last message is the user's")
@@ -41,15 +42,15 @@ class GenerateChatRequest(Shape):
 
     @property
     def reply(self) -> Literal["wait", "stream"]:
-        """How the reply is wanted, as a customer's message says it."""
+        """How the reply is wanted, in the words of a customer's message."""
         return "stream" if self.stream else "wait"
 
 
 class Usage(Shape):
     """What a reply took."""
 
-    prompt_tokens: int = Field(description="Tokens read; 0 where no model was asked.")
-    completion_tokens: int = Field(description="Tokens written; 0 where no model was asked.")
+    prompt_tokens: int = Field(description="Tokens read; 0 if no model was asked.")
+    completion_tokens: int = Field(description="Tokens written; 0 if no model was asked.")
     credits: int = Field(description="Credits charged.")
 
 

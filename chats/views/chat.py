@@ -32,8 +32,8 @@ class ChatViewSet(TenantViewSet):
     ) -> conversation_shapes.Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
-        Of two agents who claim at once one has it, the other gets 409 `already_assigned`. What an
-        agent has is moved by that agent or an admin only.
+        If two agents claim it at once, one gets it and the other 409 `already_assigned`. Only its
+        agent or an admin moves an agent's chat.
         """
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(
@@ -48,7 +48,7 @@ class ChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def unassign(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
-        """Back to the bot, or to the queue where the bot is off."""
+        """Give a chat back to the bot, or to the queue if the bot is off."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(assignment.unassign(chat, by=self.user))
 
@@ -62,9 +62,9 @@ class ChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
-        """Say something to the customer yourself, or leave an internal note.
+        """Send a message to the customer, or leave an internal note.
 
-        A chat that nobody has is yours by it. In another agent's chat an admin may write.
+        A chat that no agent has is assigned to you. An admin may write in another agent's chat.
         """
         chat = conversations.get_for_client(self.client, chat_id)
         return message_shapes.Message.from_row(agent_actions.send(chat, body, by=self.user))
@@ -127,7 +127,7 @@ class ChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
-        """The customer ends the chat; 409 `chat_ended` where it has ended already."""
+        """The customer ends the chat; 409 `chat_ended` if it has ended already."""
         chat = conversations.get_for_caller(self.caller, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end_for_customer(chat))
 
@@ -139,7 +139,7 @@ class ChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def agent_end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
-        """An agent ends the chat; 409 where it has ended already, or where another agent has it."""
+        """An agent ends the chat; 409 if it has ended already, or if another agent has it."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end(chat, by=self.user))
 
@@ -154,7 +154,7 @@ class ChatViewSet(TenantViewSet):
     def snooze(
         self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto
     ) -> conversation_shapes.Conversation:
-        """Put a chat off: the time, or the customer by writing, opens it again."""
+        """Snooze a chat until a time; a message of the customer opens it sooner."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(
             agent_actions.snooze(chat, until=body.until, by=self.user)
@@ -164,6 +164,6 @@ class ChatViewSet(TenantViewSet):
         "AI / chat", "Mark Chat As Read", access=BEARER, returns=conversation_shapes.Conversation
     )
     def read(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
-        """All that the customer wrote was seen: `unread_count` is 0."""
+        """Mark all messages of the customer as read: `unread_count` becomes 0."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.mark_read(chat))

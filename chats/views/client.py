@@ -34,7 +34,7 @@ class ClientChatViewSet(TenantViewSet):
         status=201,
     )
     def create(self, body: conversation_shapes.ChatCreation) -> conversation_shapes.Conversation:
-        """Open a conversation, with the customer's first message where there is one."""
+        """Open a conversation, with the customer's first message if there is one."""
         return conversation_shapes.Conversation.from_row(
             incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
         )
@@ -51,10 +51,10 @@ class ClientChatViewSet(TenantViewSet):
     def send(
         self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
     ) -> HttpResponseBase:
-        """Store a customer's message; the answer is waited for, streamed, or left to come.
+        """Store a customer's message. The reply is waited for, streamed, or comes later.
 
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
-        `reset` (take back the deltas so far), `done` (the whole turn; its text is what counts).
+        `reset` (discard the deltas so far), `done` (the whole turn; its text is what counts).
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         message, is_new = incoming.receive_by(self.key, chat_id, body)
@@ -68,7 +68,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=message_shapes.MessagesResponse,
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """The messages of a conversation, oldest first; internal notes are not among them."""
+        """The messages of a conversation without internal notes, oldest first."""
         return messages.history_page(self.key, chat_id, query)
 
     @operation(
@@ -81,7 +81,7 @@ class ClientChatViewSet(TenantViewSet):
     def update_customer(
         self, chat_id: uuid.UUID, body: CustomerInfo
     ) -> conversation_shapes.Conversation:
-        """Add what is now known of the customer; fields left out keep their value."""
+        """Update what is known of the customer; fields left out keep their value."""
         chat = conversations.get_for_key(self.key, chat_id)
         return conversation_shapes.Conversation.from_row(
             conversations.update_customer(chat, body, by=self.key)
@@ -100,10 +100,10 @@ class ClientChatViewSet(TenantViewSet):
     def send_files(
         self, request: Request, chat_id: uuid.UUID, body: message_shapes.FilesBody
     ) -> HttpResponseBase:
-        """Store a customer's message with its files; answered as one without.
+        """Store a customer's message with files; it is answered like a message without files.
 
-        Each file has a signed link in the message's content, good for a day, and is always
-        handed out as a download.
+        The message's content has a signed link to each file, valid for a day. A file is always
+        served as a download.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get_for_key(self.key, chat_id)
@@ -137,7 +137,7 @@ class ClientChatViewSet(TenantViewSet):
         streams=True,
     )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
-        """Have the bot answer the customer's last message; answered already, it is told again."""
+        """Have the bot answer the customer's last message; an existing reply is returned again."""
         chat = conversations.get_for_key(self.key, chat_id)
         message = incoming.request_reply_again(
             chat, earlier_result_id=idempotency.earlier_result_id()
@@ -167,7 +167,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=conversation_shapes.ConversationHistory,
     )
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """A conversation, who wrote it, and its messages, oldest first."""
+        """A conversation with its customer and its messages, oldest first."""
         chat = conversations.get_for_key(self.key, chat_id)
         said = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
         shown = conversation_shapes.Conversation.from_row(chat)

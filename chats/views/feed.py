@@ -45,7 +45,7 @@ class NotificationViewSet(TenantViewSet):
         returns=desk_shapes.AssignNotification,
     )
     def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
-        """Note that the caller has read one of his own notifications."""
+        """Mark one of the caller's own notifications as read."""
         return desk_shapes.AssignNotification.from_row(
             notifications.mark_read(self.user, notification_id)
         )

@@ -53,7 +53,7 @@ class InsightViewSet(TenantViewSet):
         waits=True,
     )
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """The summary of a chat; made, stored and charged only where the last is not current."""
+        """The summary of a chat; made, stored and charged only if the last one is not current."""
         return insight_shapes.ChatSummary.from_row(insights.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER, returns=insight_shapes.Tags)
@@ -69,7 +69,7 @@ class InsightViewSet(TenantViewSet):
         returns=insight_shapes.Tags,
     )
     def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Give a chat more tags; the answer holds all that it has then."""
+        """Add tags to a chat; the response has all its tags."""
         return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
 
     @operation(
@@ -80,7 +80,7 @@ class InsightViewSet(TenantViewSet):
         returns=insight_shapes.Tags,
     )
     def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Give a chat these tags in place of all others, whoever gave them."""
+        """Replace all tags of a chat, whatever their source."""
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
     @operation(
@@ -92,7 +92,7 @@ class InsightViewSet(TenantViewSet):
         waits=True,
     )
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine give a chat the tags that it is sure of; the answer holds all tags."""
+        """Have an engine add the tags that it is sure of; the response has all tags of the chat."""
         return insight_shapes.Tags.from_rows(insights.auto_tag(self._chat(chat_id)))
 
     @operation(
@@ -104,7 +104,7 @@ class InsightViewSet(TenantViewSet):
         waits=True,
     )
     def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Tags that would fit and that the chat does not have; nothing is stored."""
+        """Tags that an engine would add to the chat; nothing is stored."""
         return insight_shapes.Tags.proposed(insights.propose_tags(self._chat(chat_id)))
 
     @operation(

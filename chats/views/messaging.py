@@ -29,7 +29,7 @@ class MessagingViewSet(TenantViewSet):
     def send(
         self, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
     ) -> dict[str, Any]:
-        """Bring a message of any side. With `sent_at` it is history, from which nothing follows."""
+        """Store a message of any side. With `sent_at` it is history: nothing follows from it."""
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
         )
@@ -84,7 +84,7 @@ class MessagingViewSet(TenantViewSet):
         also={409: Error},
     )
     def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
-        """End a conversation, with `ended_by` api; 409 `chat_ended` where it has ended already."""
+        """End a conversation, with `ended_by` api; 409 `chat_ended` if it has ended already."""
         return messaging_shapes.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
         )
