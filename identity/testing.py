@@ -1,4 +1,4 @@
-"""The cast of the tests: Ann owns client A, Ben is her agent, Cara owns client B.
+"""Callers for tests: Ann owns client A, Ben is an agent of client A, Cara owns client B.
 
 Cara must see nothing of client A.
 """
@@ -54,8 +54,7 @@ class Person:
 
     def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
         send: Callable[..., Any] = getattr(self.browser, method)
-        data = body if isinstance(body, (bytes, str)) or body is None else body
-        return send(path, data, content_type=JSON, headers={**self.headers, **headers})
+        return send(path, body, content_type=JSON, headers={**self.headers, **headers})
 
 
 def make_client(name: str = "Acme") -> Client:

@@ -1,4 +1,4 @@
-"""Paths of webhooks and the event log."""
+"""Paths of the tag `Webhook`."""
 
 from django.urls import path
 

@@ -29,17 +29,17 @@ class ResetTokenInvalid(ApiError):
     detail = "This link is not valid (any more); ask for a new one."
 
 
-def check_rules(password: str, *, where: str = "password") -> None:
+def check_rules(password: str, *, field: str = "password") -> None:
     """422 for a password that is too short, too common or only digits."""
     try:
         validate_password(password)
     except ValidationError as exc:
-        raise Invalid.field("body", where, msg=" ".join(exc.messages)) from exc
+        raise Invalid.field("body", field, msg=" ".join(exc.messages)) from exc
 
 
-def encode(password: str, *, where: str = "password") -> str:
+def encode(password: str, *, field: str = "password") -> str:
     """The password's hash. Slow on purpose: call it outside of transactions."""
-    check_rules(password, where=where)
+    check_rules(password, field=field)
     return make_password(password)
 
 
@@ -96,7 +96,7 @@ def use_reset(*, token: str, password: str, address: str) -> None:
     attempt = _start_attempt(token, address)
     reset = _find_valid(token)
     attempts.discard(attempt)
-    encoded = encode(password, where="new_password")
+    encoded = encode(password, field="new_password")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
         won = PasswordReset.objects.filter(pk=reset.pk, used_at=None).update(used_at=timezone.now())

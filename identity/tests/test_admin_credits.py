@@ -1,4 +1,4 @@
-"""Plans, ledger and configs in the staff's site."""
+"""Plans, ledger and configs in the admin site."""
 
 import pytest
 from django.apps import apps

@@ -1,4 +1,4 @@
-"""List, Create and Revoke Api Key, and what a key opens."""
+"""List, Create and Revoke Api Key, and the use of keys."""
 
 import time
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The log: what is written, and that nothing is taken out of it."""
+"""The audit log: what is recorded, and that it is append-only."""
 
 import pytest
 from django.db import connection, transaction

@@ -276,6 +276,6 @@ def test_the_repeated_hour_is_open_twice_and_the_skipped_one_never():
     assert is_open(config, at("2026-10-25T00:30"))
     assert is_open(config, at("2026-10-25T01:30"))
     assert not is_open(config, at("2026-10-25T02:00"))
-    # On 29 March the wall's clock jumps from two to three.
+    # On 29 March the local time jumps from two to three.
     assert not is_open(config, at("2026-03-29T00:59"))
     assert not is_open(config, at("2026-03-29T01:00"))

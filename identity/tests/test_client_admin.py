@@ -1,4 +1,4 @@
-"""Clients in the staff's site: seen and changed there, made by registration alone."""
+"""Clients in the admin site: shown and changed, but created only by registration."""
 
 import pytest
 from django.test import Client as Browser

@@ -23,7 +23,7 @@ def account(client):
 
 
 def set_up(client, left, **fields):
-    """An account with `left` credits, and a ledger that says so."""
+    """An account with `left` credits and a matching ledger."""
     CreditEntry.objects.filter(client=client).delete()
     Subscription.objects.filter(client=client).update(credits_left=0, low_warned=None, **fields)
     credits.top_up(client.pk, amount=left, reference="start", by=None)
@@ -65,7 +65,7 @@ def test_repeated_steps_charge_once(client_a):
     assert credits.settle(client_a.pk, used=3, reference="r") == 3
     assert credits.settle(client_a.pk, used=3, reference="r") == 0
     credits.release(client_a.pk, reference="r")
-    # The job is tried once more, after its charge was written.
+    # The job is repeated after its charge was recorded.
     credits.reserve(client_a.pk, cost=8, reference="r")
     assert credits.settle(client_a.pk, used=8, reference="r") == 0
     assert account(client_a).credits_left == 997
@@ -202,7 +202,7 @@ def in_threads(run, count):
         thread.join(60)
 
 
-# --- what a killed worker leaves ----------------------------------------------------------------
+# --- after a killed worker ----------------------------------------------------------------------
 
 
 def reserved_by(client, state, age=timedelta(hours=2)):

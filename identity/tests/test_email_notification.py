@@ -1,4 +1,4 @@
-"""Update Email Notification, and what is mailed by it."""
+"""Update Email Notification, and the mails that it chooses."""
 
 import pytest
 from django.core import mail

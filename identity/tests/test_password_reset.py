@@ -29,7 +29,7 @@ def ask(caller, email, **headers):
 
 
 def mailed_token(caller, email, **headers):
-    """What the newest mail's link holds, after the request and its job."""
+    """The token in the link of the newest mail, after the request and its job."""
     assert ask(caller, email, **headers).status_code == 202
     run_jobs()
     return mail.outbox[-1].body.partition("#token=")[2].split()[0]
@@ -70,7 +70,7 @@ def test_the_answer_does_not_reveal_accounts(ann, nobody, django_assert_num_quer
         return reply.status_code, reply.content, reply.headers.keys()
 
     assert answer(ann.user.email) == answer("nobody@example.com")
-    # What differs is done by the job.
+    # Only the job differs.
     assert [job.name for job in Job.objects.all()] == ["identity.send_reset_link"] * 2
     run_jobs()
     assert [message.to for message in mail.outbox] == [[ann.user.email]]

@@ -1,4 +1,4 @@
-"""What opens something is in no log line and in no row in clear."""
+"""No secret is in a log line, or unencrypted in a row."""
 
 import logging
 
@@ -30,10 +30,10 @@ def rows():
 
 
 def secrets_used(ann, ben, nobody):
-    """Walk through all that handles a secret; each secret that was seen on the way."""
+    """Use every operation that handles a secret; returns the secrets."""
     signed_in = nobody.upload("/identity/token2", username=ben.user.email, password=PASSWORD).json()
     nobody.upload("/identity/token2", username=ben.user.email, password=WRONG)
-    # A password typed where the address belongs.
+    # A password typed into the e-mail field.
     nobody.upload("/identity/token2", username=WRONG, password=WRONG)
     form = {"grant_type": "refresh_token", "refresh_token": signed_in["refresh_token"]}
     again = nobody.upload("/identity/token2", **form).json()

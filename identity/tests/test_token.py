@@ -100,7 +100,7 @@ def test_after_ten_failures_even_the_right_password_is_refused(ann, ben, nobody)
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_attempts_count_each_other(ann, nobody):
-    """20 wrong tries at once, and not one more than 10 reaches the password's check."""
+    """Of 20 concurrent wrong passwords, at most 10 are checked."""
     all_, statuses = threading.Barrier(20), []
 
     def guess():
@@ -229,7 +229,7 @@ def test_a_forged_token_is_refused(ann, change, key, algorithm):
 
 
 def test_an_edited_claim_breaks_the_signature(ann, cara):
-    """Cara's number in Ann's token: the signature is of other claims."""
+    """Cara's id in Ann's token: the signature does not match."""
     head, body, signature = ann.headers["Authorization"].removeprefix("Bearer ").split(".")
     claims = json.loads(base64.urlsafe_b64decode(body + "=="))
     claims["user_id"] = str(cara.user.pk)

@@ -162,7 +162,7 @@ def test_one_of_two_owners_can_be_disabled(ann):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", [0, 1])
 def test_of_two_owners_who_demote_each_other_one_stays(ann, change):
-    """Both are admitted before either has changed anything: the barrier is their first step."""
+    """Both are admitted before either changes anything: the barrier comes first."""
     oda = make_person(ann.client, Role.OWNER, "Oda")
     both, statuses = threading.Barrier(2), []
 
@@ -181,14 +181,14 @@ def test_of_two_owners_who_demote_each_other_one_stays(ann, change):
         thread.join()
     left = User.objects.filter(role=Role.OWNER, is_disabled=False)
     assert left.count() == 1
-    # The second is refused as it comes: by the rule, or because its own rights have ended.
+    # The second is refused by the rule or because its caller lost the rights.
     assert sorted(statuses)[0] == 200
     assert sorted(statuses)[1] in {401, 403, 409}
 
 
 @pytest.mark.parametrize(("owners_left", "status"), [(1, 409), (2, 403)])
 def test_an_owner_demoted_meanwhile_is_refused(ann, monkeypatch, owners_left, status):
-    """The other owner's change lies between this one's admission and its lock."""
+    """The other owner's change happens between this one's admission and its lock."""
     oda = make_person(ann.client, Role.OWNER, "Oda")
     if owners_left == 2:
         make_person(ann.client, Role.OWNER, "Ole")

@@ -1,4 +1,4 @@
-"""Pages for people, who follow a link from a mail; all they do is done by the API."""
+"""The page that a mailed link opens; it uses the API."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 @require_safe
 def reset_password(request: HttpRequest) -> HttpResponse:
-    """Where a reset link leads: its token follows in the fragment, which reaches no server."""
+    """The form for a new password. The token is in the URL's fragment, which is not sent."""
     language = get_language_from_request(request)
     page = render(request, "identity/reset_password.html", {"is_vietnamese": language == "vi"})
     page["Content-Security-Policy"] = (

@@ -1,4 +1,4 @@
-"""What every app above needs of this one: `announce()`."""
+"""`announce()` is what higher apps use."""
 
 from webhooks.services.events import announce
 

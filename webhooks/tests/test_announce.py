@@ -1,4 +1,4 @@
-"""announce(): written with the change, numbered without gaps, queued for whoever listens."""
+"""announce(): stored with the change, numbered without gaps, queued for active endpoints."""
 
 import uuid
 

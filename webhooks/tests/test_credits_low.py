@@ -1,4 +1,4 @@
-"""credits.low: what a client is told when its credits run low."""
+"""credits.low: announced when a client's credits run low."""
 
 import pytest
 

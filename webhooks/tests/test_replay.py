@@ -1,4 +1,4 @@
-"""Replay Webhook Event, one and a range: the same id, the same bytes, all attempts anew."""
+"""Replay Webhook Event and Replay Webhook Events: the same id and body, new attempts."""
 
 import uuid
 from datetime import timedelta

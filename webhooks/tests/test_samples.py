@@ -1,4 +1,4 @@
-"""The samples of docs/webhooks.md, taken from the page and run as they stand."""
+"""The samples of docs/webhooks.md, run as they are on the page."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def sample(language):
 
 
 def cases():
-    """(what, secret, headers, body, whether it is good): S17's table."""
+    """Rows of (description, secret, headers, body, whether it verifies)."""
     secret, other = delivery.new_secret(), delivery.new_secret()
 
     def signed(at=0, secrets=(secret,)):

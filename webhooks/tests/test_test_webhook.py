@@ -1,4 +1,4 @@
-"""Test Webhook, on the real web server: what the receiver said; bounded by a limit of its own."""
+"""Test Webhook, on the real web server: the receiver's answer, and the limit on tests."""
 
 import http.client
 import json
@@ -24,7 +24,7 @@ def site(django_db_setup):
 
 @pytest.fixture
 def running_dispatcher(db):
-    """Delivers as events come, until the test ends."""
+    """Delivers until the test ends."""
     stop = threading.Event()
 
     def work():

@@ -1,4 +1,4 @@
-"""Get Webhook Events and Get Webhook Event: the log, and the feed that skips nothing."""
+"""Get Webhook Events and Get Webhook Event: the log, and the feed without gaps."""
 
 import threading
 import time
@@ -97,7 +97,7 @@ def test_pages_newest_first(ann, client_a):
 
 
 def settle():
-    """Wait until no transaction of before is open: other test processes use the same server."""
+    """Wait until earlier transactions have ended: other test processes use the same server."""
     ends_at = time.monotonic() + 60
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
@@ -147,7 +147,7 @@ class TestFeed:
         assert events.read_feed(client_a, events.cursor_after(page[-1])) == []
 
     def test_even_if_the_open_transaction_drew_its_number_first(self, client_a):
-        """The number of the row alone would skip it: committed last, numbered first."""
+        """Numbered first but committed last: ordering by number alone would skip it."""
         with open_transaction(client_a) as held:
             later = announce(client_a.pk, "t.t", {})
             assert held.event.position < later.position
@@ -238,7 +238,7 @@ class open_transaction:
         self.thread = threading.Thread(target=self._run)
 
     def then(self, more):
-        """What the transaction does before it commits."""
+        """The work of the transaction before its commit."""
         self.more = more
 
     def _run(self):

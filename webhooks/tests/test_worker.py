@@ -1,4 +1,4 @@
-"""The worker that delivers: a real process, without a broker, and with faults."""
+"""The worker that delivers, as a real process without a broker."""
 
 import os
 import signal

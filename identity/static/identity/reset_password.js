@@ -1,8 +1,8 @@
-// The token stands in the fragment of the mailed link. It leaves this page in a body alone.
+// The token is in the fragment of the mailed link, which is not sent; requests carry it in the body.
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 const form = document.querySelector("form");
 const status = document.querySelector("[role=status]");
-const words = { 204: "saved", 400: "invalid", 422: "refused", 429: "wait" };
+const outcomes = { 204: "saved", 400: "invalid", 422: "refused", 429: "wait" };
 
 async function send(path, body) {
   try {
@@ -11,29 +11,29 @@ async function send(path, body) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ token, ...body }),
     });
-    return words[reply.status] ?? "away";
+    return outcomes[reply.status] ?? "away";
   } catch {
     return "away";
   }
 }
 
-function say(word) {
-  status.textContent = status.dataset[word];
+function show(outcome) {
+  status.textContent = status.dataset[outcome];
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const [input, button] = form.elements;
   button.disabled = true;
-  const word = await send("/identity/reset-password", { new_password: input.value });
+  const outcome = await send("/identity/reset-password", { new_password: input.value });
   button.disabled = false;
-  form.hidden = word === "saved" || word === "invalid";
-  say(word);
+  form.hidden = outcome === "saved" || outcome === "invalid";
+  show(outcome);
 });
 
-const word = token ? await send("/identity/verify-reset-token", {}) : "invalid";
-if (word === "saved") {
+const outcome = token ? await send("/identity/verify-reset-token", {}) : "invalid";
+if (outcome === "saved") {
   form.hidden = false;
 } else {
-  say(word === "refused" ? "invalid" : word);
+  show(outcome === "refused" ? "invalid" : outcome);
 }

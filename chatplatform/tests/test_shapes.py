@@ -1,0 +1,28 @@
+"""Shapes of stored rows."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from chatplatform.api.shapes import Shape
+
+
+class Ball(Shape):
+    id: int
+    color: str
+    size: int | None = None
+
+
+def test_fields_come_from_the_row_in_the_order_of_the_shape():
+    ball = Ball.copy_from(SimpleNamespace(size=3, color="red", id=1, weight=9), color="blue")
+    assert ball.model_dump_json() == '{"id":1,"color":"blue","size":3}'
+    assert ball == Ball(id=1, color="blue", size=3)
+
+
+def test_a_row_is_not_validated():
+    assert Ball.copy_from(SimpleNamespace(id=1, color="", size="an old value")).color == ""
+
+
+def test_a_row_without_a_field_is_an_error():
+    with pytest.raises(AttributeError):
+        Ball.copy_from(SimpleNamespace(id=1, color="red"))
