@@ -42,7 +42,7 @@ class PictureError(Exception):
 
 _UNSUPPORTED = PictureError("unsupported_type", "The file is not a PNG, JPEG or WebP picture.")
 _TOO_LARGE = PictureError("too_large", f"A picture has at most {MAX_PIXELS:,} pixels.")
-_MALFORMED = PictureError("malformed", "The picture is damaged; save it anew.")
+_MALFORMED = PictureError("malformed", "The picture is damaged; save it again.")
 _TOO_MANY_BYTES = PictureError("too_large", "The picture is too large; scale it down.")
 _TIMEOUT = PictureError("timeout", "Reading the picture took too long.")
 

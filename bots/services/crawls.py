@@ -29,13 +29,13 @@ PERMANENT_REASONS = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )
 MESSAGES = {
-    "blocked": "The address leads to a place that is not allowed.",
+    "blocked": "The address is not allowed.",
     "other_host": "The page redirects to another host; add that address instead.",
     "too_many_redirects": "The page redirects more than three times, or to itself.",
     "robots": "The site's robots.txt does not allow it to be read.",
-    "robots_unreachable": "The site's robots.txt could not be read, so nothing may be.",
+    "robots_unreachable": "The site's robots.txt could not be read, so no page may be read.",
     "noindex": "The page asks not to be indexed.",
-    "unsupported_type": "The page is of no type that is read.",
+    "unsupported_type": "Pages of this type are not supported.",
     "too_large": "The page is over 2 MB.",
     "not_found": "There is no page at this address.",
     "http_error": "The site answered with an error.",
@@ -80,7 +80,7 @@ class _Tally:
         if reason in PERMANENT_REASONS:
             self.gone.add(page.url)
         elif reason or len(self.seen) >= Limits.results:
-            # The pages behind this one were not seen.
+            # The pages linked from this one were not seen.
             self.is_complete = False
 
 
@@ -363,5 +363,5 @@ def _fail(web_url_id: int, reason: str) -> int:
     ).update(
         status=WebUrlStatus.FAILED,
         error_code=reason,
-        error_message=MESSAGES.get(reason, "Nothing could be learned from this address."),
+        error_message=MESSAGES.get(reason, "The address could not be trained."),
     )

@@ -18,7 +18,7 @@ urls = st.builds(
 
 
 @given(urls | st.text(max_size=60))
-def test_normalizing_twice_changes_nothing_more(url):
+def test_normalizing_is_idempotent(url):
     once = addresses.normalized(url)
     if once is not None:
         assert addresses.normalized(once) == once
@@ -35,7 +35,7 @@ def test_no_dot_segments_remain(url):
 
 
 @given(pieces, st.text(max_size=60))
-def test_a_link_leads_to_a_normal_address_or_nowhere(path, link):
+def test_a_joined_link_is_normalized_or_none(path, link):
     found = addresses.joined(f"http://a.example/{path}", link)
     assert found is None or addresses.normalized(found) == found
 

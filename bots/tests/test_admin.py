@@ -66,7 +66,7 @@ def test_lists_and_rows_open(staff, document, web_url, name):
     assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
 
 
-def test_a_bots_questions_are_read_and_not_written(staff, document):
+def test_sample_questions_are_read_only(staff, document):
     shown = staff.get(reverse("admin:bots_bot_change", args=[document.bot_id]))
     assert b"When &lt;b&gt;do&lt;/b&gt; you open?" in shown.content
     assert b'name="sample_questions-0-question"' not in shown.content

@@ -130,7 +130,9 @@ def ask(index: search.Index, question: str, language: str) -> embedded.Extract |
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", ENGLISH), ("vi", VIETNAMESE)])
-def test_answers_what_it_knows_and_nothing_else(tmp_path: Path, language: str, text: str) -> None:
+def test_answers_questions_on_the_documents_and_no_others(
+    tmp_path: Path, language: str, text: str
+) -> None:
     index = index_of(tmp_path / "guide", text)
     missed: list[str] = []
     for question, expected in QUESTIONS[language]:

@@ -34,7 +34,7 @@ def send(person, bot, data=None, name="banner.png", **more):
 
 def stored_files():
     folder = Path(settings.MEDIA_ROOT) / "banners"
-    return {one.name for one in folder.iterdir()} if folder.exists() else set()
+    return {file.name for file in folder.iterdir()} if folder.exists() else set()
 
 
 def local(url):
@@ -51,7 +51,7 @@ def _own_media(tmp_path, settings):
     ("kind", "mime_type"),
     [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")],
 )
-def test_it_is_shown(ann, page, nobody, bot, kind, mime_type):
+def test_upload_and_show(ann, page, nobody, bot, kind, mime_type):
     reply = send(ann, bot, drawn(kind), "../../evil name.svg", **OPTIONS)
     assert reply.status_code == 200
     made = reply.json()
@@ -71,7 +71,7 @@ def test_it_is_shown(ann, page, nobody, bot, kind, mime_type):
     assert "evil" not in made["url"]
 
 
-def test_nothing_but_the_picture_is_kept(ann, nobody, bot):
+def test_metadata_is_removed(ann, nobody, bot):
     secret = b"GPS 21.0285 105.8542"
     exif = Image.Exif()
     exif[0x010E] = secret.decode()
@@ -104,7 +104,7 @@ def test_a_new_one_replaces_the_old(ann, nobody, bot):
     assert nobody.get(local(first)).status_code == 404
 
 
-def test_none_yet(ann, page, bot):
+def test_a_bot_without_a_banner(ann, page, bot):
     none = {"bot_id": bot.pk, "url": None, "link": None, "alt": None}
     assert ann.get(f"/ai/{bot.pk}/banner").json() == page.get("/ai/banner").json() == none
 
@@ -124,7 +124,7 @@ def test_none_yet(ann, page, bot):
     ],
     ids=["empty", "svg", "gif", "exe", "avi", "cut", "cut jpeg", "pixels", "bomb"],
 )
-def test_what_is_no_good_picture_is_refused(ann, bot, data, code):
+def test_bad_pictures_are_refused(ann, bot, data, code):
     reply = send(ann, bot, data)
     assert reply.status_code == 422
     (error,) = reply.json()["detail"]

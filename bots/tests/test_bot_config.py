@@ -32,7 +32,7 @@ def widget(ann):
     return make_key(ann.client, "public", bot.pk)
 
 
-def test_exactly_the_allow_list(widget):
+def test_only_the_allowed_fields_are_shown(widget):
     shown = widget.get(PATH).json()
     assert set(shown) == ALLOWED
     assert set(shown["style"]) == {"position", "width", "height", "font", "radius", "dark_mode"}
@@ -55,12 +55,12 @@ def test_one_language(widget):
     assert widget.get(PATH, {"language": "?"}).status_code == 422
 
 
-def test_nothing_written_is_null(page):
+def test_missing_texts_are_null(page):
     shown = page.get(PATH).json()
     assert (shown["welcome_message"], shown["terms"], shown["bot_icon"]) == (None, None, None)
 
 
-def test_a_browser_keeps_it(widget):
+def test_etag_and_cache_control(widget):
     first = widget.get(PATH)
     tag = first["ETag"]
     assert first["Cache-Control"] == "private, max-age=60"
@@ -75,14 +75,14 @@ def test_a_browser_keeps_it(widget):
     assert changed["ETag"] != tag
 
 
-def test_a_disabled_or_invisible_bot_is_still_told(widget):
+def test_a_disabled_or_invisible_bot_has_a_configuration(widget):
     Bot.objects.update(is_disabled=True, is_visible=False)
     reply = widget.get(PATH)
     assert reply.status_code == 200
     assert reply.json()["is_visible"] is False
 
 
-def test_which_bot(ann, cara):
+def test_the_bot_of_a_key(ann, cara):
     first, second = make_bot(ann.client), make_bot(ann.client)
     of_all = make_key(ann.client)
     assert of_all.get(PATH).json()["detail"][0]["loc"] == ["query", "bot_id"]
@@ -103,6 +103,6 @@ def test_a_page_that_is_not_allowed(widget):
     assert allowed["Access-Control-Allow-Origin"] == "https://good.com"
 
 
-def test_people_and_nobody(ann, nobody):
+def test_only_keys_are_accepted(ann, nobody):
     assert ann.get(PATH).status_code == 401
     assert nobody.get(PATH).status_code == 401

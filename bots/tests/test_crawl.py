@@ -1,4 +1,4 @@
-"""The walk over a site: where it goes, what it keeps, and what it refuses to do."""
+"""The crawler: which pages it visits, stores and refuses."""
 
 import gzip
 import hashlib
@@ -29,7 +29,7 @@ def elsewhere():
 
 @pytest.fixture(autouse=True)
 def _parsed_here(request, monkeypatch):
-    """A child a page would be most of the time; one test has the real ones."""
+    """Parse in this process, which is faster; tests with `in_children` use child processes."""
     if "in_children" not in request.fixturenames:
         monkeypatch.setattr(markup, "read_page", markup._page)
         monkeypatch.setattr(markup, "read_sitemap", markup._sitemap)
@@ -37,7 +37,7 @@ def _parsed_here(request, monkeypatch):
 
 @pytest.fixture
 def in_children():
-    """Markup is read where it is in earnest."""
+    """Parse markup in child processes."""
 
 
 def walk(site, path="/", depth=3, limits=QUICK, **options):
@@ -45,12 +45,12 @@ def walk(site, path="/", depth=3, limits=QUICK, **options):
     return {page.url.removeprefix(site.at("")): page for page in pages}
 
 
-def reasons(found):
-    return {path: page.reason for path, page in found.items() if page.reason}
+def reasons(pages):
+    return {path: page.reason for path, page in pages.items() if page.reason}
 
 
-def kept(found):
-    return {path for path, page in found.items() if not page.reason}
+def stored(pages):
+    return {path for path, page in pages.items() if not page.reason}
 
 
 def test_breadth_first_to_a_depth(site):
@@ -69,9 +69,9 @@ def test_breadth_first_to_a_depth(site):
 
 def test_one_request_a_page(site):
     site.pages = {"/": html("Root", "/", "/a", "/./a", "/x/../a"), "/a": html("A", "/", "/a#b")}
-    assert kept(walk(site)) == {"/", "/a"}
+    assert stored(walk(site)) == {"/", "/a"}
     assert sorted(site.paths()) == ["/", "/a", ROBOTS]
-    assert {headers["user-agent"] for _, headers in site.asked} == {"chatplatform-crawler/1.0"}
+    assert {headers["user-agent"] for _, headers in site.requests} == {"chatplatform-crawler/1.0"}
 
 
 def test_other_hosts_are_left_alone(site, elsewhere):
@@ -89,9 +89,9 @@ def test_no_redirect_leaves_the_site(site, elsewhere):
         ("/ok", "/fine"),
     ):
         site.pages[path] = (302, {"Location": target}, b"")
-    found = walk(site)
-    assert reasons(found) == {"/in": "blocked", "/out": "other_host", "/odd": "blocked"}
-    assert kept(found) == {"/", "/fine"}
+    pages = walk(site)
+    assert reasons(pages) == {"/in": "blocked", "/out": "other_host", "/odd": "blocked"}
+    assert stored(pages) == {"/", "/fine"}
     assert elsewhere.connections == 0
 
 
@@ -113,29 +113,29 @@ def test_redirects_end(site):
         "/one": (308, {"Location": "/there"}, b""),
         "/there": html("There"),
     }
-    found = walk(site)
-    assert reasons(found) == {"/hop/0": "too_many_redirects", "/self": "too_many_redirects"}
-    assert kept(found) == {"/", "/there"}
+    pages = walk(site)
+    assert reasons(pages) == {"/hop/0": "too_many_redirects", "/self": "too_many_redirects"}
+    assert stored(pages) == {"/", "/there"}
     assert sum(path.startswith("/hop/") for path in site.paths()) == 4
 
 
-def test_hostile_pages_cost_their_limit_and_no_more(site):
+def test_hostile_pages_stay_within_the_limits(site):
     site.pages = {
         "/": html("Root", "/drip", "/endless", "/bomb", "/gone", "/broken", "/fine"),
         "/gone": (410, {}, b""),
         "/broken": (503, {}, b""),
         "/fine": html("Fine"),
     }
-    found = walk(site)
-    assert reasons(found) == {
+    pages = walk(site)
+    assert reasons(pages) == {
         "/drip": "timeout",
         "/endless": "too_large",
         "/bomb": "too_large",
         "/gone": "not_found",
         "/broken": "http_error",
     }
-    assert kept(found) == {"/", "/fine"}
-    assert found["/broken"].http_status == 503
+    assert stored(pages) == {"/", "/fine"}
+    assert pages["/broken"].http_status == 503
 
 
 def test_robots_txt(site):
@@ -148,9 +148,9 @@ def test_robots_txt(site):
         "/moved": (302, {"Location": "/private/b"}, b""),
     }
     pauses: list[float] = []
-    found = walk(site, pause=pauses.append)
-    assert reasons(found) == {"/private/a": "robots", "/x.cgi": "robots", "/moved": "robots"}
-    assert kept(found) == {"/", "/private/open", "/x.cgi/y"}
+    pages = walk(site, pause=pauses.append)
+    assert reasons(pages) == {"/private/a": "robots", "/x.cgi": "robots", "/moved": "robots"}
+    assert stored(pages) == {"/", "/private/open", "/x.cgi/y"}
     assert not [path for path in site.paths() if path in ("/private/a", "/private/b", "/x.cgi")]
     # What the site asks for, up to our patience.
     assert set(pauses) == {QUICK.max_delay_seconds}
@@ -170,7 +170,7 @@ def test_robots_txt(site):
         ((200, {}, b"\xff\x00 no robots at all <html>"), ""),
     ],
 )
-def test_what_robots_txt_may_be(site, robots, reason):
+def test_responses_for_robots_txt(site, robots, reason):
     site.pages = {
         ROBOTS: robots,
         "/elsewhere.txt": (200, {}, b"User-agent: *\nDisallow: /"),
@@ -180,7 +180,7 @@ def test_what_robots_txt_may_be(site, robots, reason):
     assert page.reason == reason
 
 
-def test_what_pages_ask_for(site):
+def test_robots_directives_of_pages(site):
     site.pages = {
         "/": html("Root", "/noindex", "/nofollow", "/header", "/others"),
         "/noindex": html("A", "/below-a", head='<meta name="robots" content="NOINDEX">'),
@@ -193,12 +193,12 @@ def test_what_pages_ask_for(site):
         ),
         "/below-a": html("Below A"),
     }
-    found = walk(site)
-    assert reasons(found) == {"/noindex": "noindex", "/header": "noindex"}
-    assert kept(found) == {"/", "/nofollow", "/others", "/below-a"}
+    pages = walk(site)
+    assert reasons(pages) == {"/noindex": "noindex", "/header": "noindex"}
+    assert stored(pages) == {"/", "/nofollow", "/others", "/below-a"}
 
 
-def test_the_same_content_is_kept_once(site):
+def test_the_same_content_is_stored_once(site):
     site.pages = {
         "/": html("Root", "/one", "/two", "/list?sort=a", "/circle-a"),
         "/one": html("Same"),
@@ -208,11 +208,11 @@ def test_the_same_content_is_kept_once(site):
         "/circle-a": html("Circle A", head='<link rel="canonical" href="/circle-b">'),
         "/circle-b": html("Circle B", head='<link rel="canonical" href="/circle-a">'),
     }
-    found = walk(site)
-    assert reasons(found) == {
+    pages = walk(site)
+    assert reasons(pages) == {
         "/two": "duplicate", "/list?sort=a": "duplicate", "/circle-a": "duplicate",
     }  # fmt: skip
-    assert kept(found) == {"/", "/one", "/list", "/circle-b"}
+    assert stored(pages) == {"/", "/one", "/list", "/circle-b"}
 
 
 def test_types(site):
@@ -226,16 +226,16 @@ def test_types(site):
         "/feed": (200, {"Content-Type": "application/xml"}, b"<?xml version='1.0'?><rss/>"),
         "/nothing": (200, {"Content-Type": "text/html"}, b""),
     }
-    found = walk(site)
-    assert found["/text"].body.decode() == "Größe"
-    assert found["/paper.pdf"].mime_type == "application/pdf"
-    assert reasons(found) == {
+    pages = walk(site)
+    assert pages["/text"].body.decode() == "Größe"
+    assert pages["/paper.pdf"].mime_type == "application/pdf"
+    assert reasons(pages) == {
         "/picture": "unsupported_type", "/script": "unsupported_type",
         "/feed": "unsupported_type", "/nothing": "empty",
     }  # fmt: skip
 
 
-def test_an_old_encoding_that_the_page_names(site):
+def test_a_legacy_encoding_that_the_page_declares(site):
     text = '<html><meta charset="windows-1258"><p>đồ cổ</p></html>'
     body = '<html><meta charset="shift_jis"><p>日本語</p></html>'.encode("shift_jis")
     site.pages = {"/": (200, {"Content-Type": "text/html"}, body)}
@@ -251,18 +251,18 @@ def sitemap(site, *paths, kind="url"):
     return f'<?xml version="1.0"?><{root} xmlns="{space}">{inner}</{root}>'.encode()
 
 
-def test_a_sitemap_that_robots_txt_names(site):
+def test_a_sitemap_listed_in_robots_txt(site):
     site.pages = {
         ROBOTS: f"Sitemap: {site.at('/map.xml')}",
         "/map.xml": (200, {"Content-Type": "application/xml"}, sitemap(site, "/hidden")),
         "/": html("Root"),
         "/hidden": html("Hidden"),
     }
-    assert kept(walk(site, depth=1)) == {"/", "/hidden"}
-    assert kept(walk(site, depth=0)) == {"/"}
+    assert stored(walk(site, depth=1)) == {"/", "/hidden"}
+    assert stored(walk(site, depth=0)) == {"/"}
 
 
-def test_a_sitemap_itself(site):
+def test_an_address_that_is_a_sitemap(site):
     inner = gzip.compress(sitemap(site, "/a", "/b"))
     index = sitemap(site, "/inner.xml.gz", "/no.xml", "/map.xml", kind="sitemap")
     site.pages = {
@@ -272,9 +272,9 @@ def test_a_sitemap_itself(site):
         "/b": html("B"),
         "/c": html("C"),
     }  # fmt: skip
-    found = walk(site, "/map.xml", depth=0)
-    assert kept(found) == {"/a", "/b"}
-    assert reasons(found) == {"/no.xml": "not_found"}
+    pages = walk(site, "/map.xml", depth=0)
+    assert stored(pages) == {"/a", "/b"}
+    assert reasons(pages) == {"/no.xml": "not_found"}
 
 
 @pytest.mark.parametrize(
@@ -294,31 +294,31 @@ def test_a_bad_sitemap(site, body):
 
 
 @pytest.mark.usefixtures("in_children")
-def test_a_child_reads_the_markup(site, monkeypatch):
+def test_a_child_process_reads_the_markup(site, monkeypatch):
     monkeypatch.setattr(markup, "TIMEOUT_SECONDS", 1)
     site.pages = {
         "/": html("Root", "/a", head='<base href="/x/">') + '<a href="y">y</a>',
         "/a": html("A", head='<meta name="robots" content="noindex">'),
         "/x/y": "<!doctype html>" + "<a <" * 20_000,
     }
-    found = walk(site)
+    pages = walk(site)
     # The parser takes minutes for the last one; its child does not live to see that.
-    assert reasons(found) == {"/a": "noindex", "/x/y": "malformed"}
-    assert kept(found) == {"/"}
+    assert reasons(pages) == {"/a": "noindex", "/x/y": "malformed"}
+    assert stored(pages) == {"/"}
 
 
 def test_the_limits_of_a_crawl(site):
     site.pages = {"/": html("Root", *(f"/{number}" for number in range(20)))}
     site.pages |= {f"/{number}": html(f"Page {number}") for number in range(20)}
-    found = walk(site, limits=Limits(delay_seconds=0, pages=5))
-    assert len(kept(found)) == 5
-    assert set(reasons(found).values()) == {"page_limit"}
-    assert len(found) == 21
+    pages = walk(site, limits=Limits(delay_seconds=0, pages=5))
+    assert len(stored(pages)) == 5
+    assert set(reasons(pages).values()) == {"page_limit"}
+    assert len(pages) == 21
     assert len(walk(site, limits=Limits(delay_seconds=0, results=7))) == 7
-    found = walk(site, limits=Limits(delay_seconds=0, total_bytes=1))
-    assert set(reasons(found).values()) == {"byte_limit"}
-    found = walk(site, limits=Limits(delay_seconds=0, total_seconds=0))
-    assert reasons(found) == {"/": "time_limit"}
+    pages = walk(site, limits=Limits(delay_seconds=0, total_bytes=1))
+    assert set(reasons(pages).values()) == {"byte_limit"}
+    pages = walk(site, limits=Limits(delay_seconds=0, total_seconds=0))
+    assert reasons(pages) == {"/": "time_limit"}
 
 
 def test_unchanged_pages_are_not_sent_again(site):
@@ -333,12 +333,12 @@ def test_unchanged_pages_are_not_sent_again(site):
             page.sha256, page.mime_type, page.etag, page.last_modified, lambda: page.body
         )
 
-    site.asked.clear()
+    site.requests.clear()
     second = walk(site, known_page=known)
     assert {page.outcome for page in second.values()} == {Outcome.UNCHANGED}
     assert second["/"].http_status == 304
-    assert dict(site.asked)["/"]["if-none-match"] == '"1"'
-    assert dict(site.asked)["/"]["if-modified-since"] == "yesterday"
+    assert dict(site.requests)["/"]["if-none-match"] == '"1"'
+    assert dict(site.requests)["/"]["if-modified-since"] == "yesterday"
     site.pages["/"] = (200, {**headers, "ETag": '"2"'}, html("New", "/a").encode())
     third = walk(site, known_page=known)
     assert [page.outcome for page in third.values()] == [Outcome.NEW, Outcome.UNCHANGED]

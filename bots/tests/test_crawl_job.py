@@ -1,4 +1,4 @@
-"""What the worker does with a web address: pages in, documents out, again and again."""
+"""The crawl job: pages become documents, in a first crawl and in later ones."""
 
 import threading
 from datetime import timedelta
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _quick(request, tmp_path, settings, monkeypatch):
-    """No pauses; and but for one test no child processes and no encoder, which have their own."""
+    """No pauses; without `in_earnest` also no child processes and no encoder."""
     settings.MEDIA_ROOT = tmp_path
     settings.CRAWL_DELAY_SECONDS = 0
     settings.CRAWL_PAGE_SECONDS = 0.5
@@ -39,7 +39,7 @@ def _quick(request, tmp_path, settings, monkeypatch):
 
 @pytest.fixture
 def in_earnest():
-    """With children and vectors."""
+    """With child processes and vectors."""
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def again(web_url):
     run_jobs()
 
 
-def shown(person, bot):
-    (found,) = person.get(f"/ai/{bot.pk}/train/web-url").json()["items"]
-    return found
+def get_web_url(person, bot):
+    (item,) = person.get(f"/ai/{bot.pk}/train/web-url").json()["items"]
+    return item
 
 
 def pages(site):
@@ -83,11 +83,11 @@ def test_it_works(ann, bot, site, in_earnest):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2), head="<title>Second</title>")}
     add(ann, bot, site, depth=1)
     run_jobs()
-    found = shown(ann, bot)
-    assert (found["status"], found["progress"], found["error"]) == ("trained", 100, None)
-    assert (found["page_count"], found["page_counts"]["trained"]) == (2, 2)
-    assert found["last_fetched_at"].endswith("Z")
-    assert [page["status"] for page in found["pages"]] == ["trained", "trained"]
+    web_url = get_web_url(ann, bot)
+    assert (web_url["status"], web_url["progress"], web_url["error"]) == ("trained", 100, None)
+    assert (web_url["page_count"], web_url["page_counts"]["trained"]) == (2, 2)
+    assert web_url["last_fetched_at"].endswith("Z")
+    assert [page["status"] for page in web_url["pages"]] == ["trained", "trained"]
     (hit,) = retrieval.search(
         Bot.objects.get(), "On what day is parcel 2 sent?", language="en", limit=1
     ).hits
@@ -97,7 +97,7 @@ def test_it_works(ann, bot, site, in_earnest):
 
 
 def hostile(site, other):
-    """Sixty pages with loops, and everything that must not harm."""
+    """Sixty pages with loops, and all kinds of hostile ones."""
     site.pages = {f"/{n}": html(text(n), f"/{n + 1}", "/", f"/{n}#x") for n in range(60)}
     site.pages |= {
         "/robots.txt": f"User-agent: *\nDisallow: /admin\nSitemap: {site.at('/map.xml')}",
@@ -118,7 +118,7 @@ def test_a_hostile_site(ann, bot, site):
         hostile(site, other)
         add(ann, bot, site)
         run_jobs()
-        found, met = shown(ann, bot), pages(site)
+        web_url, met = get_web_url(ann, bot), pages(site)
         assert other.connections == 0
     assert {path: reason for path, reason in met.items() if reason != "trained"} == {
         "/missing": "not_found", "/drip": "timeout", "/bomb": "too_large",
@@ -128,8 +128,8 @@ def test_a_hostile_site(ann, bot, site):
     assert {path for path, reason in met.items() if reason == "trained"} == {
         "/", "/nofollow", *(f"/{n}" for n in range(60))
     }  # fmt: skip
-    assert (found["status"], found["page_count"]) == ("trained", 62)
-    assert found["page_counts"] == {
+    assert (web_url["status"], web_url["page_count"]) == ("trained", 62)
+    assert web_url["page_counts"] == {
         "training": 0, "trained": 62, "unchanged": 0, "refused": 6, "failed": 3,
     }  # fmt: skip
     assert Document.objects.filter(status="trained").count() == 62
@@ -147,11 +147,11 @@ def test_a_second_crawl_of_the_same_site(ann, bot, site):
     assert WebPage.objects.get(url=site.at("/")).http_status == 304
     assert list(Chunk.objects.values_list("pk", flat=True)) == chunks
     assert stored() == files
-    assert shown(ann, bot)["status"] == "trained"
+    assert get_web_url(ann, bot)["status"] == "trained"
     assert Job.objects.filter(name="bots.train_document").count() == 2
 
 
-def test_a_changed_page_is_trained_anew(ann, bot, site):
+def test_a_changed_page_is_trained_again(ann, bot, site):
     site.pages = {"/": html(text(1))}
     web_url = add(ann, bot, site)
     run_jobs()
@@ -165,7 +165,7 @@ def test_a_changed_page_is_trained_anew(ann, bot, site):
     assert "parcel 2" in Chunk.objects.get().text
 
 
-def test_pages_that_are_gone_are_forgotten(ann, bot, site):
+def test_documents_of_pages_that_are_gone_are_deleted(ann, bot, site):
     site.pages = {"/": html(text(1), "/a", "/b", "/c"), "/a": html(text(2)), "/b": html(text(3)),
                   "/c": html(text(4))}  # fmt: skip
     web_url = add(ann, bot, site)
@@ -184,7 +184,7 @@ def test_pages_that_are_gone_are_forgotten(ann, bot, site):
     assert len(stored()) == Document.objects.count() == 2
 
 
-def test_a_page_that_wants_to_be_forgotten(ann, bot, site):
+def test_a_page_that_becomes_noindex_is_deleted(ann, bot, site):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
     web_url = add(ann, bot, site)
     run_jobs()
@@ -197,7 +197,7 @@ def test_a_page_that_wants_to_be_forgotten(ann, bot, site):
     assert Bot.objects.get().knowledge_version > version
 
 
-def test_another_address_takes_the_old_pages_away(ann, bot, site, settings):
+def test_changing_the_address_deletes_the_old_pages(ann, bot, site, settings):
     site.pages = {"/": html(text(1))}
     web_url = add(ann, bot, site)
     run_jobs()
@@ -224,22 +224,22 @@ def test_an_address_without_a_page(ann, bot, site, answer, code):
     site.pages = {"/": answer}
     add(ann, bot, site, refresh_hours=1)
     run_jobs()
-    found = shown(ann, bot)
-    assert (found["status"], found["error"]["code"]) == ("failed", code)
-    assert found["error"]["message"] == crawls.MESSAGES[code]
+    web_url = get_web_url(ann, bot)
+    assert (web_url["status"], web_url["error"]["code"]) == ("failed", code)
+    assert web_url["error"]["message"] == crawls.MESSAGES[code]
     soon = timezone.now() + timedelta(minutes=55)
     assert WebUrl.objects.filter(next_fetch_at__gt=soon).exists()
     if code == "no_page_trained":
-        assert (found["pages"][0]["status"], found["pages"][0]["reason"]) == ("failed", "empty")
+        assert (web_url["pages"][0]["status"], web_url["pages"][0]["reason"]) == ("failed", "empty")
 
 
-def test_a_site_that_is_away_keeps_what_is_known(ann, bot, site):
+def test_an_unreachable_site_keeps_its_documents(ann, bot, site):
     site.pages = {"/": html(text(1))}
     web_url = add(ann, bot, site)
     run_jobs()
     site.pages = {"/": (410, {}, b"")}
     again(web_url)
-    assert shown(ann, bot)["error"]["code"] == "not_found"
+    assert get_web_url(ann, bot)["error"]["code"] == "not_found"
     assert Document.objects.get().status == "trained"
 
 
@@ -284,11 +284,11 @@ def test_changed_while_it_is_crawled(ann, bot, site):
     with run_before("bots.services.crawls._store_page", change):
         run_jobs()
     assert [row.url for row in Document.objects.all()] == [site.at("/b")]
-    assert shown(ann, bot)["status"] == "trained"
+    assert get_web_url(ann, bot)["status"] == "trained"
     assert len(stored()) == 1
 
 
-def test_a_worker_that_is_killed(ann, bot, site):
+def test_a_killed_worker(ann, bot, site):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
     add(ann, bot, site)
     # As SIGKILL leaves it: nothing after the second page, a lease that nobody renews.
@@ -297,17 +297,17 @@ def test_a_worker_that_is_killed(ann, bot, site):
         pytest.raises(KeyboardInterrupt),
     ):
         run_jobs()
-    assert shown(ann, bot)["status"] == "training"
+    assert get_web_url(ann, bot)["status"] == "training"
     Job.objects.filter(state="running").update(lease_until=timezone.now() - timedelta(minutes=1))
     relay.sweep()
     run_jobs()
-    found = shown(ann, bot)
-    assert (found["status"], found["page_counts"]["unchanged"]) == ("trained", 2)
+    web_url = get_web_url(ann, bot)
+    assert (web_url["status"], web_url["page_counts"]["unchanged"]) == ("trained", 2)
     assert Document.objects.count() == len(stored()) == 2
     assert Chunk.objects.count() == 2
 
 
-def test_a_lost_lease_writes_nothing_more(ann, bot, site):
+def test_a_lost_lease_stops_the_crawl(ann, bot, site):
     site.pages = {"/": html(text(1))}
     add(ann, bot, site)
 
@@ -325,12 +325,12 @@ def test_a_second_run_does_nothing(ann, bot, site):
     site.pages = {"/": html(text(1))}
     web_url = add(ann, bot, site)
     run_jobs()
-    site.asked.clear()
+    site.requests.clear()
     crawl_web_url(web_url_id=web_url.pk)
     crawl_web_url(web_url_id=999_999_999)
     crawls.update_status(web_url.pk)
-    assert not site.asked
-    assert shown(ann, bot)["status"] == "trained"
+    assert not site.requests
+    assert get_web_url(ann, bot)["status"] == "trained"
 
 
 def test_no_attempt_is_left(ann, bot, site):
@@ -339,12 +339,12 @@ def test_no_attempt_is_left(ann, bot, site):
     with mock.patch("bots.services.crawls._pages", side_effect=RuntimeError("broken")):
         run_jobs()
     assert Job.objects.get().state == "dead"
-    assert shown(ann, bot)["error"]["code"] == "interrupted"
+    assert get_web_url(ann, bot)["error"]["code"] == "interrupted"
     assert WebUrl.objects.get().next_fetch_at is not None
     # It can be started again.
     site.pages = {"/": html(text(1))}
     again(web_url)
-    assert shown(ann, bot)["status"] == "trained"
+    assert get_web_url(ann, bot)["status"] == "trained"
 
 
 def test_a_dead_crawl_leaves_a_new_request_alone(ann, bot, site):
@@ -361,18 +361,18 @@ def test_a_dead_crawl_leaves_a_new_request_alone(ann, bot, site):
         mock.patch("bots.services.crawls._lock_and_report", side_effect=[RuntimeError("broken")]),
     ):
         assert run_jobs(limit=1) == 1
-    assert shown(ann, bot)["status"] == "queued"
+    assert get_web_url(ann, bot)["status"] == "queued"
     assert not stored()
     run_jobs()
     assert Document.objects.get().url == site.at("/b")
-    assert shown(ann, bot)["status"] == "trained"
+    assert get_web_url(ann, bot)["status"] == "trained"
 
 
 def test_a_sitemap_that_lists_nothing(ann, bot, site):
     site.pages = {"/": (200, {}, b"<urlset></urlset>")}
     add(ann, bot, site)
     run_jobs()
-    assert shown(ann, bot)["error"]["code"] == "empty"
+    assert get_web_url(ann, bot)["error"]["code"] == "empty"
 
 
 def test_progress(ann, bot, site):
@@ -388,7 +388,7 @@ def test_progress(ann, bot, site):
     learn = training._read_and_encode
 
     def learned(document):
-        seen.append(shown(ann, bot)["progress"])
+        seen.append(get_web_url(ann, bot)["progress"])
         return learn(document)
 
     with (
@@ -408,27 +408,27 @@ def test_the_limit_of_pages_of_a_bot(ann, bot, site):
     with mock.patch("bots.services.crawls.MAX_PAGES_OF_BOT", 1):
         run_jobs()
     assert pages(site) == {"/": "trained", "/a": "bot_limit"}
-    assert shown(ann, bot)["page_counts"]["refused"] == 1
+    assert get_web_url(ann, bot)["page_counts"]["refused"] == 1
     assert len(stored()) == 1
 
 
-def test_the_last_page_that_waits_is_deleted(ann, bot, site):
+def test_deleting_the_last_queued_page_ends_the_crawl(ann, bot, site):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
     add(ann, bot, site)
     with mock.patch("bots.services.documents.enqueue_training"):
         run_jobs()
-    assert shown(ann, bot)["page_counts"]["training"] == 2
+    assert get_web_url(ann, bot)["page_counts"]["training"] == 2
     first, second = Document.objects.order_by("pk")
     documents.enqueue_training(first)
     run_jobs()
-    assert shown(ann, bot)["status"] == "training"
+    assert get_web_url(ann, bot)["status"] == "training"
     assert ann.delete(f"/ai/{bot.pk}/train/document/{second.pk}").status_code == 204
     run_jobs()
-    found = shown(ann, bot)
-    assert (found["status"], len(found["pages"])) == ("trained", 1)
+    web_url = get_web_url(ann, bot)
+    assert (web_url["status"], len(web_url["pages"])) == ("trained", 1)
 
 
-def test_an_upload_with_the_bytes_of_a_page_is_a_document_of_its_own(ann, bot, site):
+def test_an_upload_with_the_bytes_of_a_page_is_a_separate_document(ann, bot, site):
     page = html(text(1))
     site.pages = {"/": page}
     web_url = add(ann, bot, site)
@@ -449,7 +449,7 @@ def test_two_crawls_of_one_address_at_once(ann, bot, site):
     for thread in threads:
         thread.join()
     run_jobs()
-    assert shown(ann, bot)["status"] == "trained"
+    assert get_web_url(ann, bot)["status"] == "trained"
     assert Document.objects.count() == WebPage.objects.count() == len(stored()) == 2
 
 

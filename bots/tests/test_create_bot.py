@@ -31,7 +31,7 @@ def test_it_works(ann):
     assert made["created_at"].endswith("Z")
 
 
-def test_all_fields_are_kept(ann):
+def test_all_fields_are_stored(ann):
     given = {
         "bot_name": "Shop", "description": "Answers", "bot_icon": "https://example.com/i.png",
         "primary_color": "#ABCDEF", "secondary_color": "#000000",
@@ -49,7 +49,7 @@ def test_all_fields_are_kept(ann):
     assert {name: made[name] for name in given} == given
 
 
-def test_domains_are_tidied(ann):
+def test_domains_are_normalized(ann):
     given = " Example.com, *.bücher.de,example.com"
     made = ann.post(PATH, {"bot_name": "B", "allowed_domain": given})
     assert made.json()["allowed_domain"] == "example.com,*.xn--bcher-kva.de"
@@ -118,13 +118,13 @@ def test_the_limit_holds(ann):
     assert Bot.objects.count() == 1
 
 
-def test_the_limit_counts_only_the_own(ann, cara):
+def test_the_limit_counts_only_the_clients_own_bots(ann, cara):
     with mock.patch("bots.services.bots.MAX_BOTS", 1):
         assert ann.post(PATH, {"bot_name": "First"}).status_code == 201
         assert cara.post(PATH, {"bot_name": "Hers"}).status_code == 201
 
 
-def test_two_requests_for_the_last_place(ann):
+def test_concurrent_requests_stay_within_the_limit(ann):
     def other():
         ann.post(PATH, {"bot_name": "Other"})
 

@@ -22,7 +22,7 @@ def path(bot):
     return f"/ai/{bot.pk}/customer-info-field"
 
 
-def test_written_and_read(ann, ben, bot):
+def test_write_and_read(ann, ben, bot):
     assert ann.get(path(bot)).json() == {"fields": []}
     reply = ben.put(path(bot), {"fields": [CITY, ORDER]})
     assert reply.status_code == 200
@@ -86,12 +86,12 @@ def test_answers_are_checked_by_type(kind, good, bad):
     for value in bad:
         with pytest.raises(Invalid) as caught:
             customer_info.check(fields, {"it": value})
-        assert [one["loc"] for one in caught.value.errors] == [
+        assert [item["loc"] for item in caught.value.errors] == [
             ["body", "customer", "attributes", "it"]
         ]
 
 
-def test_what_must_be_answered():
+def test_required_answers():
     fields = [field("text", required=True, ask_before_chat=True), ORDER]
     customer_info.check(fields, {})
     customer_info.check(fields, {"it": "x", "their_own": [1]}, is_partial=False)

@@ -23,8 +23,8 @@ def path(bot):
     return f"/ai/bot/{bot.pk}"
 
 
-def taught(bot):
-    """A bot with a prompt, a trained text, a file and a banner."""
+def fill(bot):
+    """Give the bot a prompt, a trained document and a banner; return their files."""
     Prompt.objects.create(client=bot.client, bot=bot, version=1, content="Be kind")
     document = trained(bot, "Our shop opens at nine.")
     document.file.save("x", ContentFile(b"Our shop opens at nine."))
@@ -33,7 +33,7 @@ def taught(bot):
 
 
 def chats(name):
-    """A model of the app above, which this one does not import."""
+    """A model of `chats`, which this app must not import."""
     return apps.get_model("chats", name).objects
 
 
@@ -45,9 +45,9 @@ def chat_of(bot):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_goes_with_all_that_it_was_taught(ann, bot):
-    files, other = taught(bot), make_bot(ann.client)
-    mine, others = (make_key(ann.client, "public", one.pk) for one in (bot, other))
+def test_documents_files_and_keys_go_with_it(ann, bot):
+    files, other = fill(bot), make_bot(ann.client)
+    mine, others = (make_key(ann.client, "public", item.pk) for item in (bot, other))
     reply = ann.delete(path(bot))
     assert (reply.status_code, reply.content) == (204, b"")
     assert list(Bot.objects.all()) == [other]
@@ -75,15 +75,15 @@ def refused(person, bot, code):
     assert not AuditEvent.objects.filter(action="bot.deleted").exists()
 
 
-def test_a_protected_one_stays(ann):
+def test_a_protected_bot_stays(ann):
     bot = make_bot(ann.client, delete_available=False)
     make_key(ann.client, bot_id=bot.pk)
     refused(ann, bot, "delete_not_available")
     assert Bot.objects.get(pk=bot.pk).delete_available is False
 
 
-def test_one_with_conversations_stays(ann, bot):
-    taught(bot)
+def test_a_bot_with_conversations_stays(ann, bot):
+    fill(bot)
     make_key(ann.client, bot_id=bot.pk)
     chat_of(bot)
     refused(ann, bot, "bot_has_chats")
@@ -92,7 +92,7 @@ def test_one_with_conversations_stays(ann, bot):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_conversation_that_begins_meanwhile_is_not_lost(ann, bot):
+def test_a_conversation_created_meanwhile_is_not_lost(ann, bot):
     make_key(ann.client, bot_id=bot.pk)
     with run_before("bots.services.bots.delete", lambda: chat_of(bot)):
         refused(ann, bot, "bot_has_chats")
@@ -100,8 +100,8 @@ def test_a_conversation_that_begins_meanwhile_is_not_lost(ann, bot):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_file_that_is_named_again_is_kept(ann, bot):
-    files = taught(bot)
+def test_a_file_that_another_row_names_stays(ann, bot):
+    files = fill(bot)
     name = Document.objects.get().file.name
     ann.delete(path(bot))
     other = make_bot(ann.client)

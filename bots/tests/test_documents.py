@@ -22,7 +22,7 @@ def document(ann, bot):
     return Document.objects.get()
 
 
-def of(document):
+def document_path(document):
     return f"/ai/{document.bot_id}/train/document/{document.pk}"
 
 
@@ -30,18 +30,18 @@ def test_newest_first(ann, bot, document):
     files = [SimpleUploadedFile("more.txt", b"Tea costs two coins at our shop.")]
     ann.upload(f"/ai/{bot.pk}/train/document", files=files)
     first = ann.get(f"/ai/{bot.pk}/train/document", {"limit": 1}).json()
-    assert [one["file_name"] for one in first["items"]] == ["more.txt"]
+    assert [item["file_name"] for item in first["items"]] == ["more.txt"]
     rest = ann.get(f"/ai/{bot.pk}/train/document", {"cursor": first["next_cursor"]}).json()
-    assert [one["file_name"] for one in rest["items"]] == ["hours.txt"]
+    assert [item["file_name"] for item in rest["items"]] == ["hours.txt"]
     assert rest["next_cursor"] is None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_delete_forgets_everything(ann, bot, document):
+def test_delete_removes_everything(ann, bot, document):
     run_jobs()
     path = Path(document.file.path)
     assert path.exists()
-    reply = ann.delete(of(document))
+    reply = ann.delete(document_path(document))
     assert (reply.status_code, reply.content) == (204, b"")
     assert not Document.objects.exists()
     assert not Chunk.objects.exists()
@@ -50,12 +50,12 @@ def test_delete_forgets_everything(ann, bot, document):
     deleted = AuditEvent.objects.get(action="document.deleted")
     assert (deleted.user, deleted.changes) == (ann.user, {"file_name": "hours.txt"})
     assert Bot.objects.get().knowledge_version == 3
-    assert ann.delete(of(document)).status_code == 404
+    assert ann.delete(document_path(document)).status_code == 404
 
 
 def test_another_client(cara, bot, document):
     assert cara.get(f"/ai/{bot.pk}/train/document").status_code == 404
-    assert cara.delete(of(document)).status_code == 404
+    assert cara.delete(document_path(document)).status_code == 404
     assert Document.objects.exists()
 
 
@@ -66,5 +66,5 @@ def test_another_bot_of_the_client(ann, document):
 
 
 def test_nobody(document, nobody):
-    assert nobody.delete(of(document)).status_code == 401
+    assert nobody.delete(document_path(document)).status_code == 401
     assert nobody.get(f"/ai/{document.bot_id}/train/document").status_code == 401

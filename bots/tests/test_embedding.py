@@ -34,7 +34,7 @@ def test_vectors_are_unit_length() -> None:
     assert (vectors @ question).min() > float((other @ question)[0])
 
 
-def test_progress_is_told_after_each() -> None:
+def test_progress_is_reported_after_each() -> None:
     told: list[tuple[int, int]] = []
     embedding.embed_passages(["a", "b"], on_progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
@@ -50,7 +50,7 @@ def test_odd_and_long_texts_have_a_vector(text: str) -> None:
     assert np.isfinite(vector).all()
 
 
-def test_what_is_dear_to_read_is_read_in_part() -> None:
+def test_expensive_texts_are_capped() -> None:
     """Each of these characters is a token, and time grows with tokens."""
     long, shorter = (embedding.embed_query('"%' * count) for count in (500, 200))
     assert long is not None

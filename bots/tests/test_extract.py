@@ -1,4 +1,4 @@
-"""Files as they come: every supported type, wrong names, and files made to do harm."""
+"""Reading files: every supported type, wrong names, and hostile files."""
 
 import io
 import zipfile
@@ -58,7 +58,7 @@ def docx_bytes() -> bytes:
     return buffer.getvalue()
 
 
-def with_part(body: bytes) -> bytes:
+def docx_with_part(body: bytes) -> bytes:
     """A DOCX whose main part is `body`."""
     buffer = io.BytesIO()
     with (
@@ -93,11 +93,9 @@ def refused(file: Path, data: bytes, name: str) -> str:
 
 
 def test_pdf_keeps_its_pages(file: Path) -> None:
-    found = read(
-        file, pdf_bytes(page("Parcels arrive on Monday."), page("Dogs stay out.")), "a.pdf"
-    )
-    assert found.mime_type == extract.PDF
-    assert [(s.page, s.text) for s in found.sections] == [
+    text = read(file, pdf_bytes(page("Parcels arrive on Monday."), page("Dogs stay out.")), "a.pdf")
+    assert text.mime_type == extract.PDF
+    assert [(s.page, s.text) for s in text.sections] == [
         (1, "Parcels arrive on Monday."),
         (2, "Dogs stay out."),
     ]
@@ -113,21 +111,21 @@ def test_docx_headings_lists_and_tables(file: Path) -> None:
 
 def test_html_without_scripts(file: Path) -> None:
     body = "<p>Parcels arrive on Monday and on Thursday, in the morning.</p>" * 2
-    found = read(
+    text = read(
         file,
         f"<!doctype html><html><head><title>Shop</title><script>evil()</script></head><body>"
         f"<h2>Delivery</h2>{body}</body></html>".encode(),
         "a.html",
     )
-    text = "\n".join(section.text for section in found.sections)
-    assert found.title == "Shop"
-    assert "Parcels arrive on Monday" in text
-    assert "evil" not in text
+    content = "\n".join(section.text for section in text.sections)
+    assert text.title == "Shop"
+    assert "Parcels arrive on Monday" in content
+    assert "evil" not in content
 
 
 def test_markdown_sections(file: Path) -> None:
-    found = read(file, b"# Shop\n\nHi **you**.\n\n## Fees\n[Five](http://x) euros.\n", "a.md")
-    assert [(s.heading, s.text) for s in found.sections] == [
+    text = read(file, b"# Shop\n\nHi **you**.\n\n## Fees\n[Five](http://x) euros.\n", "a.md")
+    assert [(s.heading, s.text) for s in text.sections] == [
         ("Shop", "Hi you."),
         ("Fees", "Five euros."),
     ]
@@ -139,13 +137,13 @@ def test_markdown_title_is_the_only_top_heading(file: Path) -> None:
 
 
 def test_markdown_link_targets_are_no_text(file: Path) -> None:
-    found = read(file, b"# Shop\n\nAsk [us].\n\n[us]: https://example.com/ask\n", "a.md")
-    assert [s.text for s in found.sections] == ["Ask [us]."]
+    text = read(file, b"# Shop\n\nAsk [us].\n\n[us]: https://example.com/ask\n", "a.md")
+    assert [s.text for s in text.sections] == ["Ask [us]."]
 
 
 def test_csv_rows_are_labelled(file: Path) -> None:
-    found = read(file, b"name;price\nTea;2\nCoffee;3\n", "a.csv")
-    assert [s.text for s in found.sections] == ["name: Tea\nprice: 2", "name: Coffee\nprice: 3"]
+    text = read(file, b"name;price\nTea;2\nCoffee;3\n", "a.csv")
+    assert [s.text for s in text.sections] == ["name: Tea\nprice: 2", "name: Coffee\nprice: 3"]
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
@@ -184,7 +182,7 @@ def test_sniff_refuses(data: bytes, name: str, code: str) -> None:
     assert caught.value.code == code
 
 
-def test_child_gives_the_same(file: Path) -> None:
+def test_the_child_process_reads_the_same(file: Path) -> None:
     data = docx_bytes()
     assert read(file, data, "a.docx") == extract.extract_in_child(file, file_name="a.docx")
     file.write_bytes(pdf_bytes(page("Parcels arrive.")))
@@ -193,7 +191,7 @@ def test_child_gives_the_same(file: Path) -> None:
     assert extract.extract_in_child(file, file_name="a.html").sections
 
 
-def test_child_is_killed_at_the_wall_limit(file: Path) -> None:
+def test_the_child_process_is_killed_after_its_time(file: Path) -> None:
     file.write_bytes(docx_bytes())
     with pytest.raises(ExtractError) as caught:
         extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.05)
@@ -210,13 +208,13 @@ def test_pdf_bomb(file: Path) -> None:
 
 def test_docx_of_four_million_paragraphs(file: Path) -> None:
     body = WORD + b"<w:p/>" * 4_000_000 + b"</w:body></w:document>"
-    assert refused(file, with_part(body), "a.docx") == "too_large"
+    assert refused(file, docx_with_part(body), "a.docx") == "too_large"
 
 
-def test_docx_under_the_gate_but_above_the_memory(file: Path) -> None:
+def test_docx_within_the_size_limits_but_not_the_memory(file: Path) -> None:
     body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
     assert len(body) < docx_reader.MAX_XML_BYTES
-    code = refused(file, with_part(body), "a.docx")
+    code = refused(file, docx_with_part(body), "a.docx")
     assert code in {"too_large", "malformed", "empty", "timeout"}
 
 
@@ -227,7 +225,7 @@ def test_billion_laughs(file: Path) -> None:
         + WORD
         + (b"<w:p><w:r><w:t>&l9;</w:t></w:r></w:p></w:body></w:document>")
     )
-    assert refused(file, with_part(body), "a.docx") in {"malformed", "empty", "too_large"}
+    assert refused(file, docx_with_part(body), "a.docx") in {"malformed", "empty", "too_large"}
 
 
 def test_deeply_nested_html(file: Path) -> None:
@@ -236,7 +234,7 @@ def test_deeply_nested_html(file: Path) -> None:
 
 
 def test_zip_with_lying_sizes(file: Path) -> None:
-    data = bytearray(with_part(WORD + b"<w:p/>" * 300_000 + b"</w:body></w:document>"))
+    data = bytearray(docx_with_part(WORD + b"<w:p/>" * 300_000 + b"</w:body></w:document>"))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         real = archive.getinfo("word/document.xml").file_size
     for start in range(len(data) - 4):

@@ -47,7 +47,7 @@ def order(**changes):
     return {name: value for name, value in made.items() if value is not ...}
 
 
-def test_before_the_first_it_is_off(ann, bot):
+def test_off_by_default(ann, bot):
     assert ann.get(path(bot)).json() == {
         "is_enabled": False,
         "max_calls_per_reply": 5,
@@ -59,7 +59,7 @@ def test_before_the_first_it_is_off(ann, bot):
     }
 
 
-def test_what_is_given_is_stored_and_shown_without_secrets(ann, ben, bot):
+def test_stored_and_shown_without_secrets(ann, ben, bot):
     reply = ann.post(path(bot), config(ORDER, max_calls_per_reply=3))
     assert reply.status_code == 200, reply.content
     shown = ben.get(path(bot))
@@ -78,13 +78,13 @@ def test_what_is_given_is_stored_and_shown_without_secrets(ann, ben, bot):
     assert "very-secret" not in str(stored)
 
 
-def test_it_is_said_that_a_model_is_there(ann, bot, settings):
+def test_available_with_a_model(ann, bot, settings):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     shown = ann.get(path(bot)).json()
     assert (shown["is_available"], shown["unavailable_reason"]) == (True, None)
 
 
-def test_the_whole_is_replaced_and_the_audit_names_it(ann, bot):
+def test_everything_is_replaced_and_audited(ann, bot):
     ann.post(path(bot), config(ORDER, order(name="other")))
     kept = Function.objects.get(name="get_order").pk
     ann.post(path(bot), config(order(description="New."), order(name="third")))
@@ -116,7 +116,7 @@ def test_empty_secrets_are_removed(ann, bot):
     assert reply.json()["functions"][0]["secret_header_names"] == []
 
 
-def test_a_secret_does_not_follow_to_another_host(ann, bot):
+def test_secrets_are_not_sent_to_another_host(ann, bot):
     ann.post(path(bot), config(ORDER))
     moved = order(secret_headers=..., http={"url": "https://127.0.0.1:9443/{order_id}"})
     reply = ann.post(path(bot), config(moved))
@@ -185,7 +185,7 @@ def test_a_wrong_function_changes_nothing(ann, bot, function, field):
         "http://no-such-name.invalid/",
     ],
 )  # fmt: skip
-def test_a_private_address_is_refused_in_one_word(ann, bot, url):
+def test_private_addresses_get_one_message(ann, bot, url):
     reply = ann.post(path(bot), config(order(http={"url": url})))
     assert reply.status_code == 422
     (error,) = reply.json()["detail"]
@@ -215,10 +215,10 @@ def test_a_wrong_body(ann, bot, body):
     assert not FunctionCalling.objects.exists()
 
 
-def test_twenty_functions_are_taken_in_their_order(ann, bot):
+def test_twenty_functions_keep_their_order(ann, bot):
     names = [f"f{n}" for n in range(20)]
     reply = ann.post(path(bot), config(*[order(name=name) for name in names]))
-    assert [one["name"] for one in reply.json()["functions"]] == names
+    assert [item["name"] for item in reply.json()["functions"]] == names
 
 
 def test_only_admins_change_and_everybody_reads(ben, client_a, bot):

@@ -31,7 +31,7 @@ def path(bot):
 
 def test_calls_come_newest_first(ann, bot, calls):
     items = ann.get(path(bot)).json()["items"]
-    assert [one["arguments"]["n"] for one in items] == [2, 1, 0]
+    assert [item["arguments"]["n"] for item in items] == [2, 1, 0]
     newest = items[0]
     assert newest | {"created_at": None} == {
         "id": str(calls[2].pk),
@@ -54,14 +54,14 @@ def test_calls_come_newest_first(ann, bot, calls):
 def test_pages(ann, bot, calls):
     first = ann.get(path(bot), {"limit": 2}).json()
     second = ann.get(path(bot), {"limit": 2, "cursor": first["next_cursor"]}).json()
-    shown = [one["arguments"]["n"] for one in first["items"] + second["items"]]
+    shown = [item["arguments"]["n"] for item in first["items"] + second["items"]]
     assert shown == [2, 1, 0]
     assert second["next_cursor"] is None
 
 
 def test_filters(ann, bot, calls):
     def found(**query):
-        return [one["arguments"]["n"] for one in ann.get(path(bot), query).json()["items"]]
+        return [item["arguments"]["n"] for item in ann.get(path(bot), query).json()["items"]]
 
     assert found(function="f1") == [1]
     assert found(status="succeeded") == [2, 0]
@@ -78,5 +78,5 @@ def test_every_role_reads_and_no_other_client(ben, cara, nobody, client_a, bot, 
     assert nobody.get(path(bot)).status_code == 401
 
 
-def test_another_bots_calls_are_not_among_them(ann, client_a, bot, calls):
+def test_calls_of_another_bot_are_not_listed(ann, client_a, bot, calls):
     assert ann.get(path(make_bot(client_a))).json()["items"] == []

@@ -44,7 +44,7 @@ def test_arguments_stay_in_their_place(template, values, made):
         ("/orders?id={id}", "x" * 5000),
     ],
 )
-def test_what_would_leave_its_place_is_refused(template, value):
+def test_arguments_that_change_the_path_are_refused(template, value):
     with pytest.raises(rendering.WrongValue):
         rendering.url(SITE + template, {"id": value})
 
@@ -71,7 +71,7 @@ def test_a_body_is_json_whatever_is_put_in(template, values, made):
 @pytest.mark.parametrize(
     "template", ["", "{", '{"a": {{a}', "{{{a}}}", '{"{{a}}": 1}', "{{{a}}: 1}", "NaN", "[\ue000]"]
 )
-def test_what_is_no_template(template):
+def test_wrong_templates(template):
     with pytest.raises(rendering.WrongTemplate):
         rendering.read_body(template)
 
@@ -123,7 +123,7 @@ def doubled(levels):
         {"type": "object", "properties": {"a": {"minimum": float("inf")}}},
     ],
 )
-def test_schemas_that_are_not_taken(schema):
+def test_refused_schemas(schema):
     with pytest.raises(arguments.WrongSchema):
         arguments.check_schema(schema)
 

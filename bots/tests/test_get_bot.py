@@ -6,20 +6,20 @@ from bots.testing import make_bot
 from identity.testing import make_key
 
 
-def test_the_flags_follow_what_is_there(ann, bot):
+def test_setup_flags(ann, bot):
     Prompt.objects.create(client=ann.client, bot=bot, version=1, content="Be kind")
     document = Document.objects.create(
         client=ann.client, bot=bot, file_name="a.txt", mime_type="text/plain", size_bytes=1,
         sha256="0" * 64, status="training",
     )  # fmt: skip
-    found = ann.get(f"/ai/bot/{bot.pk}").json()
-    assert (found["prompt_setup"], found["file_setup"]) == (True, False)
-    assert found["chatbot_setup"] is False
+    body = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert (body["prompt_setup"], body["file_setup"]) == (True, False)
+    assert body["chatbot_setup"] is False
     Document.objects.filter(pk=document.pk).update(status="trained")
     assert ann.get(f"/ai/bot/{bot.pk}").json()["file_setup"] is True
 
 
-def test_pages_and_files_are_told_apart(ann, bot):
+def test_file_setup_and_url_setup(ann, bot):
     url = WebUrl.objects.create(client=ann.client, bot=bot, url="https://shop.example/")
     document = Document.objects.create(
         client=ann.client, bot=bot, file_name="page", mime_type="text/html", size_bytes=1,
@@ -27,21 +27,21 @@ def test_pages_and_files_are_told_apart(ann, bot):
     )  # fmt: skip
     assert ann.get(f"/ai/bot/{bot.pk}").json()["url_setup"] is False
     Document.objects.filter(pk=document.pk).update(status="trained")
-    found = ann.get(f"/ai/bot/{bot.pk}").json()
-    assert (found["url_setup"], found["file_setup"]) == (True, False)
+    body = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert (body["url_setup"], body["file_setup"]) == (True, False)
     assert ann.get(f"/ai/{bot.pk}/train/document").json()["items"] == []
 
 
 def test_the_key_is_masked(ann, bot):
     make_key(ann.client, bot_id=bot.pk)
     newest = make_key(ann.client, bot_id=bot.pk)
-    found = ann.get(f"/ai/bot/{bot.pk}").json()
+    body = ann.get(f"/ai/bot/{bot.pk}").json()
     assert newest.key
-    assert found["api_key"] == f"{newest.key.prefix}.****"
-    assert newest.headers["API-KEY"] not in str(found)
+    assert body["api_key"] == f"{newest.key.prefix}.****"
+    assert newest.headers["API-KEY"] not in str(body)
 
 
-def test_another_clients_bot_is_not_there(cara, bot):
+def test_another_clients_bot_is_not_found(cara, bot):
     reply = cara.get(f"/ai/bot/{bot.pk}")
     assert reply.status_code == 404
     assert reply.json()["code"] == "not_found"
@@ -62,7 +62,7 @@ def test_an_agent_reads(ben, bot):
     assert ben.get(f"/ai/bot/{bot.pk}").status_code == 200
 
 
-def test_pages_show_every_bot_once(ann):
+def test_paging_shows_every_bot_once(ann):
     made = [make_bot(ann.client).pk for _ in range(5)]
     seen, cursor = [], None
     while True:
@@ -91,7 +91,7 @@ def test_more_bots_cost_no_more_queries(ann, django_assert_max_num_queries):
     assert counts[0] == counts[1]
 
 
-def test_what_others_ask(ann, cara, bot):
+def test_lookups_for_other_apps(ann, cara, bot):
     assert bots.exists(ann.client, bot.pk)
     assert not bots.exists(cara.client, bot.pk)
     assert bots.allowed_hosts(bot.pk) == []

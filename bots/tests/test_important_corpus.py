@@ -3,7 +3,7 @@
 from bench import important
 
 
-def test_they_are_read_and_they_win() -> None:
+def test_important_documents_are_read_and_win() -> None:
     index, asked = important.corpus(45)
     figures = important.measure(index, asked)
     assert figures.questions >= 50

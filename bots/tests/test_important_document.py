@@ -44,13 +44,13 @@ def moment(delta):
 
 
 def answer(asked=ASKED):
-    found = retrieval.search(Bot.objects.get(), asked, language="en")
-    return embedded.extract(asked, language="en", found=found, threshold=0.5)
+    result = retrieval.search(Bot.objects.get(), asked, language="en")
+    return embedded.extract(asked, language="en", found=result, threshold=0.5)
 
 
 def cited(asked=ASKED):
     reply = answer(asked)
-    return [one.document_id for one in reply.citations] if reply else []
+    return [item.document_id for item in reply.citations] if reply else []
 
 
 def test_set_and_unset(ann, documents):
@@ -68,7 +68,7 @@ def test_set_and_unset(ann, documents):
     assert Bot.objects.get().knowledge_version == before + 1, "nothing changed"
     assert ann.put(path(new), {"is_important": False}).json()["valid_from"] is None
     actions = AuditEvent.objects.filter(action="document.importance_changed")
-    assert [one.subject for one in actions] == [f"document:{new.pk}"] * 2
+    assert [item.subject for item in actions] == [f"document:{new.pk}"] * 2
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_who_may(ann, ben, cara, documents):
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_it_wins_over_what_contradicts_it(ann, documents, which):
+def test_it_wins_over_contradicting_text(ann, documents, which):
     assert set(cited()) == {document.pk for document in documents}, "without it both are shown"
     chosen = documents[which]
     ann.put(path(chosen), {"is_important": True})
@@ -116,25 +116,25 @@ def test_it_wins_over_what_contradicts_it(ann, documents, which):
     assert cited() == [chosen.pk]
 
 
-def test_it_is_read_but_does_not_answer_what_it_does_not_say(ann, documents):
+def test_it_is_read_but_does_not_answer_other_questions(ann, documents):
     _, new = documents
     ann.put(path(new), {"is_important": True})
     asked = "What does a cup of green tea cost?"
-    found = retrieval.search(Bot.objects.get(), asked, language="en", limit=2)
-    assert "tea" in found.hits[0].chunk.text
-    assert new.pk in {hit.chunk.document_id for hit in found.hits}
+    result = retrieval.search(Bot.objects.get(), asked, language="en", limit=2)
+    assert "tea" in result.hits[0].chunk.text
+    assert new.pk in {hit.chunk.document_id for hit in result.hits}
     assert new.pk not in cited(asked)
     off_topic = "Who wrote the play about the prince of Denmark?"
-    found = retrieval.search(Bot.objects.get(), off_topic, language="en")
-    assert new.pk in {hit.chunk.document_id for hit in found.hits}
-    assert embedded.extract(off_topic, language="en", found=found, threshold=0.77) is None
+    result = retrieval.search(Bot.objects.get(), off_topic, language="en")
+    assert new.pk in {hit.chunk.document_id for hit in result.hits}
+    assert embedded.extract(off_topic, language="en", found=result, threshold=0.77) is None
 
 
 @pytest.mark.parametrize("is_important", [True, False])
 @pytest.mark.parametrize(
     ("begins", "ends"), [(HOUR, None), (HOUR, 2 * HOUR), (None, -HOUR), (-2 * HOUR, -HOUR)]
 )
-def test_outside_of_its_time_it_says_nothing(ann, documents, begins, ends, is_important):
+def test_outside_its_period_it_is_not_used(ann, documents, begins, ends, is_important):
     old, new = documents
     given = {
         "is_important": is_important,
@@ -143,11 +143,11 @@ def test_outside_of_its_time_it_says_nothing(ann, documents, begins, ends, is_im
     }
     assert ann.put(path(new), given).status_code == 200
     assert cited() == [old.pk]
-    found = retrieval.search(Bot.objects.get(), ASKED, language="en", limit=50)
-    assert new.pk not in {hit.chunk.document_id for hit in found.hits}
+    result = retrieval.search(Bot.objects.get(), ASKED, language="en", limit=50)
+    assert new.pk not in {hit.chunk.document_id for hit in result.hits}
 
 
-def test_its_time_passes_while_the_index_is_in_memory(ann, documents, monkeypatch):
+def test_its_period_ends_while_the_index_is_in_memory(ann, documents, monkeypatch):
     old, new = documents
     ann.put(
         path(new),
@@ -171,5 +171,5 @@ def test_its_time_passes_while_the_index_is_in_memory(ann, documents, monkeypatc
 def test_a_bot_whose_texts_have_all_expired_finds_nothing(ann, bot):
     only = trained(bot, NEW)
     ann.put(path(only), {"is_important": True, "valid_to": moment(-HOUR)})
-    found = retrieval.search(Bot.objects.get(), ASKED, language="en")
-    assert (found.hits, found.gate) == ((), 0)
+    result = retrieval.search(Bot.objects.get(), ASKED, language="en")
+    assert (result.hits, result.gate) == ((), 0)

@@ -26,7 +26,7 @@ def test_detects(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "ok", "hello there", "12345 67 89", "🙂🙂", "\x00", "\ud800"])
-def test_too_little_keeps_the_default(text: str) -> None:
+def test_short_texts_get_the_default(text: str) -> None:
     assert language.detect(text, default="vi") == "vi"
     assert language.detect(text, default="en") == "en"
 
@@ -38,7 +38,7 @@ def test_stays_among_the_twenty() -> None:
     )
 
 
-def test_first_messages_at_one_moment_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     language._identifier.cache_clear()
     loaded = []
     real = importlib.import_module

@@ -10,7 +10,7 @@ BY_KEY = "/identity/languages/by-api-key"
 
 def codes(reply):
     assert reply.status_code == 200
-    return [one["code"] for one in reply.json()["languages"]]
+    return [item["code"] for item in reply.json()["languages"]]
 
 
 def test_all_languages_of_the_clients_bots_its_own_first(ann, cara):
@@ -21,7 +21,7 @@ def test_all_languages_of_the_clients_bots_its_own_first(ann, cara):
     reply = make_person(ann.client, Role.VIEWER, "Vic").get(PATH)
     assert codes(reply) == ["en", "de", "vi"]
     assert reply.json()["default_language"] == "en"
-    assert [one["is_default"] for one in reply.json()["languages"]] == [True, False, False]
+    assert [item["is_default"] for item in reply.json()["languages"]] == [True, False, False]
     assert codes(cara.get(PATH)) == ["en", "ja"]
 
 
@@ -35,13 +35,13 @@ def test_a_client_without_bots_has_its_own_language(ann):
     }
 
 
-def test_a_language_without_a_name_is_called_by_its_code(ann):
+def test_a_language_without_a_name_shows_its_code(ann):
     make_bot(ann.client, languages=["xal", "pt-PT"], default_language="xal")
-    found = {one["code"]: one["name"] for one in ann.get(PATH).json()["languages"]}
+    found = {item["code"]: item["name"] for item in ann.get(PATH).json()["languages"]}
     assert found == {"en": "English", "xal": "xal", "pt-PT": "Portuguese"}
 
 
-def test_a_key_tells_of_its_bot(ann):
+def test_a_key_shows_the_languages_of_its_bot(ann):
     bot = make_bot(ann.client, languages=["vi", "ko"], default_language="ko")
     make_bot(ann.client, languages=["de"], default_language="de")
     for scope in ("secret", "public"):

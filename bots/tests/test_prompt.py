@@ -27,7 +27,7 @@ def test_a_new_version_replaces_the_current(ann, bot):
     )  # fmt: skip
 
 
-def test_the_old_ones_stay_readable(ann, cara, bot):
+def test_old_versions_stay_readable(ann, cara, bot):
     first = ann.post(path(bot), {"content": "Be kind"}).json()
     second = ann.post(path(bot), {"content": "Be brief"}).json()
     assert ann.get(path(bot), {"version": 1}).json() == {**first, "is_current": False}
@@ -38,7 +38,7 @@ def test_the_old_ones_stay_readable(ann, cara, bot):
         assert ann.get(path(bot), {"version": wrong}).status_code == 422
 
 
-def test_none_yet(ann, bot):
+def test_a_bot_without_a_prompt(ann, bot):
     assert ann.get(path(bot)).status_code == 404
     assert ann.get(path(bot), {"version": 1}).status_code == 404
 
@@ -74,7 +74,7 @@ def test_nobody(bot, nobody):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_get_two_versions(ann, bot):
+def test_concurrent_prompts_get_different_versions(ann, bot):
     def write(text):
         return ann.post(path(bot), {"content": text}).status_code
 

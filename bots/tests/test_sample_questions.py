@@ -23,18 +23,18 @@ def path(bot):
     return f"/ai/bot/{bot.pk}/sample-questions"
 
 
-def shown(person, bot, **query):
+def get_questions(person, bot, **query):
     reply = person.get(path(bot), query)
     assert reply.status_code == 200
     assert reply.json()["next_cursor"] is None
-    return [one["question"] for one in reply.json()["items"]]
+    return [item["question"] for item in reply.json()["items"]]
 
 
 def write(person, bot, *questions):
     return person.put(path(bot), {"questions": list(questions)})
 
 
-def test_written_ones_in_their_order(ann, page, bot):
+def test_written_questions_keep_their_order(ann, page, bot):
     reply = write(
         ann, bot,
         {"question": "When do you  open?", "language": "en"},
@@ -43,50 +43,50 @@ def test_written_ones_in_their_order(ann, page, bot):
     )  # fmt: skip
     assert reply.status_code == 200
     items = reply.json()["items"]
-    assert [(one["position"], one["language"]) for one in items] == [
+    assert [(item["position"], item["language"]) for item in items] == [
         (0, "en"), (1, "vi"), (2, "en"),
     ]  # fmt: skip
     assert items == ann.get(path(bot)).json()["items"] == page.get(path(bot)).json()["items"]
-    assert shown(page, bot, language="en") == ["When do you open?", "Where are you?"]
-    assert shown(page, bot, language="vi-VN") == ["Mấy giờ mở cửa?"]
+    assert get_questions(page, bot, language="en") == ["When do you open?", "Where are you?"]
+    assert get_questions(page, bot, language="vi-VN") == ["Mấy giờ mở cửa?"]
     assert page.get("/ai/bot/config").json()["sample_questions"] == [items[0], items[2]]
     # What was read may be sent back as it is.
     assert ann.put(path(bot), {"questions": items[::-1]}).status_code == 200
-    assert shown(ann, bot)[0] == "Where are you?"
+    assert get_questions(ann, bot)[0] == "Where are you?"
     assert SampleQuestion.objects.count() == 3
     assert write(ann, bot).json()["items"] == []
     assert AuditEvent.objects.filter(action="sample_questions.replaced").count() == 3
 
 
-def test_else_those_of_the_documents(ann, page, bot):
-    assert shown(page, bot) == []
+def test_without_written_questions_those_of_the_documents(ann, page, bot):
+    assert get_questions(page, bot) == []
     trained(bot, GUIDE)
     items = page.get(path(bot)).json()["items"]
-    questions = [one["question"] for one in items]
+    questions = [item["question"] for item in items]
     assert questions == [
         "HOW DO I RETURN A BICYCLE?", "Is there a fee for late returns?", "Do you rent helmets?",
     ]  # fmt: skip
-    assert {(one["id"], one["language"]) for one in items} == {(None, "en")}
-    assert shown(page, bot, language="vi") == []
+    assert {(item["id"], item["language"]) for item in items} == {(None, "en")}
+    assert get_questions(page, bot, language="vi") == []
     write(ann, bot, {"question": "Only this?"})
-    assert shown(page, bot) == ["Only this?"]
+    assert get_questions(page, bot) == ["Only this?"]
 
 
-def test_at_most_six_and_important_ones_first(page, bot):
+def test_at_most_six_with_important_documents_first(page, bot):
     text = " ".join(f"Does the shop sell article number {n}? It does." for n in range(9))
     trained(bot, text)
-    assert len(shown(page, bot)) == 6
+    assert len(get_questions(page, bot)) == 6
     important = trained(bot, "Is the shop closed for works? It is closed until spring.")
     Document.objects.filter(pk=important.pk).update(is_important=True)
-    assert shown(page, bot)[0] == "Is the shop closed for works?"
+    assert get_questions(page, bot)[0] == "Is the shop closed for works?"
 
 
-def test_what_has_expired_offers_none(page, bot):
+def test_expired_documents_offer_no_questions(page, bot):
     document = trained(bot, GUIDE)
     Document.objects.filter(pk=document.pk).update(
         valid_to=datetime.now(UTC) - timedelta(seconds=1)
     )
-    assert shown(page, bot) == []
+    assert get_questions(page, bot) == []
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_wrong_list_changes_nothing(ann, wrong):
     bot = make_bot(ann.client, languages=["en", "vi"])
     write(ann, bot, {"question": "Kept?"})
     assert ann.put(path(bot), {"questions": wrong}).status_code == 422
-    assert shown(ann, bot) == ["Kept?"]
+    assert get_questions(ann, bot) == ["Kept?"]
 
 
 def test_who_may(ann, ben, cara, page, server, bot):
@@ -113,7 +113,9 @@ def test_who_may(ann, ben, cara, page, server, bot):
     assert write(page, bot, {"question": "Mine?"}).status_code == 401
     assert write(cara, bot, {"question": "Mine?"}).status_code == 404
     assert cara.get(path(bot)).status_code == 404
-    assert shown(make_person(ann.client, Role.VIEWER), bot) == shown(server, bot) == []
+    assert (
+        get_questions(make_person(ann.client, Role.VIEWER), bot) == get_questions(server, bot) == []
+    )
     other = make_bot(ann.client)
     assert page.get(path(other)).status_code == 404
     assert make_key(cara.client).get(path(bot)).status_code == 404

@@ -40,7 +40,7 @@ def plain(
 TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter the garden."]
 
 
-def test_words_alone_when_there_are_no_vectors() -> None:
+def test_without_vectors_words_alone() -> None:
     index = Index.build([plain(n, text) for n, text in enumerate(TEXTS)])
     found = index.search("refund without receipt", language="en")
     assert found.hits[0].chunk.id == 1
@@ -81,7 +81,7 @@ def test_important_documents_share_their_places_by_relevance() -> None:
     assert held == set(list(expected)[:places])
 
 
-def test_an_important_text_leads_where_scores_are_near() -> None:
+def test_an_important_text_leads_if_scores_are_near() -> None:
     old, new = "Refunds take thirty days.", "Refunds take sixty days."
     for order in ((old, new), (new, old)):
         chunks = [

@@ -24,7 +24,7 @@ def test_off_and_on_again(ann, bot):
     assert set(AuditEvent.objects.values_list("user", flat=True)) == {ann.user.pk}
 
 
-def test_once_more_changes_nothing(ann, bot):
+def test_repeating_changes_nothing(ann, bot):
     first = ann.put(path(bot), {"is_disabled": True}).json()
     assert ann.put(path(bot), {"is_disabled": True}).json() == first
     assert len(audit()) == 1

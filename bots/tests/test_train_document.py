@@ -1,4 +1,4 @@
-"""What the worker does with an upload, and what the bot knows afterwards."""
+"""Training of uploaded files, and what the bot finds afterwards."""
 
 import io
 import threading
@@ -38,7 +38,7 @@ def send(person, bot, data=TEXT, name="shop.txt"):
     return Document.objects.get(pk=reply.json()["items"][0]["id"])
 
 
-def files_of(person, bot):
+def list_documents(person, bot):
     return person.get(f"/ai/{bot.pk}/train/document").json()["items"]
 
 
@@ -49,7 +49,7 @@ def events():
 def test_it_works(ann, bot):
     document = send(ann, bot)
     run_jobs()
-    (shown,) = files_of(ann, bot)
+    (shown,) = list_documents(ann, bot)
     assert (shown["status"], shown["progress"], shown["error"]) == ("trained", 100, None)
     assert shown["language"] == "en"
     assert shown["chunk_count"] == Chunk.objects.filter(document=document).count() == 2
@@ -65,10 +65,10 @@ def test_it_works(ann, bot):
 def test_the_bot_finds_it(ann, bot):
     document = send(ann, bot)
     run_jobs()
-    found = retrieval.search(
+    result = retrieval.search(
         Bot.objects.get(), "Can I return damaged goods?", language="en", limit=1
     )
-    (hit,) = found.hits
+    (hit,) = result.hits
     assert "thirty days" in hit.chunk.text
     assert hit.chunk.document_id == document.pk
     assert hit.chunk.title == "shop"
@@ -92,24 +92,24 @@ def test_new_knowledge_is_found_at_once(ann, bot):
     retrieval.search(Bot.objects.get(), "Do you sell tea?", language="en")
     send(ann, bot, b"We sell green tea and black tea in our shop.", "tea.txt")
     run_jobs()
-    found = retrieval.search(Bot.objects.get(), "Do you sell tea?", language="en", limit=1)
-    assert "green tea" in found.hits[0].chunk.text
+    result = retrieval.search(Bot.objects.get(), "Do you sell tea?", language="en", limit=1)
+    assert "green tea" in result.hits[0].chunk.text
 
 
-def test_vectors_of_another_model_are_left_aside(ann, bot):
+def test_vectors_of_another_model_are_ignored(ann, bot):
     send(ann, bot)
     run_jobs()
     Chunk.objects.update(embedding_model="other/model")
-    found = retrieval.search(Bot.objects.get(), "Return damaged goods?", language="en", limit=1)
-    assert found.vector is None
-    assert "thirty days" in found.hits[0].chunk.text
+    result = retrieval.search(Bot.objects.get(), "Return damaged goods?", language="en", limit=1)
+    assert result.vector is None
+    assert "thirty days" in result.hits[0].chunk.text
 
 
 def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
     row, chunks = Bot.objects.get(), retrieval.load(bot.pk, now=datetime.now(UTC))
-    # No database in the threads: nobody would close their connections.
+    # No database in the threads, since nothing would close their connections.
     with (
         mock.patch("bots.services.retrieval._next_change", return_value=None),
         mock.patch("bots.services.retrieval.load", return_value=chunks) as load,
@@ -129,19 +129,21 @@ def test_two_questions_at_once_build_one_index(ann, bot):
 def test_the_memory_of_indexes_is_bounded(ann, bot):
     others = [Bot.objects.create(client=ann.client, bot_name=f"B{n}") for n in range(3)]
     with mock.patch("bots.services.retrieval.MAX_BOTS", 2):
-        for one in others:
-            retrieval.search(one, "Hello?", language="en")
+        for other in others:
+            retrieval.search(other, "Hello?", language="en")
         assert len(retrieval._cache._entries) == 2
         assert others[0].pk not in retrieval._cache._entries
     assert retrieval._cache._building == {}
 
 
-def test_without_an_encoder_words_remain(ann, bot):
+def test_without_an_encoder_words_are_searched(ann, bot):
     with mock.patch("bots.knowledge.embedding._encoder", return_value=None):
         send(ann, bot)
         run_jobs()
-        found = retrieval.search(Bot.objects.get(), "Return damaged goods?", language="en", limit=1)
-    assert "thirty days" in found.hits[0].chunk.text
+        result = retrieval.search(
+            Bot.objects.get(), "Return damaged goods?", language="en", limit=1
+        )
+    assert "thirty days" in result.hits[0].chunk.text
     assert set(Chunk.objects.values_list("embedding_model", "dimension")) == {("", 0)}
 
 
@@ -166,8 +168,8 @@ def test_a_second_run_changes_nothing(ann, bot):
     assert Bot.objects.get().knowledge_version == 2
 
 
-def killed_once(document):
-    """A worker that dies in the middle: its row stays as it was, and the lease runs out."""
+def kill_worker(document):
+    """The worker dies while it trains: the row stays as it was, and the lease expires."""
     with (
         mock.patch("bots.services.training._store", side_effect=SystemExit),
         pytest.raises(SystemExit),
@@ -180,7 +182,7 @@ def killed_once(document):
 
 def test_a_killed_run_is_tried_again(ann, bot):
     document = send(ann, bot)
-    killed_once(document)
+    kill_worker(document)
     assert not events()
     assert not Chunk.objects.exists()
     run_jobs()
@@ -201,22 +203,22 @@ def test_progress_never_goes_back(ann, bot):
         "bots.services.training._store", lambda: seen.append(Document.objects.get().progress)
     ):
         training.train(document.pk)
-    assert seen[0] >= 60, "a run that begins again does not begin at nothing"
+    assert seen[0] >= 60, "a new run does not start at 0"
     assert Document.objects.get().progress == 100
 
 
 def test_a_document_that_kills_every_worker_is_shown_as_failed(ann, bot):
     document = send(ann, bot)
     for _ in range(3):
-        killed_once(document)
+        kill_worker(document)
     assert run_jobs() == 0
-    (shown,) = files_of(ann, bot)
+    (shown,) = list_documents(ann, bot)
     assert (shown["status"], shown["error"]["code"]) == ("failed", "interrupted")
     assert events() == ["document.failed"]
     assert Job.objects.get().state == "dead"
 
 
-def test_a_run_whose_lease_is_gone_keeps_nothing(ann, bot):
+def test_a_run_without_its_lease_stores_nothing(ann, bot):
     send(ann, bot)
 
     def take_away():
@@ -230,12 +232,12 @@ def test_a_run_whose_lease_is_gone_keeps_nothing(ann, bot):
 
 
 def bomb():
-    """A small DOCX that unpacks to far more than anyone wants to read."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    """A small DOCX that unpacks to far too much."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("word/document.xml", b" " * 30_000_000)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -246,10 +248,10 @@ def bomb():
         (b"--- ... ---", "dots.txt", "empty"),
     ],
 )
-def test_a_bad_file_fails_where_people_see_it(ann, bot, data, name, code):
+def test_a_bad_file_is_shown_as_failed(ann, bot, data, name, code):
     send(ann, bot, data, name)
     run_jobs()
-    (shown,) = files_of(ann, bot)
+    (shown,) = list_documents(ann, bot)
     assert (shown["status"], shown["error"]["code"]) == ("failed", code)
     assert shown["error"]["message"]
     assert events() == ["document.failed"]
@@ -277,14 +279,14 @@ def test_the_next_file_after_a_bad_one(ann, bot):
     send(ann, bot, bomb(), "bomb.docx")
     send(ann, bot)
     run_jobs()
-    assert [one["status"] for one in files_of(ann, bot)] == ["trained", "failed"]
+    assert [item["status"] for item in list_documents(ann, bot)] == ["trained", "failed"]
 
 
 def test_a_file_that_is_no_longer_there(ann, bot):
     document = send(ann, bot)
     Path(document.file.path).unlink()
     run_jobs()
-    assert files_of(ann, bot)[0]["error"]["code"] == "file_missing"
+    assert list_documents(ann, bot)[0]["error"]["code"] == "file_missing"
 
 
 def test_a_document_deleted_before_its_training(ann, bot):
@@ -326,7 +328,7 @@ def test_progress_is_written_at_most_once_a_second(ann, bot):
 
 
 @pytest.mark.parametrize("is_trained", [False, True])
-def test_bytes_that_were_lost_come_back_with_an_upload(ann, bot, is_trained):
+def test_an_upload_replaces_a_lost_file(ann, bot, is_trained):
     document = send(ann, bot)
     if is_trained:
         run_jobs()
@@ -335,7 +337,7 @@ def test_bytes_that_were_lost_come_back_with_an_upload(ann, bot, is_trained):
     ann.post(f"/ai/{bot.pk}/train/document/reupload", {"document_ids": [document.pk]})
     assert send(ann, bot).pk == document.pk
     run_jobs()
-    (shown,) = files_of(ann, bot)
+    (shown,) = list_documents(ann, bot)
     assert (shown["status"], shown["error"]) == ("trained", None)
     again = ann.post(f"/ai/{bot.pk}/train/document/reupload", {"document_ids": [document.pk]})
     assert again.json() == {"queued": [document.pk], "skipped": []}
@@ -345,7 +347,7 @@ def test_passages_that_take_too_long_fail_at_once(ann, bot, monkeypatch):
     monkeypatch.setattr(training, "PASSAGE_SECONDS", -1)
     send(ann, bot)
     run_jobs()
-    (shown,) = files_of(ann, bot)
+    (shown,) = list_documents(ann, bot)
     assert (shown["status"], shown["error"]["code"]) == ("failed", "timeout")
     assert Job.objects.get().attempts == 1
     assert not Chunk.objects.exists()

@@ -9,7 +9,7 @@ def path(bot):
     return f"/ai/bot/{bot.pk}/update-bot"
 
 
-def test_only_what_is_named_changes(ann, bot):
+def test_only_named_fields_change(ann, bot):
     Bot.objects.filter(pk=bot.pk).update(description="kept", attach_enabled=False)
     before = Bot.objects.get(pk=bot.pk).updated_at
     reply = ann.put(path(bot), {"bot_name": "New"})
@@ -31,7 +31,7 @@ def test_null_removes_the_icon(ann, bot):
     assert ann.put(path(bot), {"bot_icon": None}).json()["bot_icon"] is None
 
 
-def test_the_echoed_id_and_key_are_taken(ann, bot):
+def test_an_echoed_id_and_key_are_accepted(ann, bot):
     reply = ann.put(path(bot), {"id": bot.pk, "api_key": "abc.def", "bot_name": "New"})
     assert reply.status_code == 200
     assert reply.json()["api_key"] is None

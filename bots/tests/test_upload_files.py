@@ -25,7 +25,7 @@ def file(data=TEXT, name="hours.txt"):
 
 def stored_files():
     folder = Path(settings.MEDIA_ROOT) / "documents"
-    return {one.name for one in folder.iterdir()} if folder.exists() else set()
+    return {file.name for file in folder.iterdir()} if folder.exists() else set()
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ def test_a_failed_document_is_tried_again(ann, bot):
         (TEXT, "x.pdf.exe", "unsupported_type"),
     ],
 )
-def test_a_wrong_file_refuses_all(ann, bot, data, name, kind):
+def test_a_wrong_file_refuses_the_upload(ann, bot, data, name, kind):
     reply = ann.upload(path(bot), files=[file(), file(data, name)])
     assert reply.status_code == 422
     error = reply.json()["detail"][0]

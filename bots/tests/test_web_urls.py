@@ -207,11 +207,13 @@ def test_a_long_list_takes_as_many_queries_and_shows_so_many_pages(ann, bot, mon
             listed = ann.get(path(bot)).json()["items"]
         asked.append(len(queries))
     assert len(set(asked)) == 1
-    assert [len(one["pages"]) for one in listed] == [50, 50, 2]
+    assert [len(item["pages"]) for item in listed] == [50, 50, 2]
     assert listed[0]["page_counts"]["trained"] == 20
     first = ann.get(path(bot), {"limit": 2}).json()
     rest = ann.get(path(bot), {"limit": 2, "cursor": first["next_cursor"]}).json()
-    assert [one["id"] for one in first["items"] + rest["items"]] == [one["id"] for one in listed]
+    assert [item["id"] for item in first["items"] + rest["items"]] == [
+        item["id"] for item in listed
+    ]
 
 
 # --- delete -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A web site of this machine for the tests of crawls: pages by path, and what misbehaves."""
+"""A local web site for tests of crawls, with well-behaved and hostile pages."""
 
 import gzip
 import threading
@@ -17,14 +17,14 @@ def html(text: str, *links: str, head: str = "") -> str:
 
 
 class Site(ThreadingHTTPServer):
-    """`pages`: path to text, or to (status, headers, body); `asked` counts what was asked for."""
+    """`pages`: path to text, or to (status, headers, body); `requests` are those received."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.pages: dict[str, Any] = {}
-        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
         self.connections = 0
 
     @property
@@ -35,14 +35,14 @@ class Site(ThreadingHTTPServer):
         return f"http://{self.host_port}{path}"
 
     def paths(self) -> list[str]:
-        return [path for path, _ in self.asked]
+        return [path for path, _ in self.requests]
 
     def get_request(self) -> Any:
         self.connections += 1
         return super().get_request()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Callers hang up on purpose here."""
+        """Clients hang up on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.asked.append((self.path, headers))
+        self.server.requests.append((self.path, headers))
         if self.path == "/drip":
             return self._drip()
         if self.path == "/endless":
@@ -65,11 +65,11 @@ class _Handler(BaseHTTPRequestHandler):
         page = self.server.pages.get(self.path, (404, {}, b"none"))
         if isinstance(page, str):
             page = (200, {"Content-Type": "text/html; charset=utf-8"}, page.encode())
-        status, given, body = page
-        etag = given.get("ETag")
+        status, page_headers, body = page
+        etag = page_headers.get("ETag")
         if etag and headers.get("if-none-match") == etag:
             return self._send(304, {"ETag": etag}, b"")
-        return self._send(status, given, body)
+        return self._send(status, page_headers, body)
 
     def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response(status)

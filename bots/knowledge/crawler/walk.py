@@ -34,7 +34,7 @@ def crawl(
     known_page: Callable[[str], KnownPage | None] = lambda url: None,
     pause: Callable[[float], None] = time.sleep,
 ) -> Iterator[Page]:
-    """Every page within `depth` links of `start` (normalized), on its host alone."""
+    """Every page within `depth` links of `start` (normalized), on its host only."""
     walk = _Walk(start, depth, limits, known_page, pause)
     for result, page in enumerate(walk.pages(), 1):
         yield replace(page, left=walk.left)
