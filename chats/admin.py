@@ -1,4 +1,4 @@
-"""Conversations in the admin site: read here, changed by services alone."""
+"""Conversations in the admin site: read-only; services change them."""
 
 from django.contrib import admin
 
@@ -8,12 +8,12 @@ from chats.models import Conversation, Customer, Feedback, Message, Summary, Sum
 
 class Transcript(ReadOnlyInline):
     model = Message
-    fields = ["seq", "sender_type", "said", "created_at", "status"]
-    readonly_fields = ("seq", "sender_type", "said", "created_at", "status")
+    fields = ["seq", "sender_type", "plain_text", "created_at", "status"]
+    readonly_fields = ("seq", "sender_type", "plain_text", "created_at", "status")
     ordering = ["seq"]
 
     @admin.display(description="Text")
-    def said(self, message: Message) -> str:
+    def plain_text(self, message: Message) -> str:
         return " ".join(piece.get("text") or "" for piece in message.content)
 
 

@@ -1,4 +1,4 @@
-"""Conversations: one store behind every door."""
+"""Conversations and what belongs to them, of every channel."""
 
 from typing import Any, NewType
 
@@ -16,7 +16,7 @@ from identity.models import ApiKey, Client, OfClient, User
 
 
 class Customer(models.Model):
-    """Someone who writes to a client, as far as that client knows them."""
+    """A person who writes to a client, as far as the client knows them."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     external_id = models.CharField(max_length=200, null=True)
@@ -24,7 +24,7 @@ class Customer(models.Model):
     email = models.CharField(max_length=254, default="", blank=True)
     phone = models.CharField(max_length=40, default="", blank=True)
     avatar_url = models.CharField(max_length=500, default="", blank=True)
-    # Names the customer in the system that he was imported from, who has no external id.
+    # The id of an imported customer without an external id in the system they come from.
     imported_as = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
@@ -67,15 +67,15 @@ class Conversation(models.Model):
     """A chat. `status` says whether work is expected, `assign_type` who must act next.
 
     `version` grows with each change of owner or status: a reply begun under an older version is
-    dropped. `last_seq` and `last_event_seq` number messages and events without gaps; whoever takes
-    a number locks this row.
+    dropped. `last_seq` and `last_event_seq` number messages and events without gaps; a number is
+    taken with this row locked.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.PROTECT, related_name="conversations")
     customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
-    # The public key whose page opened it: another page's key does not see it.
+    # The key that opened it. A public key sees only the chats that it opened.
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
     channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
@@ -95,8 +95,8 @@ class Conversation(models.Model):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
-    # The newest that the customer may see. Written with every message, so it has no index and no
-    # constraint to keep: a message is only ever deleted together with its conversation.
+    # The newest that the customer may see. It is written with every message, so it has no index
+    # and no constraint: a message is only deleted together with its conversation.
     last_message = models.ForeignKey(
         "Message",
         on_delete=models.DO_NOTHING,
@@ -110,24 +110,24 @@ class Conversation(models.Model):
     ended_by = models.CharField(max_length=12, null=True)
     location = models.JSONField(null=True)
     metadata = models.JSONField(default=dict)
-    # Opens again by itself at this time; a customer's message opens it sooner.
+    # When it opens again; a customer's message opens it sooner.
     snoozed_until = models.DateTimeField(null=True)
-    # Back to the queue at this time, where the agent has not replied by then.
+    # When it goes back to the queue, if the agent has not replied by then.
     return_at = models.DateTimeField(null=True)
     assigned_at = models.DateTimeField(null=True)
-    # What the bot reads of the past begins after this seq: the last end before a reopening.
+    # The bot reads messages after this seq only: the last seq before a reopening.
     read_from_seq = models.PositiveIntegerField(default=0)
-    # Channels with a window: until when a free text may be sent.
+    # For channels with a reply window: until when free text may be sent.
     reply_window_expires_at = models.DateTimeField(null=True)
     sentiment_score = models.FloatField(null=True)
-    # What the messaging interface and a migration bring along.
+    # Set by the messaging API and by an import.
     provider = models.CharField(max_length=60, default="", blank=True)
     group_id = models.CharField(max_length=200, default="", blank=True)
     requester = models.JSONField(null=True)
     responsible = models.JSONField(null=True)
     # The id in the system that it was imported from, such as "chatwoot:12".
     external_id = models.CharField(max_length=200, null=True)
-    # When it was moved in; what is counted in minutes of silence begins no earlier.
+    # When it was imported; inactivity is counted from then on.
     imported_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -142,20 +142,20 @@ class Conversation(models.Model):
             ),
         ]
         indexes = [
-            # The list of a client, newest activity first; a chat without a message began with its
-            # opening.
+            # A client's list, newest activity first; the activity of a chat without a message is
+            # its opening.
             models.Index(
                 models.F("client"),
                 Coalesce("last_message_at", "created_at").desc(),
                 models.F("id").desc(),
                 name="conversation_activity",
             ),
-            # The export, in the order of beginning.
+            # The export, in the order of opening.
             models.Index(fields=["client", "id"], name="conversation_export"),
             # All chats of one bot, of one customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
-            # What the schedule looks for: to end, to wake, to give back, to warn about.
+            # What the timers look for: chats to end, to warn about, to wake, to return.
             models.Index(
                 fields=["last_message_at"],
                 condition=models.Q(status="open"),
@@ -176,8 +176,8 @@ class Conversation(models.Model):
                 condition=models.Q(return_at__isnull=False),
                 name="conversation_to_return",
             ),
-            # A client's ended chats, in the order in which their time is over; what was moved in
-            # without the time of its end ended no later than that.
+            # A client's ended chats, in the order in which their retention is over. An imported
+            # chat without the time of its end ended no later than its import.
             models.Index(
                 models.F("client"),
                 Coalesce("ended_at", "imported_at"),
@@ -202,7 +202,7 @@ LockedConversation = NewType("LockedConversation", Conversation)
 
 
 class SenderType(models.TextChoices):
-    """The side that says a message."""
+    """The side that a message comes from."""
 
     CUSTOMER = "customer"
     BOT = "bot"
@@ -232,7 +232,7 @@ class Message(models.Model):
     sender_type = models.CharField(max_length=10, choices=SenderType)
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
-    # {"type", "id", "name"} of whom it was for when it was said; null: whoever reads the queue.
+    # {"type", "id", "name"} at the time of sending; null if the chat waited in the queue.
     recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)
@@ -243,17 +243,17 @@ class Message(models.Model):
     client_message_id = models.CharField(max_length=200, null=True)
     provider_message_id = models.CharField(max_length=300, null=True)
     language = models.CharField(max_length=20, default="", blank=True)
-    # Language to text, where somebody asked for it.
+    # Text by language, as far as translations were requested.
     translations = models.JSONField(default=dict)
     sentiment = models.CharField(max_length=10, null=True)
     metadata = models.JSONField(default=dict)
-    # When it was said, for history that was moved in; null: when it was stored.
+    # When imported history was sent; null: when it was stored.
     sent_at = models.DateTimeField(null=True)
     # The id in the system that it was imported from.
     external_id = models.CharField(max_length=200, null=True)
     # The words of `content`, for the full-text search.
     text = models.TextField(default="", blank=True)
-    # Where a bot answered: engine, model, prompt version, chunks and scores, gate, tokens.
+    # For a bot's reply: engine, model, prompt version, chunks and scores, gate, tokens.
     receipt = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
@@ -264,14 +264,14 @@ class Message(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
-            # The sender's own id makes a repeated request harmless.
+            # The sender's own id: a repeated request stores nothing.
             models.UniqueConstraint(
                 fields=["conversation", "client_message_id"], name="message_client_id"
             ),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"], name="message_external"
             ),
-            # One reply by the machine a customer turn, however many workers try.
+            # One reply by bot or system to a message, however many workers try.
             models.UniqueConstraint(
                 fields=["in_reply_to"],
                 condition=models.Q(sender_type__in=["bot", "system"]),
@@ -293,7 +293,7 @@ ATTACHMENT_SALT = "chats.attachment"
 
 
 class Attachment(models.Model):
-    """A file of a message; the bytes lie in the media store under a random name."""
+    """A file of a message; its bytes are in the media store under a random name."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
@@ -305,7 +305,7 @@ class Attachment(models.Model):
     )
     file = models.FileField(upload_to="attachments/", max_length=200)
     file_name = models.CharField(max_length=255)
-    # Sniffed from the bytes, never taken from the sender.
+    # Recognised from the bytes, never taken from the sender.
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
     created_at = models.DateTimeField(db_default=Now())
@@ -317,7 +317,7 @@ class Attachment(models.Model):
 
     @staticmethod
     def link_to(attachment_id: str) -> str:
-        """A signed path under which the file can be had for a day, by whoever has the link."""
+        """A signed path that opens the file for a day, without another credential."""
         _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
         return f"/ai/attachment/{attachment_id}?signature={signature}"
 
@@ -355,7 +355,7 @@ class Tagging(models.Model):
 
 
 class Summary(models.Model):
-    """A summary as it was made; the newest of a conversation is the current one."""
+    """A summary; the newest of a conversation is the current one."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
@@ -366,7 +366,7 @@ class Summary(models.Model):
     key_points = models.JSONField(default=list)
     customer_intent = models.TextField(default="", blank=True)
     resolution = models.TextField(default="", blank=True)
-    # How many messages it covers: with more in the conversation it is not current any more.
+    # How many messages it covers; if the conversation has more, it is not current.
     message_count = models.PositiveIntegerField()
     engine = models.CharField(max_length=60)
     created_at = models.DateTimeField(db_default=Now())
@@ -404,7 +404,7 @@ class SummaryJob(models.Model):
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     failed = models.PositiveIntegerField(default=0)
-    # The last conversation that was dealt with: where a killed run goes on.
+    # The last conversation that was processed: a run that was stopped goes on behind it.
     position = models.UUIDField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -450,7 +450,7 @@ class Feedback(models.Model):
 
 
 class NotificationKind(models.TextChoices):
-    """What a person is told of."""
+    """What a notification is about."""
 
     ASSIGNED = "assigned"
     UNASSIGNED = "unassigned"
@@ -459,7 +459,7 @@ class NotificationKind(models.TextChoices):
 
 
 class Notification(models.Model):
-    """Something that one of the client's people should look at."""
+    """Something that a person of the client should look at."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)

@@ -1,4 +1,4 @@
-"""What tests of chats are written with."""
+"""Helpers for tests of chats."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from chats.models import Conversation, Customer
 
 
 def make_chat(bot: Bot, **fields: Any) -> Any:
-    """A conversation of a customer of its own, at the bot unless said otherwise."""
+    """A conversation of a customer of its own, assigned to the bot by default."""
     customer = Customer.objects.create(
         client_id=bot.client_id, name=fields.pop("customer_name", "Zoe")
     )

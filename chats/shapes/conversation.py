@@ -1,7 +1,7 @@
 """The shapes of conversations: what the API, events and streams say."""
 
 import uuid
-from typing import Any, Literal, cast
+from typing import Literal
 
 from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
@@ -63,36 +63,15 @@ class Conversation(Shape):
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "Conversation":
-        return cls.model_construct(
-            id=row.pk,
-            chat_code=row.chat_code,
-            bot_id=row.bot_id,
-            channel=cast("Any", row.channel),
-            status=cast("Any", row.status),
-            assign_type=cast("Any", row.assign_type),
+        window_ends_at = row.reply_window_expires_at
+        return cls.copy_from(
+            row,
             assignee=Identity.from_row(row.assignee) if row.assignee else None,
-            version=row.version,
             customer=CustomerInfo.from_row(row.customer),
-            waiting_since=row.waiting_since,
-            handoff_reason=row.handoff_reason,
-            previous_chat_id=row.previous_chat_id,
-            language=row.language,
-            tags=row.tags,
-            sentiment=row.sentiment,
-            summary=row.summary,
-            unread_count=row.unread_count,
-            message_count=row.message_count,
-            last_message=cast("Any", row.last_message and Message.from_row(row.last_message)),
-            last_message_at=row.last_message_at,
-            first_response_at=row.first_response_at,
-            ended_at=row.ended_at,
-            ended_by=row.ended_by,
+            last_message=row.last_message and Message.from_row(row.last_message),
             can_reply=row.status != models.Status.ENDED
-            and (row.reply_window_expires_at is None or row.reply_window_expires_at > now()),
-            reply_window_expires_at=row.reply_window_expires_at,
+            and (window_ends_at is None or window_ends_at > now()),
             location=Location.model_construct(**row.location) if row.location else None,
-            metadata=row.metadata,
-            created_at=row.created_at,
         )
 
 

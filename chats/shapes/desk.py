@@ -1,7 +1,7 @@
 """The shapes of the agents' desk: assigning, answering, snoozing, notifications."""
 
 import uuid
-from typing import Any, Literal, cast
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -109,13 +109,11 @@ class AssignNotification(Shape):
 
     @classmethod
     def from_row(cls, row: models.Notification) -> "AssignNotification":
-        return cls.model_construct(
-            id=row.pk,
+        by = row.assigned_by
+        return cls.copy_from(
+            row,
             chat_id=row.conversation_id,
-            kind=cast("Any", row.kind),
-            assigned_by=Identity.from_row(row.assigned_by) if row.assigned_by else None,
-            is_read=row.is_read,
-            created_at=row.created_at,
+            assigned_by=Identity.from_row(by) if by else None,
         )
 
 

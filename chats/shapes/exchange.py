@@ -33,15 +33,6 @@ class PortableFeedback(Shape):
     comment: Text = Field("", description="In the customer's words.")
     created_at: Moment = Field(description="When it was given.")
 
-    @classmethod
-    def from_row(cls, row: models.Feedback) -> "PortableFeedback":
-        return cls.model_construct(
-            rating=row.rating,
-            resolved=row.resolved,
-            comment=row.comment,
-            created_at=row.created_at,
-        )
-
 
 class PortableSummary(Shape):
     """A summary as it was made."""
@@ -54,19 +45,6 @@ class PortableSummary(Shape):
     message_count: int = Field(description="How many messages it covers.", ge=0)
     engine: str = Field(description="What made it.", max_length=60)
     created_at: Moment = Field(description="When it was made.")
-
-    @classmethod
-    def from_row(cls, row: models.Summary) -> "PortableSummary":
-        return cls.model_construct(
-            summary=row.summary,
-            language=row.language,
-            key_points=row.key_points,
-            customer_intent=row.customer_intent,
-            resolution=row.resolution,
-            message_count=row.message_count,
-            engine=row.engine,
-            created_at=row.created_at,
-        )
 
 
 class ConversationEntity(Conversation):
@@ -105,37 +83,19 @@ class ConversationEntity(Conversation):
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":
         """A row of `exporting.conversations`, which fetches the rest along."""
+        # Related rows are prefetched.
         agent, fetched = row.assignee, cast("Any", row)
-        # The newest message travels among the messages.
-        stored = dict(Conversation.from_row(row)) | {"last_message": None}
-        return cls.model_construct(
-            **stored,
-            customer_id=row.customer_id,
+        return cls.copy_from(
+            row,
+            # The newest message travels among the messages.
+            **dict(Conversation.from_row(row)) | {"last_message": None},
             assignee_email=agent.email if agent else None,
-            provider=row.provider,
-            group_id=row.group_id,
             requester=Identity.model_construct(**row.requester) if row.requester else None,
             responsible=Identity.model_construct(**row.responsible) if row.responsible else None,
-            external_id=row.external_id,
-            snoozed_until=row.snoozed_until,
-            assigned_at=row.assigned_at,
-            return_at=row.return_at,
-            last_seq=row.last_seq,
-            read_from_seq=row.read_from_seq,
-            sentiment_score=row.sentiment_score,
-            taggings=[_tag(one) for one in fetched.taggings.all()],
-            feedback=next(map(PortableFeedback.from_row, fetched.chat_feedback), None),
-            summaries=[PortableSummary.from_row(one) for one in fetched.summaries.all()],
+            taggings=[PortableTag.copy_from(tag) for tag in fetched.taggings.all()],
+            feedback=next(map(PortableFeedback.copy_from, fetched.chat_feedback), None),
+            summaries=[PortableSummary.copy_from(summary) for summary in fetched.summaries.all()],
         )
-
-
-def _tag(row: models.Tagging) -> PortableTag:
-    return PortableTag.model_construct(
-        name=row.name,
-        source=cast("Any", row.source),
-        confidence=row.confidence,
-        created_at=row.created_at,
-    )
 
 
 class MessageEntity(Message):
@@ -162,7 +122,7 @@ class MessageEntity(Message):
         return {
             **Message.from_row(row),
             "receipt": row.receipt,
-            "feedback": PortableFeedback.from_row(rating) if rating else None,
+            "feedback": PortableFeedback.copy_from(rating) if rating else None,
             "external_id": row.external_id,
             "sent_at": iso(row.sent_at) if row.sent_at else None,
             "metadata": row.metadata,

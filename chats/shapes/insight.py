@@ -139,17 +139,7 @@ class ChatSummary(Shape):
 
     @classmethod
     def from_row(cls, row: models.Summary) -> "ChatSummary":
-        return cls.model_construct(
-            chat_id=row.conversation_id,
-            summary=row.summary,
-            language=row.language,
-            key_points=row.key_points,
-            customer_intent=row.customer_intent,
-            resolution=row.resolution,
-            message_count=row.message_count,
-            engine=row.engine,
-            created_at=row.created_at,
-        )
+        return cls.copy_from(row, chat_id=row.conversation_id)
 
 
 class SummaryCalculateRequest(Shape):
@@ -178,15 +168,7 @@ class SummaryJob(Shape):
 
     @classmethod
     def from_row(cls, row: models.SummaryJob) -> "SummaryJob":
-        return cls.model_construct(
-            id=row.pk,
-            status=cast("Any", row.status),
-            total=row.total,
-            done=row.done,
-            failed=row.failed,
-            created_at=row.created_at,
-            finished_at=row.finished_at,
-        )
+        return cls.copy_from(row)
 
 
 class ChatSentiment(Shape):
@@ -214,15 +196,7 @@ class ChatFeedBackDto(Shape):
 
     @classmethod
     def from_row(cls, row: models.Feedback) -> "ChatFeedBackDto":
-        return cls.model_construct(
-            rating=row.rating,
-            resolved=row.resolved,
-            comment=row.comment or None,
-            message_id=row.message_id,
-            id=row.pk,
-            chat_id=row.conversation_id,
-            created_at=row.created_at,
-        )
+        return cls.copy_from(row, chat_id=row.conversation_id, comment=row.comment or None)
 
 
 class FeedbacksQuery(Page):

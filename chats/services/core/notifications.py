@@ -1,4 +1,4 @@
-"""Notifications: what one of the client's people should look at."""
+"""Notifications: what people of the client should look at."""
 
 import uuid
 from collections.abc import Iterable
