@@ -15,26 +15,26 @@ from django.core.exceptions import ImproperlyConfigured
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-# A machine of a developer or of a first look: secrets are made, hosts are open, demo data is there.
+# On by default, for a first look: secrets are made, every host is allowed, demo data is stored.
 DEVELOPMENT = env.bool("DEBUG", default=True)
-# Django's own debug mode never: its pages are HTML with code, and it keeps every statement.
+# Never Django's own debug mode: its error pages show code, and it stores every statement.
 DEBUG = False
 
 
-def _kept_secret(name: str) -> str:
-    """A secret made once and kept in DATA_DIR (mode 0600), for machines where nobody sets one."""
+def _stored_secret(name: str) -> str:
+    """A secret that is made once and stored in DATA_DIR (mode 0600), if nobody sets one."""
     path = DATA_DIR / "keys" / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = path.with_name(f"{name}.{secrets.token_hex(4)}")
-        made.touch(mode=0o600)
-        made.write_text(secrets.token_urlsafe(48))
+        new = path.with_name(f"{name}.{secrets.token_hex(4)}")
+        new.touch(mode=0o600)
+        new.write_text(secrets.token_urlsafe(48))
         try:
             # link() refuses to overwrite: of two processes that start at once, one secret wins.
-            path.hardlink_to(made)
+            path.hardlink_to(new)
         except FileExistsError:
             print(f"{path} was made by another process meanwhile", file=sys.stderr)  # noqa: T201
-        made.unlink()
+        new.unlink()
     return path.read_text().strip()
 
 
@@ -42,15 +42,15 @@ SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
     if not DEVELOPMENT:
         raise ImproperlyConfigured("SECRET_KEY must be set when DEBUG is off.")
-    SECRET_KEY = _kept_secret("secret_key")
+    SECRET_KEY = _stored_secret("secret_key")
 
 
 def _field_keys() -> list[tuple[str, bytes]]:
     """FIELD_KEYS=`id:base64,id:base64`, newest first; 32 bytes each. Left out: from SECRET_KEY."""
-    given = env.list("FIELD_KEYS", default=[])
-    if not given:
+    entries = env.list("FIELD_KEYS", default=[])
+    if not entries:
         return [("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest())]
-    pairs = [entry.split(":", 1) for entry in given]
+    pairs = [entry.split(":", 1) for entry in entries]
     return [(key_id, base64.b64decode(key)) for key_id, key in pairs]
 
 
@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chatplatform.api.middleware.AdminOnly",
 ]
-# Sessions, CSRF and messages serve the admin site alone; the API authenticates by header.
+# Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -124,7 +124,7 @@ DATABASES["default"].update(
         "connect_timeout": 5,
         "server_side_binding": True,
         "prepare_threshold": 3,
-        # A statement that takes longer than this is a fault, not patience (milliseconds).
+        # Milliseconds. A statement that takes longer is a fault.
         "options": "-c statement_timeout=30000 -c lock_timeout=10000"
         " -c idle_in_transaction_session_timeout=60000",
     },
@@ -156,8 +156,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 
-# smtp+tls://user:password@host:587. Left out: mails are printed while developing, and nothing is
-# sent on a real site, whose log must not hold reset links.
+# smtp+tls://user:password@host:587. If it is empty, mails are printed in development, and not
+# sent on a real site: its log must not hold reset links.
 NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
 _email = env.email_url("EMAIL_URL", default="consolemail://" if DEVELOPMENT else "dummymail://")
 EMAIL_BACKEND = _email["EMAIL_BACKEND"]
@@ -190,7 +190,7 @@ if DEVELOPMENT:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
 SILENCED_SYSTEM_CHECKS: list[str] = [
-    # The admin's middleware is there, inside chatplatform.api.middleware.AdminOnly.
+    # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
     "admin.E408",
     "admin.E409",
     "admin.E410",
@@ -202,7 +202,7 @@ MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-# The whole of a multipart body: the files, and a little for its frame.
+# A whole multipart body: its files, and a little for the rest.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 
 REST_FRAMEWORK = {
@@ -278,7 +278,7 @@ CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is 
 CELERY_TASK_TIME_LIMIT = 630
 # Loops that a worker of a queue runs next to its jobs: they return when their event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
-# Periodic work, in seconds; each task may be called twice without harm.
+# Periodic work, in seconds; each task may run twice without harm.
 CELERY_BEAT_SCHEDULE = {
     "clean up jobs": {
         "task": "chatplatform.clean_up_jobs",
@@ -288,7 +288,7 @@ CELERY_BEAT_SCHEDULE = {
     "run timers of chats": {
         "task": "chats.run_timers",
         "schedule": 10,
-        # One that waited for a worker is worth nothing: the next one does its work.
+        # A run that had to wait for a worker is dropped: the next one does its work.
         "options": {"queue": "insight", "expires": 10},
     },
     "clean up chats": {
@@ -334,17 +334,17 @@ JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
 LLM_API_KEY = env.str("LLM_API_KEY", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
-# Seconds that a model has for one answer before the extractive answer takes its place.
+# Seconds that a model has for one answer; then the extractive answer takes its place.
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
 # host:port pairs that the outbound client may reach although they are private.
 EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
-# How soon a live feed ends whose reader lost the right to it (seconds).
+# Seconds after which a live feed ends if its reader has lost access.
 FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
 # Seconds between two requests of a crawl, and for one page with its redirects.
 CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
 CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
-# Webhooks: seconds for one delivery attempt; what the waits between attempts, and the days after
-# which a failing endpoint is switched off, are divided by (for drills); how many are sent at once.
+# Webhooks: seconds for one delivery attempt; a divisor, for drills, of the waits between attempts
+# and of the days after which a failing endpoint is switched off; how many are sent at once.
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
 WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)

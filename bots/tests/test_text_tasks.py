@@ -16,7 +16,7 @@ LINES = (Line("customer", "My parcel is late."), Line("assistant", "It comes tod
 @pytest.fixture
 def stub():
     with stub_model.running("json") as server:
-        server.says = {"text": "Xin chào"}
+        server.json_answer = {"text": "Xin chào"}
         yield server
 
 
@@ -43,7 +43,7 @@ def test_the_request_asks_for_the_schema_in_both_ways(stub):
 
 
 def test_nested_objects_are_strict_too(stub):
-    stub.says = {"tags": []}
+    stub.json_answer = {"tags": []}
     complete(stub, text_tasks.tag(LINES, known=("late",)))
     schema = stub.requests[0]["response_format"]["json_schema"]["schema"]
     assert schema["$defs"]["TagDraft"]["additionalProperties"] is False
@@ -51,7 +51,7 @@ def test_nested_objects_are_strict_too(stub):
 
 
 def test_the_newest_of_the_customer_are_numbered(stub):
-    stub.says = {"sentiment": "neutral", "score": 0, "messages": []}
+    stub.json_answer = {"sentiment": "neutral", "score": 0, "messages": []}
     lines = [*LINES, *[Line("customer", "And now?")] * MAX_ANALYSED]
     complete(stub, text_tasks.analyse_sentiment(lines))
     asked = stub.requests[0]["messages"][1]["content"].splitlines()[1:-1]
@@ -66,7 +66,7 @@ def test_the_newest_of_the_customer_are_numbered(stub):
 def test_a_single_judgement_that_makes_no_sense_is_left_out(stub):
     good = {"number": 1, "sentiment": "negative"}
     wrong = [{"number": 0, "sentiment": "negative"}, {"number": 1, "sentiment": "angry"}, None, 7]
-    stub.says = {"sentiment": "negative", "score": -0.5, "messages": [*wrong, good]}
+    stub.json_answer = {"sentiment": "negative", "score": -0.5, "messages": [*wrong, good]}
     draft = complete(stub, text_tasks.analyse_sentiment(LINES)).draft
     assert [one.model_dump() for one in draft.messages] == [good]
     assert len(stub.requests) == 1
@@ -102,7 +102,7 @@ def test_both_attempts_are_paid_for(stub):
 
 
 def test_an_answer_that_never_fits_says_what_it_cost(stub):
-    stub.says = {"text": 7}
+    stub.json_answer = {"text": 7}
     with pytest.raises(EngineUnavailable, match="does not fit") as caught:
         translate(stub)
     assert caught.value.usage == Usage(200, 4)
@@ -134,7 +134,7 @@ def test_the_deadline_is_for_all_attempts(stub):
 
 
 def test_texts_are_cut_and_cleaned(stub):
-    stub.says = {
+    stub.json_answer = {
         "summary": "A\x07<script>x</script>\u202e" + "b" * 9_000, "key_points": ["p"] * 99,
         "customer_intent": "i" * 900, "resolution": "  r  ", "more": "ignored",
     }  # fmt: skip

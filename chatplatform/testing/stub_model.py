@@ -1,12 +1,12 @@
-"""A model server that behaves as told, for tests and drills; standard library only.
+"""A model server that answers as its script says, for tests and drills; standard library only.
 
     python -m chatplatform.testing.stub_model --port 9100 --script ok
 
 Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
 no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),
-json (writes what `says` holds, as JSON), no_schema (the same, but 400 to a request with a schema),
-huge (ten million characters). Several with commas are played
-one a request, the latest for ever. A mode `say:...` says that; one that is a list of [name,
+json (answers `json_answer`), no_schema (the same, but 400 to a request with a schema),
+huge (ten million characters). Several, separated by commas, are played
+one a request, the last one from then on. A mode `say:...` says that; one that is a list of [name,
 arguments] asks for these functions, arguments as an object or as raw text. POST /script {"mode":
 "500,ok"} or {"mode": [[["get_order", {"id": 1}]], "say:Done."]} switches, GET /count counts
 completions, GET /last is the latest request's body.
@@ -35,7 +35,7 @@ _SNIPPET = re.compile(
 
 
 class StubModel(ThreadingHTTPServer):
-    """The server and its script; `requests` keeps each completion's body."""
+    """The server and its script; `requests` holds the body of each completion."""
 
     daemon_threads = True
 
@@ -44,7 +44,7 @@ class StubModel(ThreadingHTTPServer):
         self._lock = threading.Lock()
         self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
-        self.says: Any = {}
+        self.json_answer: Any = {}
         self.play(script)
 
     @property
@@ -52,7 +52,7 @@ class StubModel(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def play(self, script: str | list[Mode]) -> None:
-        """Behave so from the next request on; modes in a text are separated by commas."""
+        """Answer like this from the next request on; modes in a text are separated by commas."""
         with self._lock:
             self._modes = (
                 [mode.strip() for mode in script.split(",")]
@@ -60,8 +60,8 @@ class StubModel(ThreadingHTTPServer):
                 else list(script)
             )
 
-    def take(self, body: dict[str, Any]) -> Mode:
-        """Note a request and say how to answer it."""
+    def record(self, body: dict[str, Any]) -> Mode:
+        """Record a request; returns how to answer it."""
         with self._lock:
             self.requests.append(body)
             return self._modes.pop(0) if len(self._modes) > 1 else self._modes[0]
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.play(body["mode"])
             self._json({"mode": body["mode"]})
         elif self.path.endswith("/chat/completions"):
-            self._complete(self.server.take(body), body)
+            self._complete(self.server.record(body), body)
         else:
             self._json({"error": {"message": "not found"}}, 404)
 
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif mode == "no_schema" and "response_format" in body:
             self._json({"error": {"message": "unknown parameter response_format"}}, 400)
         elif mode in {"json", "no_schema"}:
-            self._json(_whole(json.dumps(self.server.says)))
+            self._json(_whole(json.dumps(self.server.json_answer)))
         elif mode == "huge":
             self._json(_whole("x" * 10_000_000))
         elif mode.isdigit():

@@ -1,4 +1,4 @@
-"""A company's own server, as functions call it: behaves as told, and remembers what it was asked.
+"""A company's own server, as functions call it: answers as its mode says, records its requests.
 
 Modes: ok (answers `reply`), slow (slow:2 for two seconds), 404 or any other status, redirect,
 huge, echo (sends back its headers), close (hangs up without an answer).
@@ -16,8 +16,8 @@ from typing import Any
 
 
 @dataclass
-class Asked:
-    """One request as it arrived."""
+class ToolRequest:
+    """A recorded request."""
 
     method: str
     path: str
@@ -35,12 +35,12 @@ class ToolServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.mode = "ok"
         self.reply: Any = {"status": "on its way", "arrives": "24 November"}
-        self.asked: list[Asked] = []
+        self.requests: list[ToolRequest] = []
         # Called while a request waits for its answer.
         self.during: Any = None
 
     @property
-    def place(self) -> str:
+    def host_port(self) -> str:
         return f"127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -67,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.asked.append(Asked(self.command, self.path, dict(self.headers), body))
+        self.server.requests.append(ToolRequest(self.command, self.path, dict(self.headers), body))
         if self.server.during:
             self.server.during()
         mode = self.server.mode
@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
         if mode == "close":
             self.close_connection = True
         elif mode == "redirect":
-            self._answer(302, b"", Location=f"http://{self.server.place}/elsewhere")
+            self._answer(302, b"", Location=f"http://{self.server.host_port}/elsewhere")
         elif mode == "huge":
             self._answer(200, b"x" * 5_000_000)
         elif mode == "echo":

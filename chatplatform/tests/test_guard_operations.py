@@ -125,7 +125,9 @@ def test_served_operations_are_those_of_the_document_in_docs():
         for method, operation in item.items()
     ]
     assert len(promised) > 100
-    assert sorted((one.declared.tag, one.declared.name, *one.at) for one in ALL) == sorted(promised)
+    assert sorted(
+        (operation.declared.tag, operation.declared.name, *operation.at) for operation in ALL
+    ) == sorted(promised)
 
 
 def views(base: type[OperationViewSet] = OperationViewSet) -> list[type[OperationViewSet]]:
@@ -143,9 +145,13 @@ def test_no_view_declares_what_operation_replaces():
 
 def test_access_is_declared_and_public_only_with_a_reason():
     assert ALL
-    assert all(isinstance(one.declared.access, Access) for one in ALL)
-    assert {one.at for one in ALL if not one.declared.access.security} == set(PUBLIC_BECAUSE)
-    assert {one.at for one in ALL if one.declared.access is PUBLIC} == set(PUBLIC_BECAUSE)
+    assert all(isinstance(operation.declared.access, Access) for operation in ALL)
+    assert {operation.at for operation in ALL if not operation.declared.access.security} == set(
+        PUBLIC_BECAUSE
+    )
+    assert {operation.at for operation in ALL if operation.declared.access is PUBLIC} == set(
+        PUBLIC_BECAUSE
+    )
     assert all(PUBLIC_BECAUSE.values())
 
 
@@ -153,8 +159,8 @@ def test_tables_name_what_is_served():
     assert WITH_ID
     assert WITH_BODY
     assert WITH_QUERY
-    assert set(ACCEPTED) == {one.at for one in WITH_BODY}
-    assert set(MISSING) == {name for one in WITH_ID for name in one.ids}
+    assert set(ACCEPTED) == {operation.at for operation in WITH_BODY}
+    assert set(MISSING) == {name for operation in WITH_ID for name in operation.ids}
 
 
 @for_each(ALL)
@@ -183,7 +189,7 @@ def test_401_with_a_worthless_credential(served, ours):
     assert is_error(send(liar, served, ours), 401)
 
 
-@for_each([one for one in CLOSED if one.method != "GET"])
+@for_each([operation for operation in CLOSED if operation.method != "GET"])
 def test_403_to_a_viewer_who_writes(served, ann, ours):
     vic = make_person(ann.client, Role.VIEWER, "Vic")
     if "bearer" not in served.declared.access.security:
@@ -220,7 +226,9 @@ def without_request_id(reply: Any) -> dict[str, Any]:
     return body
 
 
-@for_each([one for one in WITH_ID if not {"chat_id", "notification_id"} & set(one.ids)])
+@for_each(
+    [operation for operation in WITH_ID if not {"chat_id", "notification_id"} & set(operation.ids)]
+)
 def test_404_for_an_id_beyond_every_row(served, ann, ann_key, ours):
     for caller in callers(served.declared.access, ann, ann_key):
         for name in served.ids:

@@ -36,14 +36,14 @@ class Part(Shape):
 
     name: str = Field(description="Which part, for example `database`.")
     status: Literal["ok", "failed"] = Field(description="Whether it works.")
-    detail: str = Field(description="What was found, in a few words.")
-    duration_ms: float = Field(description="How long the question took, in milliseconds.")
+    detail: str = Field(description="The finding, in a few words.")
+    duration_ms: float = Field(description="How long the check took, in milliseconds.")
 
 
 class Health(Shape):
-    """How the platform is: 200 where every part works, 503 where one does not."""
+    """The state of the platform: 200 if every part works, 503 if one does not."""
 
-    status: Literal["ok", "failed"] = Field(description="`failed` where any part is.")
+    status: Literal["ok", "failed"] = Field(description="`failed` if any part is.")
     parts: list[Part] = Field(description="Each part.")
 
 
@@ -60,7 +60,7 @@ class Unhealthy(Exception):
 class HealthViewSet(OperationViewSet):
     @operation("Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health})
     def health(self) -> HttpResponse:
-        """Asks the database, the broker, the processes, the job queue and the disk."""
+        """Checks the database, the broker, the processes, the job queue and the disk."""
         health = Health(status="ok", parts=_check_all())
         if any(part.status == "failed" for part in health.parts):
             health.status = "failed"
@@ -68,7 +68,7 @@ class HealthViewSet(OperationViewSet):
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive)
     def live(self) -> Alive:
-        """Answers 200 as long as this process serves requests; asks nothing else."""
+        """Answers 200 as long as this process serves requests; checks nothing else."""
         return Alive()
 
 

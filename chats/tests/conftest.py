@@ -22,7 +22,7 @@ def bea(client_a):
 @pytest.fixture
 def tool(settings):
     with tool_server.running() as server:
-        settings.EGRESS_ALLOW = [server.place]
+        settings.EGRESS_ALLOW = [server.host_port]
         yield server
 
 
@@ -66,7 +66,7 @@ def get_order(tool):
         },
         "http": {
             "method": "GET",
-            "url": f"http://{tool.place}/customers/{{customer.external_id}}/orders/{{order_id}}",
+            "url": f"http://{tool.host_port}/customers/{{customer.external_id}}/orders/{{order_id}}",
         },
         "secret_headers": {"Authorization": SECRET},
     }
@@ -80,7 +80,7 @@ def refund(get_order, tool):
         "description": "Gives the money for an order back.",
         "http": {
             "method": "POST",
-            "url": f"http://{tool.place}/refunds",
+            "url": f"http://{tool.host_port}/refunds",
             "headers": {"X-Shop": "main"},
             "body_template": '{"order": {{order_id}}, "by": "{{customer.external_id}}",'
             ' "chat": "{{chat.id}}"}',
@@ -97,7 +97,7 @@ def talk(server):
 
 @pytest.fixture
 def model(settings):
-    """A model server that answers `model.says` as JSON."""
+    """A model server that answers `model.json_answer` as JSON."""
     with stub_model.running("json") as server:
         settings.LLM_BASE_URL, settings.LLM_MODEL = server.base_url, "stub"
         settings.LLM_DEADLINE_SECONDS = 30

@@ -72,7 +72,7 @@ def test_a_client_without_tags_gets_none(ann, late):
 
 
 def test_a_model_may_add_three_new_ones(ann, late, history, model):
-    model.says = {
+    model.json_answer = {
         "tags": [
             {"name": "Delivery", "confidence": 0.9},
             *({"name": f"new {n}", "confidence": 0.8} for n in range(5)),
@@ -90,14 +90,14 @@ def test_a_model_may_add_three_new_ones(ann, late, history, model):
     "tags", [[{"name": "a", "confidence": 7}], [{"name": ["a"], "confidence": 1}], "a", None]
 )
 def test_a_model_of_bad_manners(ann, late, model, paid, tags):
-    model.says = {"tags": tags}
+    model.json_answer = {"tags": tags}
     assert ann.post(path_of(late)).status_code == 503
     assert (stored(late), paid(ann.client)) == ([], 0)
 
 
 def test_a_full_chat_takes_no_more(ann, late, model):
     ann.post(f"/ai/chat/{late.pk}/tags", {"tags": [f"t{n}" for n in range(19)]})
-    model.says = {"tags": [{"name": f"new {n}", "confidence": 1} for n in range(3)]}
+    model.json_answer = {"tags": [{"name": f"new {n}", "confidence": 1} for n in range(3)]}
     assert len(ann.post(path_of(late)).json()["tags"]) == 20
 
 

@@ -55,7 +55,7 @@ def test_twice_makes_one_summary(ann, talk, say):
 def test_a_model_that_is_down_is_tried_again(ann, talk, say, model, paid):
     ask_for(ann.client, auto_sentiment=True)
     say(talk, "customer", "Well.")
-    model.says = {"sentiment": "positive", "score": 0.5}
+    model.json_answer = {"sentiment": "positive", "score": 0.5}
     model.play("404,json")
     run_after_end(talk)
     job = Job.objects.get(name="chats.compute_insight")
@@ -102,7 +102,7 @@ def write(server, chat, text):
 
 def test_customers_messages_are_translated(ann, server, talk, model, paid):
     ask_for(ann.client, auto_translate=True)
-    model.says = {"text": "When do you open?"}
+    model.json_answer = {"text": "When do you open?"}
     assert write(server, talk, VIETNAMESE)["translations"] == {"en": "When do you open?"}
     assert Message.objects.get().text == VIETNAMESE
     assert paid(ann.client) == 1
@@ -121,7 +121,7 @@ def test_only_where_the_client_asks_and_a_model_is_there(ann, server, talk, sett
 
 def test_a_translation_is_made_once(ann, server, talk, model):
     ask_for(ann.client, auto_translate=True)
-    model.says = {"text": "When do you open?"}
+    model.json_answer = {"text": "When do you open?"}
     write(server, talk, VIETNAMESE)
     message = Message.objects.get()
     enqueue("chats.translate_message", client_id=ann.client.pk, message_id=str(message.pk))

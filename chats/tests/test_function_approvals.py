@@ -57,7 +57,7 @@ def test_a_call_waits_and_the_agents_get_the_chat(waiting, chat, tool):
     (told,) = replied()
     assert "colleague must confirm" in told.content[0]["text"]
     assert told.receipt["call_id"] == str(waiting.pk)
-    assert tool.asked == []
+    assert tool.requests == []
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"
     note = Message.objects.get(is_note=True)
     assert "refund (order_id: 1234)" in note.text
@@ -69,9 +69,9 @@ def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):
     assert reply.status_code == 200
     shown = reply.json()
     assert (shown["status"], shown["decided_by"]) == ("waiting", ben.user.pk)
-    assert tool.asked == []
+    assert tool.requests == []
     run_jobs()
-    (asked,) = tool.asked
+    (asked,) = tool.requests
     assert asked.json()["order"] == "1234"
     assert log("succeeded").pk == waiting.pk
     assert texts()[1:] == [DONE.removeprefix("say:")]
@@ -88,7 +88,7 @@ def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
     shown = ben.post(decision(bot, waiting), {"approve": False}).json()
     assert shown["status"] == "rejected"
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
     assert "not confirmed" in texts()[1]
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
@@ -105,7 +105,7 @@ def test_of_two_agents_one_wins(waiting, ben, ann, bot, tool):
     refused = (rejected if is_approved else approved).json()
     assert refused["code"] == "already_decided"
     run_jobs()
-    assert len(tool.asked) == (1 if is_approved else 0)
+    assert len(tool.requests) == (1 if is_approved else 0)
     assert Job.objects.filter(name="chats.continue_after_approval").count() == 1
     assert AuditEvent.objects.filter(action__startswith="function_call.").count() == 1
 
@@ -115,14 +115,14 @@ def test_the_first_word_stands(waiting, ben, ann, bot, tool, first):
     assert ben.post(decision(bot, waiting), {"approve": first}).status_code == 200
     assert ann.post(decision(bot, waiting), {"approve": not first}).status_code == 409
     run_jobs()
-    assert len(tool.asked) == first
+    assert len(tool.requests) == first
 
 
 def test_an_agent_who_took_the_chat_gets_a_note(waiting, chat, ben, bot, tool):
     Conversation.objects.update(assign_type="agent", assignee=ben.user, version=F("version") + 1)
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     note = replied()[1]
     assert (note.is_note, note.sender_type) == (True, "system")
     assert "refund was carried out" in note.content[0]["text"]
@@ -136,14 +136,14 @@ def test_a_continuation_run_twice_says_it_once(waiting, ben, bot, tool):
     run_jobs()
     Job.objects.filter(name="chats.continue_after_approval").update(state=JobState.QUEUED)
     run_jobs()
-    assert (len(tool.asked), len(replied())) == (1, 2)
+    assert (len(tool.requests), len(replied())) == (1, 2)
 
 
 def test_a_kill_after_the_call_does_not_repeat_it(waiting, ben, bot, tool, monkeypatch):
     ben.post(decision(bot, waiting), {"approve": True})
     run_and_die(tool, monkeypatch)
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert "uncertain" in log("failed").error
 
 
@@ -163,7 +163,7 @@ def test_what_was_done_is_said_even_where_the_model_fails(waiting, ben, bot, too
     stub.play("500")
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert "it has been done" in texts()[1]
     assert replied()[2].is_note
 
@@ -180,7 +180,7 @@ def test_a_function_that_changed_meanwhile_is_not_called(
         configure({**refund, "parameters": schema}, is_enabled=change != "off")
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
     assert FunctionCall.objects.get(pk=waiting.pk).status == "refused"
 
 
@@ -192,7 +192,7 @@ def test_after_a_day_it_is_too_late(waiting, ben, bot, tool):
     assert row.error == "expired"
     assert ben.post(decision(bot, waiting), {"approve": True}).status_code == 409
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_the_schedule_leaves_fresh_and_decided_calls(waiting, ben, bot):
@@ -239,13 +239,13 @@ def test_the_customer_is_asked_with_the_very_arguments(asked_for, chat, tool):
     assert "yes or no" in question.content[0]["text"]
     chat.refresh_from_db()
     assert chat.assign_type == "bot"
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_yes_makes_the_call(asked_for, server, chat, tool, stub):
     ask(server, chat, "Yes, please!")
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert texts()[1:] == [DONE.removeprefix("say:")]
     row = log("succeeded")
     assert row.decided_at is not None
@@ -258,7 +258,7 @@ def test_yes_makes_the_call(asked_for, server, chat, tool, stub):
 def test_no_makes_none(asked_for, server, chat, tool):
     ask(server, chat, "No thanks")
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
     assert log("rejected").pk == asked_for.pk
     assert "not done it" in texts()[1]
 
@@ -272,7 +272,7 @@ def test_anything_else_is_asked_again_once_and_then_answered(asked_for, server, 
     run_jobs()
     assert log("rejected").error == "not confirmed"
     assert replied()[2].sender_type == "system"
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_who_wants_a_person_instead_gets_one(asked_for, server, chat, tool):
@@ -281,7 +281,7 @@ def test_who_wants_a_person_instead_gets_one(asked_for, server, chat, tool):
     chat.refresh_from_db()
     assert chat.handoff_reason == "customer_asked"
     assert log("rejected")
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
@@ -289,14 +289,14 @@ def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
     stub.play("no_answer")
     ask(server, chat, "yes")
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_a_yes_that_is_answered_twice_calls_once(asked_for, server, chat, tool, monkeypatch):
     ask(server, chat, "yes")
     run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert len(replied()) == 2
 
 
@@ -309,7 +309,7 @@ def test_a_yes_does_not_confirm_what_was_not_asked_yet(
     ask(server, chat, "OK")
     run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
     assert "yes or no" in texts()[0]
     assert log("waiting")
 
@@ -326,7 +326,7 @@ def test_in_vietnamese(server, chat, configure, refund, stub, tool):
         server.post(path, {"text": text, "reply": "async", "language": "vi"})
         run_jobs()
     assert "Bạn có đồng ý không?" in texts()[0]
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert Message.objects.filter(sender_type="system").count() == 0
 
 

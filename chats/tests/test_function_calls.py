@@ -48,7 +48,7 @@ def test_what_no_document_says_a_function_does(server, chat, configure, get_orde
     (reply,) = replied()
     assert reply.sender_type == "bot"
     assert reply.content[0]["text"] == ARRIVES.removeprefix("say:")
-    (asked,) = tool.asked
+    (asked,) = tool.requests
     assert (asked.method, asked.path) == ("GET", "/customers/cust-7/orders/1234")
     assert asked.headers["Authorization"] == SECRET
     assert "Idempotency-Key" not in asked.headers
@@ -64,7 +64,7 @@ def test_a_post_is_filled_and_named(server, chat, configure, refund, stub, tool)
     stub.play([wants("refund", order_id='1"2'), "say:Done."])
     ask(server, chat)
     run_jobs()
-    (asked,) = tool.asked
+    (asked,) = tool.requests
     assert asked.json() == {"order": '1"2', "by": "cust-7", "chat": str(chat.pk)}
     assert asked.headers["Content-Type"] == "application/json"
     assert asked.headers["X-Shop"] == "main"
@@ -77,7 +77,7 @@ def test_without_a_known_customer_nothing_is_called(server, bot, configure, get_
     stub.play([wants(), "no_answer"])
     ask(server, chat)
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
     assert "not known who" in log("refused").error
 
 
@@ -92,7 +92,7 @@ def test_a_model_that_neither_calls_nor_cites_hands_over(
     chat.refresh_from_db()
     assert (told.sender_type, chat.assign_type) == ("system", "queue")
     assert chat.handoff_reason == "no_answer"
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 @pytest.mark.parametrize("off", ["switched off", "no functions", "no model"])
@@ -119,7 +119,7 @@ def test_wrong_arguments_are_repaired_once(server, chat, configure, get_order, s
     run_jobs()
     assert "Correct them once" in stub.requests[1]["messages"][-1]["content"]
     assert "order" in log("refused").error
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert replied()[0].sender_type == "bot"
 
 
@@ -131,7 +131,7 @@ def test_wrong_arguments_twice_end_with_a_person(server, chat, configure, get_or
     assert "Do not call it again" in stub.requests[2]["messages"][-1]["content"]
     assert FunctionCall.objects.filter(status="refused").count() == 2
     assert "raw" in FunctionCall.objects.latest("id").arguments
-    assert tool.asked == []
+    assert tool.requests == []
     assert replied()[0].sender_type == "system"
 
 
@@ -143,7 +143,7 @@ def test_an_unknown_function_is_logged_and_told(server, chat, configure, get_ord
     row = log("refused")
     assert row.function_name == "drop_tables\ufffd"
     assert "no function" in stub.requests[1]["messages"][-1]["content"]
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_fifty_calls_end_at_the_limit_and_in_the_log(
@@ -153,7 +153,7 @@ def test_fifty_calls_end_at_the_limit_and_in_the_log(
     stub.play([[["get_order", {"order_id": str(n)}] for n in range(50)], "say:On 24 November."])
     ask(server, chat)
     run_jobs()
-    assert len(tool.asked) == 5
+    assert len(tool.requests) == 5
     assert FunctionCall.objects.filter(status="succeeded").count() == 5
     assert FunctionCall.objects.filter(status="refused", error__contains="limit").count() == 45
     assert replied()[0].sender_type == "bot"
@@ -164,7 +164,7 @@ def test_the_same_call_twice_in_a_turn_is_made_once(server, chat, configure, ref
     stub.play([wants("refund") * 2, wants("refund"), "say:Done."])
     ask(server, chat)
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert FunctionCall.objects.count() == 1
 
 
@@ -187,7 +187,7 @@ def test_a_server_that_misbehaves(server, chat, configure, refund, stub, tool, m
     run_jobs()
     row = log(status)
     assert error in row.error
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     assert row.duration_ms is not None
     assert len(row.result_excerpt) <= 4_000
     # Something may have happened: a person must look, and nothing else is quoted.
@@ -226,7 +226,7 @@ def test_a_name_that_later_leads_to_us_is_blocked(
     row = log("refused")
     assert "blocked destination" in row.error
     assert row.http_status is None
-    assert tool.asked == []
+    assert tool.requests == []
 
 
 def test_orders_in_a_document_do_not_reach_another_customer(
@@ -240,7 +240,7 @@ def test_orders_in_a_document_do_not_reach_another_customer(
     stub.play([[["get_order", planted]], [["get_order", escape]], "say:It costs 987654 euros."])
     ask(server, chat, "Within how many days may I return damaged goods?")
     run_jobs()
-    assert tool.asked == []
+    assert tool.requests == []
     assert FunctionCall.objects.filter(status="refused").count() == 2
     assert "cust-8" not in str([one.content for one in replied()])
 
@@ -281,7 +281,7 @@ def test_a_post_is_not_repeated_after_a_kill(
     run_and_die(tool, monkeypatch)
     assert log("running").fingerprint
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     row = FunctionCall.objects.get()
     assert (row.status, row.error) == (
         "failed", "uncertain: it is not known whether the call took effect",
@@ -299,7 +299,7 @@ def test_a_get_is_asked_again_after_a_kill(
     ask(server, chat)
     run_and_die(tool, monkeypatch)
     run_jobs()
-    assert len(tool.asked) == 2
+    assert len(tool.requests) == 2
     assert log("succeeded").http_status == 200
     assert replied()[0].sender_type == "bot"
 
@@ -312,7 +312,7 @@ def test_a_kill_between_call_and_answer_leaves_one_call(
     ask(server, chat)
     run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
     run_jobs()
-    assert len(tool.asked) == 1
+    assert len(tool.requests) == 1
     (reply,) = replied()
     assert reply.content[0]["text"] == "It arrives on 24 November."
     assert reply.receipt["calls"] == [str(log("succeeded").pk)]

@@ -36,7 +36,7 @@ def talkative(model, monkeypatch):
     real = OpenAICompatible.complete
 
     def written(*args, **more):
-        model.says = {"summary": f"Summary {next(numbers)}.", **DRAFT}
+        model.json_answer = {"summary": f"Summary {next(numbers)}.", **DRAFT}
         return real(*args, **more)
 
     monkeypatch.setattr(OpenAICompatible, "complete", written)
@@ -94,7 +94,7 @@ def test_who_waits_too_long_makes_it_himself(ann, told, settings):
 
 
 def test_a_failure_lets_the_next_one_begin(ann, told, model):
-    model.says = "nonsense"
+    model.json_answer = "nonsense"
     for _ in range(2):
         assert ann.post(f"/ai/chat/{told.pk}/summarize").status_code == 503
     with connection.cursor() as cursor:
@@ -115,7 +115,7 @@ def test_forced_anew_although_there_is_a_current_one(ann, told, talkative):
 )
 def test_tags_and_sentiment_are_announced_once(ann, told, model, path, event):
     """Asked for again they are judged again; what that does not change is not announced."""
-    model.says = {
+    model.json_answer = {
         "tags": [{"name": "returns", "confidence": 0.9}],
         "sentiment": "negative", "score": -0.5, "messages": [],
     }  # fmt: skip

@@ -57,7 +57,7 @@ def test_the_embedded_engine(ann, talk, say, paid, text, expected):
 
 def test_a_model(ann, talk, say, model):
     say(talk, "customer", "Well, well.")
-    model.says = {"sentiment": "negative", "score": -0.71234}
+    model.json_answer = {"sentiment": "negative", "score": -0.71234}
     found = ann.post(path_of(talk)).json()
     assert (found["sentiment"], found["score"]) == ("negative", -0.712)
     assert found["engine"] == "openai_compatible"
@@ -70,7 +70,7 @@ def test_a_model(ann, talk, say, model):
 )
 def test_a_model_that_makes_no_sense(ann, talk, say, model, paid, says):
     say(talk, "customer", "Well, well.")
-    model.says = says
+    model.json_answer = says
     assert ann.post(path_of(talk)).json()["code"] == "engine_unavailable"
     talk.refresh_from_db()
     assert (talk.sentiment, updates().count(), paid(ann.client)) == (None, 0, 0)
@@ -127,7 +127,7 @@ def test_what_a_model_said_of_each(ann, server, talk, say, model, paid):
     say(talk, "customer", "Well, well.")
     say(talk, "bot", "Indeed.")
     say(talk, "customer", "Oh.")
-    model.says = numbered("negative", "positive")
+    model.json_answer = numbered("negative", "positive")
     ann.post(path_of(talk))
     assert moods(server, talk) == ["negative", None, "positive"]
     assert (len(model.requests), paid(ann.client)) == (1, 1)
@@ -139,18 +139,18 @@ def test_what_a_model_said_of_each(ann, server, talk, say, model, paid):
 def test_what_a_model_said_nothing_of_stays_null(ann, server, talk, say, model, each):
     say(talk, "customer", "Well, well.")
     say(talk, "customer", "Oh.")
-    model.says = {"sentiment": "negative", "score": -0.5, "messages": each}
+    model.json_answer = {"sentiment": "negative", "score": -0.5, "messages": each}
     assert ann.post(path_of(talk)).json()["sentiment"] == "negative"
     assert moods(server, talk) == [None, None]
 
 
 def test_a_second_judgement_replaces_the_first(ann, server, talk, say, model):
     say(talk, "customer", "Well, well.")
-    model.says = numbered("negative")
+    model.json_answer = numbered("negative")
     ann.post(path_of(talk))
     say(talk, "customer", "Oh.")
     # The chat's own sentiment is as before: that is no news, but the messages are written.
-    model.says = numbered("positive", "negative")
+    model.json_answer = numbered("positive", "negative")
     ann.post(path_of(talk))
     assert moods(server, talk) == ["positive", "negative"]
     assert updates().count() == 1
@@ -159,7 +159,7 @@ def test_a_second_judgement_replaces_the_first(ann, server, talk, say, model):
 def test_the_event_shows_it_and_no_message_is_announced_again(ann, talk, say, model):
     say(talk, "customer", "Well, well.")
     before = Event.objects.exclude(type="sentiment.updated").count()
-    model.says = numbered("negative")
+    model.json_answer = numbered("negative")
     ann.post(path_of(talk))
     assert updates().get().data["conversation"]["last_message"]["sentiment"] == "negative"
     assert Event.objects.exclude(type="sentiment.updated").count() == before
@@ -172,11 +172,11 @@ def test_many_messages_are_one_statement(ann, talk, say, model):
         return len(queries)
 
     say(talk, "customer", "One")
-    model.says = numbered("negative")
+    model.json_answer = numbered("negative")
     few = written()
     for number in range(9):
         say(talk, "customer", f"More {number}")
-    model.says = numbered(*["positive", "neutral"] * 5)
+    model.json_answer = numbered(*["positive", "neutral"] * 5)
     assert written() == few
     assert Message.objects.filter(sentiment="positive").count() == 5
 
@@ -186,7 +186,7 @@ def test_masked_messages_are_known_again(ann, server, talk, say, model):
     ann.client.config.save()
     say(talk, "customer", "I am zoe@mail.example.")
     say(talk, "customer", "Call +84 90 123 4567.")
-    model.says = numbered("neutral", "negative")
+    model.json_answer = numbered("neutral", "negative")
     ann.post(path_of(talk))
     assert moods(server, talk) == ["neutral", "negative"]
     sent = str(model.requests)
@@ -197,6 +197,6 @@ def test_masked_messages_are_known_again(ann, server, talk, say, model):
 
 def test_another_client_changes_nothing(cara, server, talk, say, model):
     say(talk, "customer", "Well, well.")
-    model.says = numbered("negative")
+    model.json_answer = numbered("negative")
     assert cara.post(path_of(talk)).status_code == 404
     assert (moods(server, talk), model.requests) == ([None], [])

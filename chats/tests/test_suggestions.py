@@ -67,7 +67,7 @@ def test_count(server, asked):
 
 
 def test_a_model_writes_them_from_the_snippets(server, asked, document, model, paid):
-    model.says = {
+    model.json_answer = {
         "suggestions": [
             {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
             {"text": "", "snippets": []},

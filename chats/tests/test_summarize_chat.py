@@ -57,7 +57,7 @@ def test_without_a_model_it_is_the_chats_own_words(ann, told, paid):
 
 
 def test_a_model_writes_prose_which_is_cleaned(ann, told, model, paid):
-    model.says = SAID
+    model.json_answer = SAID
     made = ann.post(path_of(told)).json()
     assert made["engine"] == "openai_compatible"
     assert made["summary"] == "The customer wants to return shoes."
@@ -69,7 +69,7 @@ def test_a_model_writes_prose_which_is_cleaned(ann, told, model, paid):
 
 
 def test_a_current_summary_is_not_made_again(ann, told, say, model, paid):
-    model.says = SAID
+    model.json_answer = SAID
     first = ann.post(path_of(told)).json()
     assert ann.post(path_of(told)).json() == first
     assert (len(model.requests), announced().count(), paid(ann.client)) == (1, 1, 1)
@@ -88,7 +88,7 @@ def test_a_model_that_is_down_stores_and_costs_nothing(ann, told, broken_model, 
 
 
 def test_what_does_not_fit_is_asked_for_once_more(ann, told, model):
-    model.says = SAID
+    model.json_answer = SAID
     model.play("ok,json")
     assert ann.post(path_of(told)).status_code == 200
     assert len(model.requests) == 2
@@ -96,7 +96,7 @@ def test_what_does_not_fit_is_asked_for_once_more(ann, told, model):
 
 @pytest.mark.parametrize("says", [{"summary": 7}, {"summary": ""}, [], "yes"])
 def test_what_never_fits_is_no_summary(ann, told, model, paid, says):
-    model.says = says
+    model.json_answer = says
     assert ann.post(path_of(told)).json()["code"] == "engine_unavailable"
     assert (len(model.requests), Summary.objects.count(), paid(ann.client)) == (2, 0, 0)
 
@@ -106,7 +106,7 @@ def test_personal_data_stays_here_where_the_client_asks(ann, talk, say, model):
     config.mask_personal_data = True
     config.save()
     say(talk, "customer", "I am zoe@mail.example, call +84 90 123 4567.")
-    model.says = SAID | {"summary": "Call [phone2] or write to [email1]."}
+    model.json_answer = SAID | {"summary": "Call [phone2] or write to [email1]."}
     made = ann.post(path_of(talk)).json()
     assert made["summary"] == "Call +84 90 123 4567 or write to zoe@mail.example."
     sent = json.dumps(model.requests)

@@ -48,9 +48,9 @@ def test_messages_without_a_model(server):
 
 
 def test_a_model_writes_it(server, page, model, paid):
-    model.says = {"summary": "A shop for shoes.", "key_points": ["30 days"]}
+    model.json_answer = {"summary": "A shop for shoes.", "key_points": ["30 days"]}
     found = server.post(PATH, {"text": TEXT, "language": "vi", "max_words": 20}).json()
-    assert found == model.says | {"engine": "openai_compatible"}
+    assert found == model.json_answer | {"engine": "openai_compatible"}
     asked = model.requests[0]["messages"][0]["content"]
     assert "language vi" in asked
     assert "at most 20 words" in asked
@@ -66,7 +66,7 @@ def test_a_model_that_is_down(server, broken_model, paid):
 
 
 def test_a_long_text_costs_what_the_model_counted(server, model, paid):
-    model.says = {"summary": "Words.", "key_points": []}
+    model.json_answer = {"summary": "Words.", "key_points": []}
     assert server.post(PATH, {"text": "word " * 9_000}).status_code == 200
     held = CreditEntry.objects.get(kind=EntryKind.RESERVE)
     assert held.amount == -46

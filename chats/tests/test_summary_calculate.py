@@ -127,7 +127,7 @@ def test_an_engine_that_is_down_ends_the_run(ann, chats, broken_model, paid):
 
 
 def test_one_bad_answer_is_one_failed_chat(ann, chats, model):
-    model.says = {
+    model.json_answer = {
         "summary": "DeliveryRequest?", "key_points": [], "customer_intent": "", "resolution": ""
     }  # fmt: skip
     model.play("404,json")

@@ -11,7 +11,7 @@ both = pytest.mark.parametrize("path", [PATH, OLD])
 
 @both
 def test_it_works(server, page, model, paid, path):
-    model.says = {"text": "Bưu kiện của tôi ở đâu?"}
+    model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
     for caller in (server, page):
         reply = caller.post(path, BODY)
         assert reply.status_code == 200
@@ -24,7 +24,7 @@ def test_it_works(server, page, model, paid, path):
 
 
 def test_the_old_path_names_its_successor(server, model, nobody):
-    model.says = {"text": "Xin chào"}
+    model.json_answer = {"text": "Xin chào"}
     reply = server.post(OLD, BODY)
     assert reply["Deprecation"].startswith("@")
     assert reply["Link"] == '</client/translate>; rel="successor-version"'
@@ -53,7 +53,7 @@ def test_without_a_model_it_says_what_to_set(server, paid, path):
 
 @pytest.mark.parametrize("mode", ["500", "429", "404", "nonsense", "empty", "huge", "slow:3"])
 def test_a_model_that_fails(server, model, paid, settings, mode):
-    model.says = {"text": "warm"}
+    model.json_answer = {"text": "warm"}
     assert server.post(PATH, BODY).status_code == 200  # the package is loaded
     model.play(mode)
     settings.LLM_DEADLINE_SECONDS = 2
@@ -64,14 +64,14 @@ def test_a_model_that_fails(server, model, paid, settings, mode):
 
 
 def test_a_model_without_json_schema(server, model):
-    model.says = {"text": "Xin chào"}
+    model.json_answer = {"text": "Xin chào"}
     model.play("no_schema")
     assert server.post(PATH, BODY).json()["text"] == "Xin chào"
     assert len(model.requests) == 2
 
 
 def test_markup_and_lines_are_kept(server, model):
-    model.says = {"text": "<b>Xin</b>\nchào\x00\u202e"}
+    model.json_answer = {"text": "<b>Xin</b>\nchào\x00\u202e"}
     assert server.post(PATH, BODY).json()["text"] == "<b>Xin</b>\nchào"
 
 
@@ -79,7 +79,7 @@ def test_addresses_come_back_where_they_were(server, model):
     config = server.client.config
     config.mask_personal_data = True
     config.save()
-    model.says = {"text": "Viết cho [email1]."}
+    model.json_answer = {"text": "Viết cho [email1]."}
     reply = server.post(PATH, BODY | {"text": "Write to zoe@mail.example."})
     assert reply.json()["text"] == "Viết cho zoe@mail.example."
     assert "zoe@mail" not in str(model.requests)
