@@ -14,7 +14,7 @@ def path_of(chat):
     return f"/ai/client/chat/assistant/{chat.pk}"
 
 
-def test_it_answers_in_the_bots_name(server, talk, bot, say):
+def test_a_reply_is_stored_in_the_bots_name(server, talk, bot, say):
     say(talk, "customer", "Hello")
     reply = server.post(path_of(talk), {"text": "How can I help?", "client_message_id": "a-1"})
     assert reply.status_code == 201
@@ -39,7 +39,7 @@ def test_the_language_of_the_request_is_kept(server, talk):
     assert Message.objects.get().language == "vi"
 
 
-def test_the_same_message_twice_is_one(server, talk):
+def test_a_repeated_message_is_stored_once(server, talk):
     body = {"text": "Hello", "client_message_id": "a-1"}
     assert server.post(path_of(talk), body).json() == server.post(path_of(talk), body).json()
     keyed = [server.post(path_of(talk), {"text": "Bye"}, **{"Idempotency-Key": "k"}).json()["id"]
@@ -48,14 +48,14 @@ def test_the_same_message_twice_is_one(server, talk):
     assert Message.objects.count() == 2
 
 
-def test_the_customers_ids_are_not_its_own(server, talk, say):
+def test_the_id_of_a_customers_message_is_taken(server, talk, say):
     say(talk, "customer", "Hello", client_message_id="m-1")
     reply = server.post(path_of(talk), {"text": "Hello", "client_message_id": "m-1"})
     assert (reply.status_code, reply.json()["code"]) == (409, "client_message_id_taken")
     assert Message.objects.count() == 1
 
 
-def test_not_once_an_agent_has_it(server, ben, talk):
+def test_it_is_refused_if_an_agent_has_the_chat(server, ben, talk):
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
     reply = server.post(path_of(talk), {"text": "Hello"})
     assert (reply.status_code, reply.json()["code"]) == (409, "agent_has_chat")
@@ -63,7 +63,7 @@ def test_not_once_an_agent_has_it(server, ben, talk):
     assert Event.objects.filter(type="message.created").count() == 0
 
 
-def test_an_agent_takes_it_meanwhile(server, ben, talk):
+def test_it_is_refused_if_an_agent_takes_the_chat_meanwhile(server, ben, talk):
     def take():
         Conversation.objects.update(assign_type="agent", assignee=ben.user)
 
@@ -72,7 +72,7 @@ def test_an_agent_takes_it_meanwhile(server, ben, talk):
     assert Message.objects.count() == 0
 
 
-def test_what_was_said_before_may_be_repeated(server, ben, talk):
+def test_a_repeated_message_is_returned_after_an_agent_took_the_chat(server, ben, talk):
     body = {"text": "Hello", "client_message_id": "a-1"}
     first = server.post(path_of(talk), body).json()
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
@@ -80,21 +80,21 @@ def test_what_was_said_before_may_be_repeated(server, ben, talk):
     assert (again.status_code, again.json()) == (201, first)
 
 
-def test_in_the_queue_it_may_bridge_the_wait(server, talk):
+def test_a_chat_in_the_queue_stays_there(server, talk):
     Conversation.objects.update(assign_type="queue")
     assert server.post(path_of(talk), {"text": "A moment, please."}).status_code == 201
     talk.refresh_from_db()
     assert talk.assign_type == "queue"
 
 
-def test_an_ended_chat(server, talk):
+def test_it_is_refused_in_an_ended_chat(server, talk):
     Conversation.objects.update(status="ended", ended_by="agent")
     reply = server.post(path_of(talk), {"text": "Hello"})
     assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
     assert Message.objects.count() == 0
 
 
-def test_to_a_messaging_channel_it_is_handed_on(server, talk):
+def test_it_is_delivered_to_a_messaging_channel(server, talk):
     Conversation.objects.update(channel="chatapp")
     said = server.post(path_of(talk), {"text": "Hello"}).json()
     job = Job.objects.get()
@@ -105,12 +105,12 @@ def test_to_a_messaging_channel_it_is_handed_on(server, talk):
 @pytest.mark.parametrize(
     "body", [{}, {"text": " "}, {"text": "x" * 8001}, {"text": "a", "sender": {"type": "agent"}}]
 )
-def test_a_wrong_body(server, talk, body):
+def test_a_wrong_body_is_refused(server, talk, body):
     assert server.post(path_of(talk), body).status_code == 422
     assert Message.objects.count() == 0
 
 
-def test_who_may_not(page, nobody, client_a, client_b, talk):
+def test_access_is_refused(page, nobody, client_a, client_b, talk):
     assert page.post(path_of(talk), {"text": "Hello"}).status_code == 403
     for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
         assert stranger.post(path_of(talk), {"text": "Hello"}).status_code == 404

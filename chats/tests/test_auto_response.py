@@ -18,7 +18,7 @@ def path_of(chat):
     return f"/ai/client/chat/auto-response/{chat.pk}"
 
 
-def test_it_answers_the_last_message(server, bot, talk, say):
+def test_the_last_message_is_answered(server, bot, talk, say):
     trained(bot, SHOP)
     say(talk, "customer", "Hello")
     body = {"text": KNOWN, "reply": "none"}
@@ -34,7 +34,7 @@ def test_it_answers_the_last_message(server, bot, talk, say):
     assert "thirty days" in turn.json()["reply"]["content"][0]["text"]
 
 
-def test_an_answer_is_told_again(server, bot, talk, say):
+def test_an_existing_reply_is_returned_again(server, bot, talk, say):
     say(talk, "customer", "Hello!")
     server.post(path_of(talk))
     run_jobs()
@@ -43,7 +43,7 @@ def test_an_answer_is_told_again(server, bot, talk, say):
     assert (Message.objects.count(), Job.objects.count()) == (2, 1)
 
 
-def test_asked_twice_it_answers_once(server, talk, say):
+def test_two_requests_get_one_reply(server, talk, say):
     say(talk, "customer", "Hello!")
     for _ in range(2):
         assert server.post(path_of(talk)).status_code == 200
@@ -51,7 +51,7 @@ def test_asked_twice_it_answers_once(server, talk, say):
     assert Message.objects.filter(sender_type="bot").count() == 1
 
 
-def test_what_it_does_not_know_goes_to_a_person(server, talk, say):
+def test_an_unknown_question_is_handed_over(server, talk, say):
     say(talk, "customer", KNOWN)
     server.post(path_of(talk))
     run_jobs()
@@ -59,7 +59,7 @@ def test_what_it_does_not_know_goes_to_a_person(server, talk, say):
     assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
 
 
-def test_nothing_was_said(server, talk, say):
+def test_a_chat_without_a_customers_message_is_refused(server, talk, say):
     say(talk, "bot", "Hello, how can I help?")
     reply = server.post(path_of(talk))
     assert (reply.status_code, reply.json()["code"]) == (409, "nothing_to_answer")
@@ -70,7 +70,7 @@ def test_nothing_was_said(server, talk, say):
     ("changes", "status"),
     [({"assign_type": "queue"}, "handed_off"), ({"status": "snoozed"}, "not_expected")],
 )
-def test_the_bot_is_not_to_answer(server, talk, say, changes, status):
+def test_no_reply_is_requested_if_the_bot_may_not_answer(server, talk, say, changes, status):
     say(talk, "customer", "Hello!")
     Conversation.objects.update(**changes)
     turn = server.post(path_of(talk))
@@ -78,7 +78,7 @@ def test_the_bot_is_not_to_answer(server, talk, say, changes, status):
     assert Job.objects.count() == 0
 
 
-def test_an_agent_has_it(server, ben, talk, say):
+def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, talk, say):
     say(talk, "customer", "Hello!")
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
     assert server.post(path_of(talk)).json()["status"] == "not_expected"
@@ -96,7 +96,7 @@ def test_an_agents_answer_is_not_the_bots_reply(server, talk, say):
     assert (turn["status"], turn["reply"]["sender"]["type"]) == ("answered", "bot")
 
 
-def test_an_ended_chat(server, talk, say):
+def test_an_ended_chat_is_refused(server, talk, say):
     say(talk, "customer", "Hello!")
     Conversation.objects.update(status="ended", ended_by="agent")
     reply = server.post(path_of(talk))
@@ -104,7 +104,7 @@ def test_an_ended_chat(server, talk, say):
     assert Job.objects.count() == 0
 
 
-def test_only_for_those_who_see_it(page, nobody, client_a, client_b, talk, say):
+def test_access_is_refused(page, nobody, client_a, client_b, talk, say):
     say(talk, "customer", "Hello!")
     strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
     for stranger in strangers:
@@ -113,7 +113,7 @@ def test_only_for_those_who_see_it(page, nobody, client_a, client_b, talk, say):
     assert Job.objects.count() == 0
 
 
-def test_a_repeated_request_is_about_the_same_message(server, bot, talk):
+def test_a_repeated_request_returns_the_same_message(server, bot, talk):
     trained(bot, SHOP)
     path, key = f"/ai/client/chat/{talk.pk}", {"Idempotency-Key": "once"}
     server.post(path, {"text": KNOWN, "reply": "none"})

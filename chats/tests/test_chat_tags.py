@@ -23,7 +23,7 @@ def updates():
     return Event.objects.filter(type="tags.updated").order_by("sequence")
 
 
-def test_adding(ann, talk):
+def test_tags_are_added(ann, talk):
     reply = ann.post(path_of(talk), {"tags": ["VIP", {"name": " refund  claim "}, "vip"]})
     assert reply.json() == {
         "tags": [
@@ -39,14 +39,14 @@ def test_adding(ann, talk):
     assert names(ann.post(path_of(talk), {"tags": ["new"]})) == ["VIP", "refund claim", "new"]
 
 
-def test_what_is_there_already_changes_nothing(ann, talk):
+def test_existing_tags_change_nothing(ann, talk):
     ann.post(path_of(talk), {"tags": ["VIP"]})
     assert names(ann.post(path_of(talk), {"tags": ["vip", "Vip "]})) == ["VIP"]
     assert names(ann.put(path_of(talk), {"tags": ["vip"]})) == ["VIP"]
     assert updates().count() == 1
 
 
-def test_replacing(ann, talk):
+def test_tags_are_replaced(ann, talk):
     ann.post(path_of(talk), {"tags": ["a", "b"]})
     Tagging.objects.filter(name="b").update(source="ai", confidence=0.8)
     reply = ann.put(path_of(talk), {"tags": ["B", "c"]})
@@ -58,7 +58,7 @@ def test_replacing(ann, talk):
     assert updates().count() == 3
 
 
-def test_an_answer_may_be_sent_back(ann, talk):
+def test_a_response_is_a_valid_request(ann, talk):
     given = ann.post(path_of(talk), {"tags": ["a"]}).json()
     assert ann.put(path_of(talk), given).json() == given
 
@@ -72,7 +72,7 @@ def test_an_answer_may_be_sent_back(ann, talk):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["post", "put"])
-def test_a_wrong_body(ann, talk, method, body):
+def test_a_wrong_body_is_refused(ann, talk, method, body):
     assert getattr(ann, method)(path_of(talk), body).status_code == 422
     assert Tagging.objects.count() == updates().count() == 0
 
@@ -82,7 +82,7 @@ def test_a_wrong_body(ann, talk, method, body):
     [("", "at least 1 character"), ("x" * 61, "at most 60 characters"), ("a\x00", "NUL"),
      (1, "give a name"), ({"title": "a"}, "Field required")],
 )  # fmt: skip
-def test_a_wrong_tag_is_told_what_is_wrong_with_it(ann, talk, wrong, says):
+def test_the_error_of_a_wrong_tag_names_the_cause(ann, talk, wrong, says):
     first, *_ = ann.post(path_of(talk), {"tags": ["a", wrong]}).json()["detail"]
     assert says in first["msg"]
     assert first["loc"][:3] == ["body", "tags", 1]
@@ -94,7 +94,7 @@ def test_a_chat_has_at_most_twenty(ann, talk):
     assert len(names(ann.post(path_of(talk), {"tags": ["x", "T1"]}))) == 20
 
 
-def test_who_may(ann, ben, cara, nobody, server, talk):
+def test_access(ann, ben, cara, nobody, server, talk):
     viewer = make_person(ann.client, "viewer", "Vic")
     for method in ("post", "put"):
         body = {"tags": [method]}
@@ -108,7 +108,7 @@ def test_who_may(ann, ben, cara, nobody, server, talk):
     assert viewer.get("/ai/tags").status_code == 200
 
 
-def test_tags_of_the_opening_have_rows(ann, server, page):
+def test_tags_of_a_new_chat_are_stored(ann, server, page):
     server.post("/ai/client/chat", {"tags": ["Gold", "gold"]})
     page.post("/ai/client/chat", {"tags": ["gold?"]})
     rows = set(Tagging.objects.values_list("name", "source"))
@@ -116,7 +116,7 @@ def test_tags_of_the_opening_have_rows(ann, server, page):
     assert Conversation.objects.filter(tags=["Gold"]).count() == 1
 
 
-def test_the_clients_list(ann, cara, server, nobody):
+def test_the_client_lists_its_tags(ann, cara, server, nobody):
     for tags in (["a", "b"], ["b"], ["b", "c"]):
         server.post("/ai/client/chat", {"tags": tags})
     make_key(cara.client, "secret", make_bot(cara.client).pk).post(

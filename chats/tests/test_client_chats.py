@@ -18,7 +18,7 @@ def ids(reply):
 # --- Get chat conversation list -----------------------------------------------------------------
 
 
-def test_the_chats_of_the_keys_bot(server, client_a, bot):
+def test_a_key_lists_the_chats_of_its_bot(server, client_a, bot):
     mine, other = make_chat(bot), make_chat(make_bot(client_a))
     assert ids(server.get(CHATS)) == [str(mine.pk)]
     assert ids(make_key(client_a).get(CHATS)) == [str(other.pk), str(mine.pk)]
@@ -46,11 +46,11 @@ def test_chats_come_in_pages(server, bot):
 
 
 @pytest.mark.parametrize("query", [{"limit": 0}, {"status": "gone"}, {"cursor": "x"}, {"no": "1"}])
-def test_a_wrong_query(server, query):
+def test_a_wrong_query_is_refused(server, query):
     assert server.get(CHATS, query).status_code == 422
 
 
-def test_who_lists(page, nobody, ann, client_b, bot):
+def test_access_to_the_list_is_refused(page, nobody, ann, client_b, bot):
     make_chat(bot)
     assert page.get(CHATS).status_code == 403
     assert ids(make_key(client_b).get(CHATS)) == []
@@ -79,7 +79,7 @@ def test_a_chat_with_its_customer(server, ben, talk, say):
     assert rest["next_cursor"] is None
 
 
-def test_who_reads_it_with_the_customer(page, nobody, client_a, client_b, talk):
+def test_access_to_the_customer_is_refused(page, nobody, client_a, client_b, talk):
     own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert page.get(with_customer(own)).status_code == 403
     for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
@@ -94,7 +94,7 @@ def by_code(chat):
     return f"/ai/client/chat/messages/{chat.chat_code}"
 
 
-def test_messages_by_the_code(server, ben, talk, say):
+def test_messages_are_read_by_the_code(server, ben, talk, say):
     said = [str(say(talk, "customer", text).pk) for text in ("Hello", "?")]
     ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
     assert ids(server.get(by_code(talk))) == said
@@ -102,7 +102,7 @@ def test_messages_by_the_code(server, ben, talk, say):
     assert found.json()["next_cursor"]
 
 
-def test_a_page_reads_its_own_by_the_code(page, nobody, client_b, bot, client_a, talk):
+def test_access_by_the_code_is_refused(page, nobody, client_b, bot, client_a, talk):
     own = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert ids(page.get(by_code(own))) == []
     for stranger in (page, make_key(client_b), make_key(client_a, "public", bot.pk)):
@@ -111,6 +111,6 @@ def test_a_page_reads_its_own_by_the_code(page, nobody, client_b, bot, client_a,
 
 
 @pytest.mark.parametrize("code", ["NO-SUCH", "%00", "x" * 500, "%F0%9F%98%80", "%ED%A0%80"])
-def test_no_such_code(server, talk, code):
+def test_an_unknown_code_is_not_found(server, talk, code):
     reply = server.get(f"/ai/client/chat/messages/{code}")
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")

@@ -16,7 +16,7 @@ def stored():
     return Conversation.objects.count(), Customer.objects.count(), Message.objects.count()
 
 
-def test_it_works(server, bot):
+def test_a_chat_is_opened(server, bot):
     reply = server.post(
         PATH,
         {
@@ -47,14 +47,14 @@ def test_it_works(server, bot):
     assert Job.objects.count() == 0
 
 
-def test_an_empty_body_is_enough(page):
+def test_an_empty_body_opens_a_chat(page):
     reply = page.post(PATH, {})
     assert reply.status_code == 201
     assert reply.json()["language"] == "en"
     assert reply.json()["customer"]["external_id"] is None
 
 
-def test_with_a_first_message(server):
+def test_the_first_message_is_stored_and_answered_later(server):
     chat = server.post(PATH, {"message": "When do you open?"}).json()
     assert (chat["message_count"], chat["unread_count"]) == (1, 1)
     message = Message.objects.get()
@@ -65,7 +65,7 @@ def test_with_a_first_message(server):
     assert types == ["conversation.created", "message.created"]
 
 
-def test_a_returning_customer_is_the_same_one(server):
+def test_a_known_external_id_joins_the_same_customer(server):
     first = {"external_id": "c-1", "name": "Dan", "attributes": {"a": 1, "b": 1}}
     server.post(PATH, {"customer": first})
     again = {"external_id": "c-1", "email": "dan@example.com", "attributes": {"b": 2}}
@@ -82,7 +82,7 @@ def test_two_clients_may_use_one_external_id(server, client_b):
     assert Customer.objects.count() == 2
 
 
-def test_a_page_cannot_say_who_its_visitor_is(page):
+def test_a_public_key_names_no_external_id(page):
     reply = page.post(PATH, {"customer": {"external_id": "c-1"}})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "customer", "external_id"]
@@ -92,7 +92,7 @@ def test_a_page_cannot_say_who_its_visitor_is(page):
 @pytest.mark.parametrize(
     ("field", "reason"), [("is_disabled", "bot_disabled"), ("agent_reply", "agents_reply")]
 )
-def test_a_bot_that_may_not_answer(server, bot, field, reason):
+def test_a_chat_waits_in_the_queue_if_the_bot_is_off(server, bot, field, reason):
     setattr(bot, field, True)
     bot.save()
     chat = server.post(PATH, {"message": "Hello?"}).json()
@@ -101,7 +101,7 @@ def test_a_bot_that_may_not_answer(server, bot, field, reason):
     assert Job.objects.get().name == "chats.notify_waiting"
 
 
-def test_a_key_of_several_bots_must_say_which(client_a, bot):
+def test_a_key_of_several_bots_must_name_one(client_a, bot):
     key = make_key(client_a, "secret")
     assert key.post(PATH, {}).status_code == 201
     second = make_bot(client_a)
@@ -111,20 +111,20 @@ def test_a_key_of_several_bots_must_say_which(client_a, bot):
     assert key.post(PATH, {"bot_id": second.pk}).json()["bot_id"] == second.pk
 
 
-def test_another_bot_than_the_keys(server, client_a):
+def test_a_key_serves_no_other_bot(server, client_a):
     reply = server.post(PATH, {"bot_id": make_bot(client_a).pk})
     assert reply.status_code == 422
     assert stored() == (0, 0, 0)
 
 
-def test_another_clients_bot_is_not_there(client_a, client_b, bot):
+def test_another_clients_bot_is_not_found(client_a, client_b, bot):
     reply = make_key(client_a, "secret").post(PATH, {"bot_id": make_bot(client_b).pk})
     assert reply.status_code == 404
     assert stored() == (0, 0, 0)
 
 
 @pytest.mark.parametrize("who", ["nobody", "ann"])
-def test_only_with_a_key(db, who, request):
+def test_a_key_is_required(db, who, request):
     assert request.getfixturevalue(who).post(PATH, {}).status_code == 401
     assert stored() == (0, 0, 0)
 
@@ -154,7 +154,7 @@ def test_only_with_a_key(db, who, request):
         {"unknown": 1},
     ],
 )
-def test_a_wrong_body(server, body):
+def test_a_wrong_body_is_refused(server, body):
     reply = server.post(PATH, body)
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"][0] == "body"
@@ -163,7 +163,7 @@ def test_a_wrong_body(server, body):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_bot_that_is_deleted_at_this_moment_is_not_there(server, ann, bot):
+def test_a_bot_that_is_being_deleted_is_not_found(server, ann, bot):
     def delete():
         assert ann.delete(f"/ai/bot/{bot.pk}").status_code == 204
 

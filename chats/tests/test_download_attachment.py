@@ -40,7 +40,7 @@ def link(server, talk):
     return sent.json()["message"]["content"][0]["url"]
 
 
-def test_as_a_download_that_no_browser_runs(fetch, link):
+def test_a_file_is_a_download_that_no_browser_runs(fetch, link):
     reply, body = fetch(link)
     assert (reply.status_code, body) == (200, PNG + MARKUP)
     assert reply["Content-Type"] == "image/png"
@@ -52,7 +52,7 @@ def test_as_a_download_that_no_browser_runs(fetch, link):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_the_real_server(server, talk, tmp_path):
+def test_a_download_from_a_real_server(server, talk, tmp_path):
     """The file is sent piece by piece, with every header."""
     data = PNG + bytes(3_000_000)
     sent = send(server, talk, (b"a.png", data)).json()["message"]["content"][0]
@@ -71,14 +71,14 @@ def test_from_the_real_server(server, talk, tmp_path):
     assert reply.headers["Content-Security-Policy"].startswith("sandbox")
 
 
-def test_a_text_stays_text(fetch, server, talk):
+def test_a_text_file_is_plain_text(fetch, server, talk):
     sent = send(server, talk, ("Grüße.txt".encode(), b"<b>Hello</b>"))
     reply, _ = fetch(sent.json()["message"]["content"][0]["url"])
     assert reply["Content-Type"] == "text/plain"
     assert reply["Content-Disposition"] == "attachment; filename*=utf-8''Gr%C3%BC%C3%9Fe.txt"
 
 
-def test_another_files_signature(nobody, server, bot, talk, link):
+def test_another_files_signature_is_refused(nobody, server, bot, talk, link):
     other = send(server, make_chat(bot), (b"secret.png", PNG)).json()["message"]["content"][0]
     its_path = other["url"].partition("?")[0]
     signature = link.partition("=")[2]
@@ -87,7 +87,7 @@ def test_another_files_signature(nobody, server, bot, talk, link):
 
 
 @pytest.mark.parametrize(("hours", "status"), [(23, 200), (25, 403)])
-def test_a_link_is_good_for_a_day(fetch, link, hours, status):
+def test_a_link_is_valid_for_a_day(fetch, link, hours, status):
     made_at = time.time() - hours * 3600
     with mock.patch("django.core.signing.time.time", return_value=made_at):
         old = Attachment.link_to(str(Attachment.objects.get().pk))
@@ -97,17 +97,17 @@ def test_a_link_is_good_for_a_day(fetch, link, hours, status):
 @pytest.mark.parametrize(
     "change", [lambda s: s[:-1], lambda s: "A" + s, str.swapcase, lambda s: ""]
 )
-def test_a_tampered_link(nobody, link, change):
+def test_a_tampered_link_is_refused(nobody, link, change):
     path, _, signature = link.partition("?signature=")
     assert nobody.get(path, {"signature": change(signature)}).status_code == 403
 
 
 @pytest.mark.parametrize("query", [{}, {"signature": ["a", "b"]}, {"signature": "x" * 201}])
-def test_a_wrong_query(nobody, link, query):
+def test_a_wrong_query_is_refused(nobody, link, query):
     assert nobody.get(link.partition("?")[0], query).status_code == 422
 
 
-def test_a_missing_file(nobody, link):
+def test_a_missing_file_is_not_found(nobody, link):
     missing = Attachment.link_to(str(uuid.uuid4()))
     assert nobody.get(missing).status_code == 404
     Attachment.objects.get().file.delete(save=False)
@@ -115,6 +115,6 @@ def test_a_missing_file(nobody, link):
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
 
 
-def test_each_reading_gives_a_link_that_works(fetch, server, talk, link):
+def test_each_reading_of_a_message_gives_a_valid_link(fetch, server, talk, link):
     (said,) = server.get(f"/ai/client/chat/history/{talk.pk}").json()["items"]
     assert fetch(said["content"][0]["url"])[0].status_code == 200

@@ -23,7 +23,7 @@ def announced():
     return Event.objects.filter(type="feedback.created")
 
 
-def test_a_rating_of_the_chat(server, talk):
+def test_a_chat_is_rated(server, talk):
     body = {"rating": 4, "resolved": True, "comment": "Quick"}
     reply = server.post(path_of(talk), body)
     assert reply.status_code == 200
@@ -38,7 +38,7 @@ def test_a_rating_of_the_chat(server, talk):
     assert event.sequence == talk.last_event_seq
 
 
-def test_once_for_the_chat_and_once_for_each_answer(ann, server, talk, say):
+def test_the_chat_and_each_answer_are_rated_once(ann, server, talk, say):
     answers = [say(talk, "bot", "Yes."), say(talk, "agent", "No.")]
     for message_id in (None, *(str(one.pk) for one in answers)):
         body = {"rating": 5, "message_id": message_id}
@@ -58,7 +58,7 @@ def test_once_for_the_chat_and_once_for_each_answer(ann, server, talk, say):
         {"rating": 5, "id": 7}, {"rating": 5, "stars": 5}, {"rating": 5, "message_id": "x"},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, talk, body):
+def test_a_wrong_body_is_refused(server, talk, body):
     assert server.post(path_of(talk), body).status_code == 422
     assert Feedback.objects.count() == announced().count() == 0
 
@@ -77,13 +77,13 @@ def test_only_answers_of_this_chat_are_rated(server, talk, say, client_a):
     assert Feedback.objects.count() == 0
 
 
-def test_a_page_rates_its_own_chats_alone(server, page, talk):
+def test_a_page_rates_only_its_own_chats(server, page, talk):
     assert page.post(path_of(talk), {"rating": 5}).status_code == 404
     own = page.post("/ai/client/chat", {}).json()["id"]
     assert page.post(path_of(own), {"rating": 5}).status_code == 200
 
 
-def test_who_may(ann, ben, cara, nobody, client_b, talk):
+def test_access(ann, ben, cara, nobody, client_b, talk):
     viewer = make_person(ann.client, "viewer", "Vic")
     strangers = [cara, make_key(client_b), make_key(client_b, "public", make_bot(client_b).pk)]
     for stranger in strangers:
@@ -96,7 +96,7 @@ def test_who_may(ann, ben, cara, nobody, client_b, talk):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_at_once_count_once(server, talk):
+def test_one_of_ten_concurrent_ratings_is_stored(server, talk):
     replies = at_once(*[lambda: server.post(path_of(talk), {"rating": 5})] * 10)
     assert sorted(reply.status_code for reply in replies) == [200] + [409] * 9
     assert Feedback.objects.count() == announced().count() == 1
@@ -117,7 +117,7 @@ def found(who, **query):
     return [item["id"] for item in reply.json()["items"]]
 
 
-def test_the_list(ann, cara, rated):
+def test_ratings_are_listed_newest_first(ann, cara, rated):
     assert found(ann) == rated[::-1]
     assert found(cara) == []
     first = ann.get(LIST, {"limit": 2}).json()
@@ -125,7 +125,7 @@ def test_the_list(ann, cara, rated):
     assert found(ann, limit=2, cursor=first["next_cursor"]) == [rated[0]]
 
 
-def test_the_filters(ann, rated, bot, cara):
+def test_ratings_are_filtered(ann, rated, bot, cara):
     assert found(ann, rating=3) == [rated[1]]
     assert found(ann, bot_id=bot.pk) == rated[::-1]
     assert found(ann, bot_id=make_bot(ann.client).pk) == []
@@ -140,5 +140,5 @@ def test_the_filters(ann, rated, bot, cara):
 @pytest.mark.parametrize(
     "query", [{"rating": 6}, {"bot_id": 0}, {"created_from": "x"}, {"created_to": "2026-01-01"}]
 )
-def test_a_wrong_query(ann, query):
+def test_a_wrong_query_is_refused(ann, query):
     assert ann.get(LIST, query).status_code == 422

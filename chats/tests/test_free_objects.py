@@ -41,7 +41,7 @@ def counted():
     ["1e30", "1.5e300", "-1e25", "18446744073709551616", "123456789012345678901234567890",
      "9007199254740992", "-9007199254740992", "1e-300", "[[1e30]]", '{"b": 1e30}'],
 )  # fmt: skip
-def test_numbers_that_readers_of_json_disagree_on(send, number):
+def test_numbers_that_json_readers_disagree_on_are_refused(send, number):
     before = counted()
     reply = send(f'{{"a": {number}}}')
     assert reply.status_code == 422
@@ -55,7 +55,7 @@ def test_numbers_that_readers_of_json_disagree_on(send, number):
     "number", ["9007199254740991", "-9007199254740991", "9007199254740991.0", "1e15", "1e-30",
                "0", "-0.5", "true", "0.1"],
 )  # fmt: skip
-def test_numbers_that_come_back_as_they_were(server, ben, number):
+def test_numbers_are_returned_unchanged(server, ben, number):
     made = server.post(OPEN, f'{{"metadata": {{"a": {number}}}}}')
     assert made.status_code == 201
     for reply in (made, ben.get(f"/ai/chats?q={made.json()['chat_code']}")):
@@ -63,7 +63,7 @@ def test_numbers_that_come_back_as_they_were(server, ben, number):
         assert found == json.loads(number)
 
 
-def test_their_size(send):
+def test_large_objects_are_refused(send):
     before = counted()
     reply = send(json.dumps({"a": "x" * 16_400}))
     assert reply.status_code == 422
@@ -72,7 +72,7 @@ def test_their_size(send):
     assert send(json.dumps({"a": "x" * 16_300})).status_code in {200, 201}
 
 
-def test_the_size_of_what_is_known_in_all(server, talk):
+def test_the_size_of_merged_attributes_is_limited(server, talk):
     path = f"{OPEN}/customer/{talk.pk}"
     assert server.post(path, {"attributes": {"a": "x" * 10_000}}).status_code == 200
     assert server.post(path, {"attributes": {"b": "x" * 10_000}}).status_code == 422
@@ -80,7 +80,7 @@ def test_the_size_of_what_is_known_in_all(server, talk):
     assert set(Customer.objects.get(pk=talk.customer_id).attributes) == {"a"}
 
 
-def test_what_is_stored_already_fails_no_answer(ann, server, talk, say):
+def test_stored_objects_beyond_the_limits_are_returned(ann, server, talk, say):
     say(talk, "customer", "Hello")
     age = timezone.now() - timedelta(minutes=1)  # an export leaves out what is of this moment
     Customer.objects.update(attributes={"a": HUGE})

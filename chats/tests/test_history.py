@@ -24,7 +24,7 @@ def say(server, chat, count):
         assert server.post(f"/ai/client/chat/{chat}", body).status_code == 200
 
 
-def test_it_works(server, chat):
+def test_messages_are_listed_oldest_first(server, chat):
     say(server, chat, 2)
     reply = server.get(path_of(chat))
     assert reply.status_code == 200
@@ -52,11 +52,11 @@ def test_pages_neither_repeat_nor_skip(server, chat):
 @pytest.mark.parametrize(
     "query", [{"cursor": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"offset": 1}]
 )
-def test_a_wrong_query(server, chat, query):
+def test_a_wrong_query_is_refused(server, chat, query):
     assert server.get(path_of(chat), query).status_code == 422
 
 
-def test_a_tampered_cursor(server, chat):
+def test_a_tampered_cursor_is_refused(server, chat):
     say(server, chat, 2)
     cursor = server.get(path_of(chat), {"limit": 1}).json()["next_cursor"]
     for bad in (cursor[:-1], "A" + cursor, cursor + "A", cursor[::-1], cursor + "\x00"):
@@ -74,7 +74,7 @@ def test_notes_are_not_shown(server, chat):
     assert [item["seq"] for item in server.get(path_of(chat)).json()["items"]] == [1]
 
 
-def test_other_keys_do_not_see_it(server, page, nobody, client_a, client_b, bot, chat):
+def test_access_is_refused(server, page, nobody, client_a, client_b, bot, chat):
     say(server, chat, 1)
     strangers = [
         make_key(client_b, "secret", make_bot(client_b).pk),
@@ -89,10 +89,10 @@ def test_other_keys_do_not_see_it(server, page, nobody, client_a, client_b, bot,
     assert nobody.get(path_of(chat)).status_code == 401
 
 
-def test_the_clients_server_sees_what_a_page_opened(server, page):
+def test_a_secret_key_sees_a_pages_chat(server, page):
     chat = page.post("/ai/client/chat", {}).json()["id"]
     assert server.get(path_of(chat)).status_code == 200
 
 
-def test_a_missing_chat(server):
+def test_a_missing_chat_is_not_found(server):
     assert server.get(path_of(uuid.uuid4())).status_code == 404

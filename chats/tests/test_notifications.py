@@ -27,7 +27,7 @@ def notify(person, chat, **fields):
     )
 
 
-def test_the_newest_first(ben, ann, chat):
+def test_notifications_are_listed_newest_first(ben, ann, chat):
     first, second = notify(ben, chat, is_read=True), notify(ben, chat, assigned_by=ann.user)
     found = ben.get(PATH).json()
     assert found["next_cursor"] is None
@@ -45,7 +45,7 @@ def test_the_newest_first(ben, ann, chat):
     ]
 
 
-def test_one_is_marked_as_read(ben, chat):
+def test_a_notification_is_marked_as_read(ben, chat):
     mine, other = notify(ben, chat), notify(ben, chat)
     for _ in range(2):
         reply = ben.put(f"{PATH}/{mine.pk}/read")
@@ -54,7 +54,7 @@ def test_one_is_marked_as_read(ben, chat):
     assert other.is_read is False
 
 
-def test_only_ones_own(ann, ben, cara, nobody, chat):
+def test_only_own_notifications_are_visible(ann, ben, cara, nobody, chat):
     mine = notify(ben, chat)
     for stranger in (ann, cara):
         assert stranger.get(PATH).json()["items"] == []
@@ -66,11 +66,11 @@ def test_only_ones_own(ann, ben, cara, nobody, chat):
 
 
 @pytest.mark.parametrize("query", [{"unread": "perhaps"}, {"limit": 0}, {"x": 1}])
-def test_a_wrong_query(ben, query):
+def test_a_wrong_query_is_refused(ben, query):
     assert ben.get(PATH, query).status_code == 422
 
 
-def test_a_handover_reaches_who_is_there_and_else_everyone(ann, ben, cara, client_a, bot):
+def test_a_handover_notifies_people_who_are_online_or_else_everyone(ann, ben, cara, client_a, bot):
     make_person(client_a, Role.VIEWER, "Vic")
     first = make_chat(bot)
     ann.post(f"/ai/chat/{first.pk}/assign", {"assign_type": "queue"})

@@ -63,7 +63,7 @@ def nothing_stored(store):
     return store() == [] and counts == [0, 0, 1, 0]  # the event of the chat's opening
 
 
-def test_it_works(server, talk, store):
+def test_a_message_with_files_is_stored(server, talk, store):
     reply = send(server, talk, (b"broken.png", PNG), message=" It came broken ", reply="async")
     assert reply.status_code == 202
     said = reply.json()["message"]
@@ -84,7 +84,7 @@ def test_it_works(server, talk, store):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_files_alone_go_to_a_person(server, talk):
+def test_files_without_text_are_handed_over(server, talk):
     message = send(server, talk, (b"a.png", PNG), reply="async", client_message_id="m-1").json()
     run_jobs()
     talk.refresh_from_db()
@@ -113,7 +113,7 @@ def test_files_alone_go_to_a_person(server, talk):
         (b"both.png", PNG + MARKUP, "image", "image/png"),
     ],
 )
-def test_known_by_its_bytes(server, talk, name, data, kind, mime_type):
+def test_types_are_recognised_by_bytes(server, talk, name, data, kind, mime_type):
     (piece,) = send(server, talk, (name, data)).json()["message"]["content"]
     assert (piece["type"], piece["file_name"]) == (kind, name.decode())
     assert piece["mime_type"].startswith(mime_type)
@@ -136,7 +136,7 @@ def test_known_by_its_bytes(server, talk, name, data, kind, mime_type):
         b"",
     ],
 )
-def test_what_it_does_not_take(server, talk, store, data):
+def test_other_types_are_refused(server, talk, store, data):
     # A good file beside it is not kept either.
     reply = send(server, talk, (b"good.png", PNG), (b"invoice.pdf", data), message="Look")
     assert reply.status_code == 422
@@ -156,7 +156,7 @@ def test_what_it_does_not_take(server, talk, store, data):
         (b"a;b='c'.png", "a;b='c'.png"),
     ],
 )
-def test_a_name_is_only_shown(server, talk, store, tmp_path, name, shown):
+def test_a_file_name_is_cleaned_and_only_shown(server, talk, store, tmp_path, name, shown):
     (piece,) = send(server, talk, (name, PNG)).json()["message"]["content"]
     assert piece["file_name"] == shown
     (kept,) = store()
@@ -164,7 +164,7 @@ def test_a_name_is_only_shown(server, talk, store, tmp_path, name, shown):
     assert len(kept.name) == 32
 
 
-def test_too_large(server, talk, store, settings):
+def test_a_large_file_is_refused(server, talk, store, settings):
     settings.MAX_UPLOAD_BYTES = len(PNG)
     assert send(server, talk, (b"a.png", PNG)).status_code == 200
     Message.objects.all().delete()
@@ -189,7 +189,7 @@ def test_ten_files_at_most(server, talk, store):
         {"files": "not a file"},
     ],
 )  # fmt: skip
-def test_a_wrong_form(server, talk, store, fields):
+def test_a_wrong_form_is_refused(server, talk, store, fields):
     files = [] if "files" in fields else [(b"a.png", PNG)]
     reply = send(server, talk, *files, **fields)
     assert reply.status_code == 422
@@ -197,13 +197,13 @@ def test_a_wrong_form(server, talk, store, fields):
     assert nothing_stored(store)
 
 
-def test_without_a_file(server, talk, store):
+def test_a_message_without_a_file_is_refused(server, talk, store):
     assert send(server, talk, message="Hello").status_code == 422
     assert server.post(path_of(talk), {"message": "Hello"}).status_code == 415
     assert nothing_stored(store)
 
 
-def test_the_same_message_twice_keeps_one_file(server, talk, store):
+def test_a_repeated_message_stores_one_file(server, talk, store):
     first, again = (send(server, talk, (b"a.png", PNG), client_message_id="m-1") for _ in range(2))
     assert (first.status_code, again.status_code) == (200, 200)
     assert first.json()["message"]["id"] == again.json()["message"]["id"]
@@ -211,7 +211,7 @@ def test_the_same_message_twice_keeps_one_file(server, talk, store):
 
 
 @pytest.mark.parametrize("reply", ["none", "stream"])
-def test_a_repeated_request_keeps_one_file(server, talk, store, reply):
+def test_a_repeated_request_stores_one_file(server, talk, store, reply):
     """A held answer is made anew by a repetition; its message is found again."""
     key = {"Idempotency-Key": "form-1"}
     for _ in range(2):
@@ -231,7 +231,7 @@ def test_a_refused_message_leaves_no_file(server, ben, talk, store, say):
     assert (store(), Attachment.objects.count()) == ([], 0)
 
 
-def test_there_is_nothing_to_translate(server, talk, client_a, settings):
+def test_files_without_text_are_not_translated(server, talk, client_a, settings):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     client_a.config.auto_translate = True
     client_a.config.save()
@@ -242,7 +242,7 @@ def test_there_is_nothing_to_translate(server, talk, client_a, settings):
     assert Job.objects.get().name == "chats.translate_message"
 
 
-def test_a_fault_leaves_no_file(server, talk, store, monkeypatch):
+def test_an_error_leaves_no_file(server, talk, store, monkeypatch):
     def broken(*_):
         raise RuntimeError
 
@@ -251,14 +251,14 @@ def test_a_fault_leaves_no_file(server, talk, store, monkeypatch):
     assert nothing_stored(store)
 
 
-def test_an_ended_chat_goes_on_with_the_file(server, talk):
+def test_the_file_belongs_to_the_chat_that_follows_an_ended_one(server, talk):
     Conversation.objects.update(status="ended", ended_by="agent")
     next_chat = send(server, talk, (b"a.png", PNG)).json()["message"]["conversation_id"]
     assert next_chat != str(talk.pk)
     assert str(Attachment.objects.get().conversation_id) == next_chat
 
 
-def test_a_page_sends_to_its_own_chats_only(page, server, nobody, client_a, client_b, talk, store):
+def test_access_is_refused(page, server, nobody, client_a, client_b, talk, store):
     for stranger in (page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
         assert send(stranger, talk, (b"a.png", PNG)).status_code == 404
     assert send(nobody, talk, (b"a.png", PNG)).status_code == 401

@@ -67,7 +67,7 @@ def take_over(chat, ben):
 # --- the message --------------------------------------------------------------------------------
 
 
-def test_async_is_stored_and_left_to_a_worker(server, chat):
+def test_an_async_message_is_stored_and_answered_by_a_worker(server, chat):
     reply = ask(server, chat, client_message_id="m-1")
     assert reply.status_code == 202
     turn = reply.json()
@@ -88,7 +88,7 @@ def test_async_is_stored_and_left_to_a_worker(server, chat):
     assert events("message.created") == 1
 
 
-def test_none_asks_nobody(server, chat):
+def test_no_reply_is_requested_with_none(server, chat):
     reply = ask(server, chat, reply="none")
     assert reply.status_code == 200
     assert reply.json()["status"] == "not_expected"
@@ -96,7 +96,7 @@ def test_none_asks_nobody(server, chat):
     assert Message.objects.count() == 1
 
 
-def test_the_same_message_twice_is_one(server, chat, document):
+def test_a_repeated_message_is_stored_once(server, chat, document):
     first = ask(server, chat, client_message_id="m-1").json()
     run_jobs()
     again = ask(server, chat, client_message_id="m-1")
@@ -108,7 +108,7 @@ def test_the_same_message_twice_is_one(server, chat, document):
     assert len(replied()) == 1
 
 
-def test_the_same_message_by_many_threads_is_one(server, chat):
+def test_concurrent_repetitions_of_a_message_are_stored_once(server, chat):
     answers = at_once(*[lambda: ask(server, chat, client_message_id="m-1")] * 6)
     assert [answer.status_code for answer in answers] == [202] * 6
     assert len({answer.json()["message"]["id"] for answer in answers}) == 1
@@ -117,7 +117,7 @@ def test_the_same_message_by_many_threads_is_one(server, chat):
     assert chat.last_seq == 1
 
 
-def test_many_threads_leave_no_gap(server, chat):
+def test_concurrent_messages_are_numbered_without_gaps(server, chat):
     def send(n):
         return ask(server, chat, text=f"Line {n}", client_message_id=f"m-{n}")
 
@@ -154,18 +154,18 @@ def test_many_threads_leave_no_gap(server, chat):
         {"text": "a", "client_message_id": "\x00"},
     ],
 )
-def test_a_wrong_body(server, chat, body):
+def test_a_wrong_body_is_refused(server, chat, body):
     reply = server.post(path_of(chat), body)
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"][0] == "body"
     assert (Message.objects.count(), Job.objects.count()) == (0, 0)
 
 
-def test_the_longest_text_is_taken(server, chat):
+def test_the_longest_text_is_accepted(server, chat):
     assert ask(server, chat, text="x" * 8000).status_code == 202
 
 
-def test_other_keys_do_not_see_it(page, nobody, client_a, client_b, chat):
+def test_access_is_refused(page, nobody, client_a, client_b, chat):
     strangers = [
         make_key(client_b, "secret"),
         make_key(client_a, "secret", make_bot(client_a).pk),
@@ -186,18 +186,18 @@ def test_a_page_does_not_see_another_pages_chat(page, client_a, bot):
     assert ask(page, own).status_code == 202
 
 
-def test_a_missing_chat(server):
+def test_a_missing_chat_is_not_found(server):
     assert server.post(f"/ai/client/chat/{uuid.uuid4()}", {"text": "a"}).status_code == 404
 
 
-def test_what_was_said_before_the_end_may_be_repeated(server, chat):
+def test_a_repeated_message_is_returned_after_the_end(server, chat):
     first = ask(server, chat, client_message_id="m-1", reply="none").json()
     Conversation.objects.update(status="ended", ended_by="agent")
     again = ask(server, chat, client_message_id="m-1", reply="none")
     assert (again.status_code, again.json()["message"]) == (200, first["message"])
 
 
-def test_a_file_by_link_is_passed_on(server, chat, bot):
+def test_a_link_to_a_file_is_passed_on(server, chat, bot):
     """Kept as it came: it is never fetched, wherever it points."""
     with closing(socket.create_server(("127.0.0.1", 0))) as outside:
         outside.settimeout(0)
@@ -220,7 +220,7 @@ def test_a_file_by_link_is_passed_on(server, chat, bot):
     assert Message.objects.count() == 1
 
 
-def test_in_the_queue_a_person_answers(server, bot):
+def test_no_reply_is_requested_in_the_queue(server, bot):
     bot.is_disabled = True
     bot.save()
     chat = Conversation.objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
@@ -268,7 +268,7 @@ def handed_over(chat, reason):
     return told
 
 
-def test_what_it_does_not_know_goes_to_a_person(server, chat, document):
+def test_an_unknown_question_is_handed_over(server, chat, document):
     ask(server, chat, UNKNOWN, client_message_id="m-1")
     run_jobs()
     told = handed_over(chat, "no_answer")
@@ -283,7 +283,7 @@ def test_a_bot_without_documents_hands_over(server, chat):
     handed_over(chat, "no_answer")
 
 
-def test_the_customer_is_told_once(server, chat, document):
+def test_the_customer_is_told_of_the_handover_once(server, chat, document):
     for text in (UNKNOWN, UNKNOWN, KNOWN):
         ask(server, chat, text)
     run_jobs()
@@ -294,7 +294,7 @@ def test_the_customer_is_told_once(server, chat, document):
     handed_over(chat, "no_answer")
 
 
-def test_the_client_words_the_handover(server, chat, client_a):
+def test_the_clients_own_handover_text(server, chat, client_a):
     client_a.config.handoff_message = {"en": "A colleague will write soon."}
     client_a.config.save()
     ask(server, chat, UNKNOWN)
@@ -302,13 +302,13 @@ def test_the_client_words_the_handover(server, chat, client_a):
     assert handed_over(chat, "no_answer").content[0]["text"] == "A colleague will write soon."
 
 
-def test_who_asks_for_a_person_gets_one(server, chat, document):
+def test_a_request_for_a_person_is_handed_over(server, chat, document):
     ask(server, chat, "I want to talk to a human agent")
     run_jobs()
     handed_over(chat, "customer_asked")
 
 
-def test_small_talk_is_no_handover(server, chat):
+def test_small_talk_is_not_handed_over(server, chat):
     ask(server, chat, "Hello!")
     run_jobs()
     (reply,) = replied()
@@ -388,7 +388,7 @@ def test_two_workers_make_one_reply(server, chat, document):
     assert chat.last_seq == 2
 
 
-def test_what_was_shown_of_a_dropped_reply_is_taken_back_after_the_commit(
+def test_deltas_of_a_dropped_reply_are_reset_after_the_commit(
     server, chat, document, ben, monkeypatch
 ):
     events = []
@@ -424,7 +424,7 @@ def test_replies_come_in_the_order_of_the_messages(server, chat, document):
     assert [str(reply.in_reply_to_id) for reply in replied()] == asked
 
 
-def test_a_reply_that_always_fails_goes_to_a_person(server, chat, document, monkeypatch):
+def test_a_reply_that_always_fails_is_handed_over(server, chat, document, monkeypatch):
     def fail(*args, **more):
         raise RuntimeError("broken index")
 

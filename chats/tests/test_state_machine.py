@@ -256,5 +256,5 @@ def play(runs, **how):
 
 
 @pytest.mark.timeout(300)
-def test_every_life_is_legal(db):
+def test_every_sequence_of_moves_is_legal(db):
     play(200, derandomize=True)

@@ -31,7 +31,7 @@ def known(talk):
     return made
 
 
-def test_it_adds_what_is_known(server, talk):
+def test_fields_are_updated(server, talk):
     server.post(path_of(talk), {"email": "zoe@example.com", "attributes": {"a": 1, "b": 1}})
     reply = server.post(path_of(talk), {"phone": "123", "attributes": {"b": [2]}})
     assert reply.status_code == 200
@@ -47,7 +47,7 @@ def test_it_adds_what_is_known(server, talk):
     assert (talk.version, talk.message_count) == (1, 0)
 
 
-def test_an_external_id_makes_him_known(server, talk):
+def test_a_free_external_id_is_given_to_the_customer(server, talk):
     shown = server.post(path_of(talk), {"external_id": "c-9"}).json()["customer"]
     assert (shown["external_id"], shown["name"]) == ("c-9", "Zoe")
     assert Customer.objects.get().pk == talk.customer_id
@@ -56,7 +56,7 @@ def test_an_external_id_makes_him_known(server, talk):
     assert Customer.objects.count() == 1
 
 
-def test_anothers_external_id_makes_the_chat_his(server, talk, known):
+def test_another_customers_external_id_moves_the_chat(server, talk, known):
     body = {"external_id": "c-1", "phone": "123", "attributes": {"seen": True}}
     shown = server.post(path_of(talk), body).json()["customer"]
     assert (shown["name"], shown["email"], shown["phone"]) == ("Dan", "dan@example.com", "123")
@@ -67,7 +67,7 @@ def test_anothers_external_id_makes_the_chat_his(server, talk, known):
     assert Customer.objects.get(pk=was).name == "Zoe"
 
 
-def test_who_has_an_id_is_not_renamed(server, known):
+def test_a_customer_keeps_the_external_id(server, known):
     """His other chats stay his, where one of them turns out to be somebody else's."""
     chat, other = known.conversations.get(), make_chat(make_bot(known.client))
     Conversation.objects.filter(pk=other.pk).update(customer=known)
@@ -78,12 +78,12 @@ def test_who_has_an_id_is_not_renamed(server, known):
     assert known.conversations.get() == other
 
 
-def test_another_client_may_use_the_same_id(server, talk, client_b):
+def test_two_clients_may_use_one_external_id(server, talk, client_b):
     Customer.objects.create(client=client_b, external_id="c-7", name="Cleo")
     assert server.post(path_of(talk), {"external_id": "c-7"}).json()["customer"]["name"] == "Zoe"
 
 
-def test_an_id_taken_meanwhile(server, talk, client_a, monkeypatch):
+def test_an_external_id_that_is_taken_meanwhile_moves_the_chat(server, talk, client_a, monkeypatch):
     real = customers._lock
 
     def taken_first(customer_id):
@@ -96,7 +96,7 @@ def test_an_id_taken_meanwhile(server, talk, client_a, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_message_while_the_chat_becomes_anothers(server, talk, known):
+def test_a_message_is_stored_while_the_chat_moves_to_another_customer(server, talk, known):
     """Whoever waits for the chat then goes on with its new customer."""
     replies = []
 
@@ -132,7 +132,7 @@ def _wait_until_somebody_waits():
     raise AssertionError("nobody waits for the row")
 
 
-def test_a_typed_address_is_no_identity(page, known):
+def test_an_email_address_identifies_nobody(page, known):
     chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     shown = page.post(path_of(chat), {"name": "Dan", "email": "dan@example.com"}).json()
     assert shown["customer"]["external_id"] is None
@@ -141,7 +141,7 @@ def test_a_typed_address_is_no_identity(page, known):
     assert chat.customer_id != known.pk
 
 
-def test_a_page_cannot_say_who_its_visitor_is(page, known):
+def test_a_public_key_names_no_external_id(page, known):
     chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     reply = page.post(path_of(chat), {"external_id": "c-1", "name": "Dan"})
     assert reply.status_code == 422
@@ -150,7 +150,7 @@ def test_a_page_cannot_say_who_its_visitor_is(page, known):
     assert (chat.customer.name, chat.customer_id == known.pk) == ("", False)
 
 
-def test_attributes_do_not_grow_for_ever(server, talk):
+def test_attributes_are_limited_in_all(server, talk):
     for first in (0, 150):
         reply = server.post(path_of(talk), {"attributes": {str(first + n): n for n in range(150)}})
     assert reply.status_code == 422
@@ -167,12 +167,12 @@ def test_attributes_do_not_grow_for_ever(server, talk):
         {"attributes": []}, {"attributes": {"a": "\x00"}}, {"id": 5}, {"client_id": 1},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, talk, body):
+def test_a_wrong_body_is_refused(server, talk, body):
     assert server.post(path_of(talk), body).status_code == 422
     assert Customer.objects.get().name == "Zoe"
 
 
-def test_other_keys(page, nobody, client_a, client_b, talk):
+def test_access_is_refused(page, nobody, client_a, client_b, talk):
     strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
     for stranger in strangers:
         assert stranger.post(path_of(talk), {"name": "Mallory"}).status_code == 404

@@ -29,7 +29,7 @@ def full(chat, bea):
     return chat
 
 
-def test_a_locked_chat_is_the_row(server, full):
+def test_a_locked_chat_equals_the_orms(server, full):
     ClientConfig.objects.update(burst_wait_ms=1_500, auto_translate=True)
     with transaction.atomic():
         chat, target = conversations.lock(full), fast_sql.lock_chat(server.key, full.pk)
@@ -40,7 +40,9 @@ def test_a_locked_chat_is_the_row(server, full):
 
 
 @pytest.mark.parametrize(("reply", "count"), [("none", 5), ("async", 6)])
-def test_what_a_message_costs(server, talk, settings, reply, count, django_assert_num_queries):
+def test_the_statements_of_a_message(
+    server, talk, settings, reply, count, django_assert_num_queries
+):
     """With its translation considered, the most that is asked of a plain message."""
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "stub"
     ClientConfig.objects.update(auto_translate=True)
@@ -54,7 +56,7 @@ def test_what_a_message_costs(server, talk, settings, reply, count, django_asser
 @pytest.mark.parametrize("told", ["the bot", "the queue", "an agent"])
 @pytest.mark.parametrize("side", [SenderType.CUSTOMER, SenderType.BOT, SenderType.AGENT])
 @pytest.mark.parametrize("more", [{}, {"is_note": True}, {"sent_at": DAY}])
-def test_a_stored_message_is_the_row(chat, bea, told, side, more):
+def test_a_stored_message_equals_the_orms(chat, bea, told, side, more):
     owner = {
         "the bot": {},
         "the queue": {"assign_type": "queue"},
@@ -82,7 +84,7 @@ def test_a_stored_message_is_the_row(chat, bea, told, side, more):
     assert fast_sql.find_message(chat, "m-2") is None
 
 
-def test_what_was_said_is_the_rows(server, chat, say):
+def test_read_messages_equal_the_orms(server, chat, say):
     for side in ("customer", "bot", "customer"):
         say(chat, side, f"By the {side}")
     Message.objects.filter(seq=1).update(sent_at=DAY, translations={"vi": "Xin chào"})
@@ -95,7 +97,7 @@ def test_what_was_said_is_the_rows(server, chat, say):
     assert fast_sql.read_messages(server.key, chat.pk, after=3, limit=1) == []
 
 
-def test_a_key_sees_what_it_sees_by_the_orm(client_a, client_b, bot, page):
+def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):
     other_bot = make_bot(client_a)
     keys = [
         make_key(client_a).key,
