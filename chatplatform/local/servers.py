@@ -24,23 +24,32 @@ from chatplatform.local.processes import STOP_SIGNALS, ServerError, explain, run
 from chatplatform.local.server import Server
 from chatplatform.local.valkey import Valkey
 
-THROWAWAY_PREFIX = "chatplatform-throwaway-"
+THROWAWAY_PREFIX, CLUSTER_PREFIX = "chatplatform-throwaway-", "cluster-"
 
 
 @contextmanager
 def servers(
-    data_dir: Path, environ: Mapping[str, str], *, throwaway: bool = False
+    data_dir: Path, environ: Mapping[str, str], *, throwaway: bool = False, clusters: int = 1
 ) -> Iterator[dict[str, str]]:
-    """DATABASE_URL and REDIS_URL: of `environ`, else of servers that run during the block."""
+    """DATABASE_URL and REDIS_URL: of `environ`, else of servers that run during the block.
+
+    Further clusters are DATABASE_URL_1, DATABASE_URL_2, …
+    """
     urls = {key: environ[key] for key in ("DATABASE_URL", "REDIS_URL") if environ.get(key)}
+    wanted: list[tuple[str, Server]] = []
+    if "REDIS_URL" not in urls:
+        wanted.append(("REDIS_URL", Valkey(data_dir, throwaway=throwaway)))
+    if "DATABASE_URL" not in urls:
+        wanted.append(("DATABASE_URL", Postgres(data_dir, throwaway=throwaway)))
+        for number in range(1, clusters):
+            folder = make_data_dir(data_dir / f"{CLUSTER_PREFIX}{number}")
+            wanted.append((f"DATABASE_URL_{number}", Postgres(folder, throwaway=throwaway)))
     started: list[Server] = []
     try:
-        for key, kind in (("DATABASE_URL", Postgres), ("REDIS_URL", Valkey)):
-            if key not in urls:
-                server: Server = kind(data_dir, throwaway=throwaway)
-                started.append(server)
-                server.start()
-                urls[key] = server.url
+        for key, server in wanted:
+            started.append(server)
+            server.start()
+            urls[key] = server.url
         yield urls
     finally:
         for server in reversed(started):
@@ -76,17 +85,18 @@ def _sweep(parent: Path) -> None:
         with suppress(OSError, ServerError):
             if folder.stat().st_uid == os.geteuid() and time.time() - folder.stat().st_mtime > 60:
                 lock = Lock(folder)
-                for kind in (Postgres, Valkey):
-                    if (folder / kind.name).exists():
-                        kind(folder).stop_leftovers()
+                for data_dir in (folder, *folder.glob(CLUSTER_PREFIX + "*")):
+                    for kind in (Postgres, Valkey):
+                        if (data_dir / kind.name).exists():
+                            kind(data_dir).stop_leftovers()
                 shutil.rmtree(folder, ignore_errors=True)
                 lock.release()
 
 
-def exec_with_throwaways(command: Sequence[str]) -> int:
+def exec_with_throwaways(command: Sequence[str], *, clusters: int = 1) -> int:
     with (
         throwaway_folder() as folder,
-        servers(folder, os.environ, throwaway=True) as urls,
+        servers(folder, os.environ, throwaway=True, clusters=clusters) as urls,
     ):
         return run_command(command, os.environ | urls)
 
@@ -114,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m chatplatform.local.servers", description=__doc__
     )
+    parser.add_argument("--clusters", type=int, default=1, help="PostgreSQL clusters for exec")
     parser.add_argument("action", choices=["exec", "attach"])
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
@@ -123,7 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for signum in STOP_SIGNALS:
         signal.signal(signum, _interrupt)
     try:
-        return exec_with_throwaways(command) if options.action == "exec" else exec_attached(command)
+        if options.action == "exec":
+            return exec_with_throwaways(command, clusters=options.clusters)
+        return exec_attached(command)
     except ServerError as error:
         say(str(error))
     except OSError as error:

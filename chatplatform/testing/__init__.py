@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 def run_jobs(limit: int = 200) -> int:
     """Run due jobs here and now, as the relay and a worker would. Returns how many ran."""
-    current_app.loader.import_default_modules()
     ran = 0
     while ran < limit:
         Job.objects.filter(state=JobState.QUEUED).update(dispatched_at=None)
@@ -78,6 +77,11 @@ def at_once(*calls: Callable[[], T]) -> list[T]:
     return [results[0] for _, results in started]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def declare_jobs() -> None:
+    current_app.loader.import_default_modules()
+
+
 @pytest.fixture(autouse=True)
-def _no_cache_between_tests() -> None:
+def empty_cache() -> None:
     cache.clear()

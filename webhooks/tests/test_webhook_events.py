@@ -97,7 +97,7 @@ def test_pages_newest_first(ann, client_a):
 
 
 def settle():
-    """Wait until earlier transactions have ended: other test processes use the same server."""
+    """Wait until no earlier transaction is open; `make test` gives each test process a cluster."""
     ends_at = time.monotonic() + 60
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
