@@ -39,21 +39,15 @@ _DECORATION = " \t\r\n*_`\"'“”«».!"
 
 
 class OpenAICompatible:
-    """A chat model behind `base_url`, whose host and port count as allowed for the egress.
-
-    `temperature` 0..2 is the model's randomness; None: as little as it can.
-    """
+    """A chat model behind `base_url`, whose host and port count as allowed for the egress."""
 
     name = "openai_compatible"
     capabilities = frozenset({Capability.WRITE, Capability.CALL_FUNCTIONS})
 
-    def __init__(
-        self, base_url: str, api_key: str, model: str, *, temperature: float | None = None
-    ) -> None:
+    def __init__(self, base_url: str, api_key: str, model: str) -> None:
         self._base_url = base_url
         self._api_key = api_key
         self._model = model
-        self._temperature = temperature
 
     def answer(
         self,
@@ -82,7 +76,10 @@ class OpenAICompatible:
         used = Usage(0, 0)
         while True:
             try:
-                draft = self._draft(messages, on_delta, ends_at, exchange.options())
+                options = exchange.options() | self._options(
+                    MAX_ANSWER_TOKENS, question.model, question.temperature
+                )
+                draft = self._draft(messages, on_delta, ends_at, options)
             except EngineUnavailable as error:
                 # The rounds before the failure have cost what they cost.
                 error.usage = used if used.prompt_tokens else error.usage
@@ -95,7 +92,9 @@ class OpenAICompatible:
             raise Refused("The model found no answer in the snippets.", usage=used)
         heard = exchange.evidence if exchange.has_results else None
         text, cited = checked(draft.text, question.snippets, used, heard)
-        return Answer(text, _citations(question, cited), draft.model or self._model, used)
+        return Answer(
+            text, _citations(question, cited), draft.model or question.model or self._model, used
+        )
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """The text that the task asks for; a second attempt is made if the first does not fit."""
@@ -121,7 +120,7 @@ class OpenAICompatible:
         ends_at: float,
     ) -> Completion:
         """One whole answer, unchecked; with `schema` the server is told to write JSON by it."""
-        options: dict[str, Any] = self._limits(max_tokens)
+        options = self._options(max_tokens)
         if schema is None:
             return self._retried(messages, options, ends_at)
         named = {"name": "answer", "schema": schema, "strict": True}
@@ -149,7 +148,7 @@ class OpenAICompatible:
     ) -> "_Draft":
         draft = _Draft()
         with _failures(draft), self._sdk(ends_at) as sdk:
-            made = sdk.chat.completions.create(model=self._model, messages=messages, **options)
+            made = sdk.chat.completions.create(messages=messages, **options)
             for _ in draft.read([made]):
                 pass
             draft.check_complete()
@@ -226,11 +225,9 @@ class OpenAICompatible:
         self, sdk: Any, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> Iterator[Any]:
         with sdk.chat.completions.with_streaming_response.create(
-            model=self._model,
             messages=messages,
             stream=True,
             stream_options={"include_usage": True},
-            **self._limits(),
             **options,
         ) as response:
             yield response
@@ -248,13 +245,17 @@ class OpenAICompatible:
             else:
                 yield from response.parse()
 
-    def _limits(self, max_tokens: int = MAX_ANSWER_TOKENS) -> dict[str, Any]:
-        # The original renamed the limit, and some of its models take no temperature but their own:
-        # there it is sent only where somebody asked for it. The rest kept both.
+    def _options(
+        self, max_tokens: int, model: str = "", temperature: float | None = None
+    ) -> dict[str, Any]:
+        """The model and its limits, as the server expects them."""
+        options: dict[str, Any] = {"model": model or self._model}
+        # OpenAI renamed the limit, and some of its models take no temperature but their own: it is
+        # sent only if somebody asks for it. The other servers kept both.
         if self._base_url.startswith("https://api.openai.com/"):
-            asked = {} if self._temperature is None else {"temperature": self._temperature}
-            return {"max_completion_tokens": max_tokens, **asked}
-        return {"max_tokens": max_tokens, "temperature": self._temperature or 0}
+            wished = {} if temperature is None else {"temperature": temperature}
+            return options | {"max_completion_tokens": max_tokens, **wished}
+        return options | {"max_tokens": max_tokens, "temperature": temperature or 0}
 
 
 class _Retriable(EngineUnavailable):

@@ -55,7 +55,8 @@ class Line:
 class Question:
     """A customer's question; `instructions` is the bot's prompt, `language` a code such as "vi".
 
-    `found` is what the snippets were made of, for the engine that quotes by sentence.
+    `found` is what the snippets were made of, for the engine that quotes by sentence. A prompt may
+    ask for another model, and for a `temperature` of 0..2; None: as little randomness as possible.
     """
 
     text: str
@@ -64,6 +65,8 @@ class Question:
     history: tuple[Line, ...]
     snippets: tuple[Snippet, ...]
     found: Found | None = None
+    model: str = ""
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import logging
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol
 
-from bots.engine import Engine
+from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import (
     Citation,
@@ -19,8 +19,8 @@ from bots.engine.types import (
     Usage,
 )
 from bots.knowledge.search import Found
-from bots.models import Bot, FunctionCall
-from bots.services import engines, function_runner, prompts, retrieval
+from bots.models import Bot, FunctionCall, Prompt
+from bots.services import function_runner, prompts, retrieval
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ class Turn:
     text: str
     language: str
     history: tuple[Line, ...]
+    engine: Engine
     subject: function_runner.Subject
     threshold: float
     fallback_to_extractive: bool
@@ -136,24 +137,24 @@ def answer(bot: Bot, turn: Turn, on: Listener) -> Outcome:
     trace = Trace(None if turn.follows_call or not found else _evidence(bot, turn, found))
     if found and (found.gate < turn.threshold or not found.hits):
         found = None
-    prompt = prompts.find_current(bot.pk)
-    engine = engines.engine_for(bot.client, bot, prompt=prompt)
-    functions = function_runner.for_turn(engine, bot, turn.subject, seconds=turn.deadline_seconds)
-    # No document knows where an order is: a function may.
-    if found is None and functions is None and not turn.follows_call:
+    if Capability.WRITE in turn.engine.capabilities:
+        return _compose(bot, turn, found, trace, on)
+    if found is None and not turn.follows_call:
         return Unanswered("below_gate", trace)
-    question = Question(
+    return _quote(_question(turn, found), trace, on)
+
+
+def _question(turn: Turn, found: Found | None, prompt: Prompt | None = None) -> Question:
+    return Question(
         text=turn.text,
         language=turn.language,
         instructions=prompt.content if prompt else "",
         history=turn.history,
         snippets=retrieval.snippets(found) if found else (),
         found=found,
+        model=prompt.model if prompt else "",
+        temperature=prompt.temperature if prompt else None,
     )
-    if not engines.can_write(engine):
-        return _quote(question, trace, on)
-    trace = replace(trace, prompt_version=prompt.version if prompt else None)
-    return _compose(engine, question, functions, turn, trace, on=on)
 
 
 def _evidence(bot: Bot, turn: Turn, found: Found) -> Evidence:
@@ -179,26 +180,30 @@ def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
     )
 
 
-def _compose(
-    engine: Engine,
-    question: Question,
-    functions: FunctionRunner | None,
-    turn: Turn,
-    trace: Trace,
-    *,
-    on: Listener,
-) -> Outcome:
+def _compose(bot: Bot, turn: Turn, found: Found | None, trace: Trace, on: Listener) -> Outcome:
     """The model's answer; the extractive one, or none, if it fails."""
+    seconds = turn.deadline_seconds
+    functions = function_runner.for_turn(turn.engine, bot, turn.subject, seconds=seconds)
+    # No document knows where an order is: a function may.
+    if found is None and functions is None and not turn.follows_call:
+        return Unanswered("below_gate", trace)
+    prompt = prompts.find_current(bot.pk)
+    question = _question(turn, found, prompt)
 
     def traced(**fields: Any) -> Trace:
-        calls = tuple(functions.call_ids) if functions else ()
-        return replace(trace, engine=engine.name, calls=calls, **fields)
+        return replace(
+            trace,
+            engine=turn.engine.name,
+            prompt_version=prompt.version if prompt else None,
+            calls=tuple(functions.call_ids) if functions else (),
+            **fields,
+        )
 
     try:
-        composed = engine.answer(
+        composed = turn.engine.answer(
             question,
             on_delta=on.delta,
-            deadline_seconds=turn.deadline_seconds,
+            deadline_seconds=seconds,
             toolbox=functions.toolbox(before_call=on.reset) if functions else None,
         )
     except ApprovalNeeded as needed:

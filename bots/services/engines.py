@@ -13,7 +13,7 @@ from bots.engine.embedded import EmbeddedEngine
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import Draft, Task
 from bots.engine.types import EngineError
-from bots.models import Bot, Prompt
+from bots.models import Bot
 from chatplatform.api.errors import ApiError
 from chatplatform.ids import uuid7
 from identity.models import Client
@@ -45,28 +45,18 @@ class EngineDown(ApiError):
     headers: ClassVar[dict[str, str]] = {"Retry-After": "30"}
 
 
-def engine_for(client: Client, bot: Bot | None = None, *, prompt: Prompt | None = None) -> Engine:  # noqa: ARG001
-    """The engine that works for a client and its bot; a prompt may choose the model.
+def engine_for(client: Client, bot: Bot | None = None) -> Engine:  # noqa: ARG001
+    """The engine that works for a client and its bot.
 
     The only reader of the settings: a model of a client's or a bot's own is chosen here.
     """
     if not settings.LLM_BASE_URL:
         return EmbeddedEngine()
-    return OpenAICompatible(
-        settings.LLM_BASE_URL,
-        settings.LLM_API_KEY,
-        (prompt and prompt.model) or settings.LLM_MODEL,
-        temperature=prompt.temperature if prompt else None,
-    )
+    return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
 
 
-def can_write(engine: Engine) -> bool:
-    """Whether a model does the work; else the rules of the embedded engine do."""
-    return Capability.WRITE in engine.capabilities
-
-
-def why_no_functions(client: Client, bot: Bot | None = None) -> str | None:
-    """Which setting function calling lacks; None if it works."""
+def why_no_functions(client: Client, bot: Bot) -> str | None:
+    """The setting that function calling lacks; None if it works."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return "The embedded engine calls no functions: set LLM_BASE_URL and LLM_MODEL."
@@ -82,7 +72,7 @@ class PaidWork:
     @property
     def is_written(self) -> bool:
         """Whether a model does it; else the rules of the embedded engine do."""
-        return can_write(self.engine)
+        return Capability.WRITE in self.engine.capabilities
 
     def complete(self, task: Task[Draft]) -> Draft:
         """Have a text written; what the model counted is charged."""
@@ -106,7 +96,7 @@ def paid_work(
     the model fails. Store inside the block: what cannot be stored is not charged.
     """
     engine = engine_for(client)
-    is_written = can_write(engine)
+    is_written = Capability.WRITE in engine.capabilities
     if needs_model and not is_written:
         raise EngineNotConfigured
     # A token a character is more than any text takes: what is not used comes back.
@@ -124,7 +114,7 @@ def paid_work(
 
 @contextmanager
 def _slot(engine: Engine) -> Iterator[None]:
-    if not can_write(engine):
+    if Capability.WRITE not in engine.capabilities:
         yield
         return
     if not _slots.acquire(timeout=_SLOT_WAIT_SECONDS):

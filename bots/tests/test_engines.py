@@ -8,7 +8,6 @@ from bots.engine.embedded import EmbeddedEngine
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import translate
 from bots.engine.types import EngineUnavailable
-from bots.models import Prompt
 from bots.services import engines
 
 pytestmark = pytest.mark.django_db
@@ -38,12 +37,9 @@ def test_without_a_model_the_embedded_engine_works(client_a, settings):
         engine.complete(translate("Hello", to="vi"), deadline_seconds=1)
 
 
-def test_a_prompt_chooses_the_model(client_a, bot, settings):
+def test_a_model_works_if_one_is_set(client_a, bot, settings):
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "usual"
     engine = engines.engine_for(client_a, bot)
     assert isinstance(engine, OpenAICompatible)
     assert engine.capabilities == set(Capability)
     assert engine._model == "usual"
-    own = engines.engine_for(client_a, bot, prompt=Prompt(model="other", temperature=0.5))
-    assert isinstance(own, OpenAICompatible)
-    assert (own._model, own._temperature) == ("other", 0.5)

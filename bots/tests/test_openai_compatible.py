@@ -102,8 +102,9 @@ def test_what_is_important_stands_on_the_fence_where_no_text_can_write(stub):
 
 @pytest.mark.parametrize(("asked", "sent"), [(None, 0), (0.7, 0.7), (0, 0)])
 def test_the_temperature_that_was_asked_for(stub, asked, sent):
-    engine = OpenAICompatible(stub.base_url, "key", "other", temperature=asked)
-    engine.answer(QUESTION, on_delta=lambda _: None)
+    engine = OpenAICompatible(stub.base_url, "key", "stub")
+    question = replace(QUESTION, model="other", temperature=asked)
+    engine.answer(question, on_delta=lambda _: None)
     assert stub.requests[0]["temperature"] == sent
     assert stub.requests[0]["model"] == "other"
 

@@ -34,6 +34,7 @@ QUESTION = Facts(
     small_talk=None,
     asks_for_person=False,
     confirmation=None,
+    wishes=HandoffWishes(),
 )
 GREETING = replace(QUESTION, texts=("Hello!",), question="", small_talk="greeting")
 CALL = FunctionCall(requires_approval="customer")
@@ -115,29 +116,31 @@ CITATION = Citation(1, "Tea", None, None, "We sell tea.")
     ],
 )
 def test_rules_over_an_engines_outcome(outcome, decision):
-    assert decide.from_outcome(outcome) == decision
-
-
-NO_ANSWER = HandOver("no_answer", Receipt("below_gate", TRACE))
+    assert decide.from_outcome(outcome, HandoffWishes()) == decision
 
 
 @pytest.mark.parametrize(
-    ("wishes", "decision", "wished"),
+    ("outcome", "decision"),
     [
-        (HandoffWishes(True, True), NO_ANSWER, NO_ANSWER),
-        (HandoffWishes(False, True), NO_ANSWER, CannedReply("unknown", NO_ANSWER.receipt)),
-        (HandoffWishes(True, True), HandOver("customer_asked"), HandOver("customer_asked")),
         (
-            HandoffWishes(True, False),
-            HandOver("customer_asked"),
-            CannedReply("no_person", Receipt("handoff_not_wanted")),
+            Unanswered("below_gate", TRACE),
+            CannedReply("unknown", Receipt("below_gate", TRACE)),
         ),
-        (HandoffWishes(False, False), decide.ENGINE_FAILED, decide.ENGINE_FAILED),
-        (HandoffWishes(False, False), decide.OUT_OF_CREDITS, decide.OUT_OF_CREDITS),
+        (
+            Unanswered("engine_failed", TRACE),
+            HandOver("engine_failed", Receipt("engine_failed", TRACE)),
+        ),
     ],
 )
-def test_a_client_may_want_no_handover(wishes, decision, wished):
-    assert decide.as_wished(decision, wishes) == wished
+def test_a_client_may_want_no_handover_without_an_answer(outcome, decision):
+    assert decide.from_outcome(outcome, HandoffWishes(on_no_answer=False)) == decision
+
+
+def test_a_client_may_want_no_handover_on_request():
+    facts = replace(QUESTION, asks_for_person=True, wishes=HandoffWishes(on_request=False))
+    assert decide.from_facts(facts) == CannedReply("no_person", Receipt("handoff_not_wanted"))
+    disabled = replace(facts, is_bot_disabled=True)
+    assert decide.from_facts(disabled) == HandOver("bot_disabled")
 
 
 def test_a_receipt_of_a_quotation_as_it_is_stored():

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 
 from django.db.models import OuterRef, Subquery
 
-from bots.engine import digest, embedded, tagging, text_tasks
+from bots.engine import Capability, digest, embedded, tagging, text_tasks
 from bots.engine.masking import Mask
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
@@ -50,7 +50,9 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
 def translate_message(message_id: str) -> None:
     """Store a message's translation into the client's language beside it; once."""
     message = Message.objects.select_related("client__config").filter(pk=message_id).first()
-    if message is None or not engines.can_write(engines.engine_for(message.client)):
+    if message is None:
+        return
+    if Capability.WRITE not in engines.engine_for(message.client).capabilities:
         return
     to = message.client.default_language
     if to in message.translations:

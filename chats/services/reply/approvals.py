@@ -6,7 +6,7 @@ from bots.models import CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
 from chats.services.reply import confirmations, pipeline, say
-from chats.services.reply.decide import AskEngine, Decision, HandOver, Receipt
+from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
 
 
 def continue_reply(call_id: str) -> None:
@@ -37,11 +37,11 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
-    """What to tell the customer; here a handover never depends on the client's wishes."""
+    """What to tell the customer; a handover does not depend on the client's wishes here."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), about_call="declined")
     asking = AskEngine(message.text, follows_call=True)
-    decision = pipeline.ask_engine(message, asking, before_seq=message.seq)
+    decision = pipeline.ask_engine(message, asking, HandoffWishes(), before_seq=message.seq)
     if not isinstance(decision, HandOver) or decision.reason == "approval_needed":
         return decision
     # If the call was made, the customer should know at least that.

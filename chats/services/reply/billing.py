@@ -1,15 +1,14 @@
 """What a reply costs: reserved before it is made, settled in the transaction that stores it."""
 
-from bots.services import engines
+from bots.engine import Capability, Engine
 from chats.models import Message
 from chats.services.reply.decide import Answer, Decision
 from identity.services import credits
 
 
-def reserve(message: Message) -> bool:
-    """Reserve the most that a reply may cost; False if the client cannot pay it."""
-    chat = message.conversation
-    is_model = engines.can_write(engines.engine_for(chat.client, chat.bot))
+def reserve(message: Message, engine: Engine) -> bool:
+    """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
+    is_model = Capability.WRITE in engine.capabilities
     cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message))

@@ -102,6 +102,14 @@ class ConfirmationReply:
 
 
 @dataclass(frozen=True)
+class HandoffWishes:
+    """Whether the client wants a handover for these reasons."""
+
+    on_no_answer: bool = True
+    on_request: bool = True
+
+
+@dataclass(frozen=True)
 class Facts:
     """What the rules know of a message, and of the messages that share its reply."""
 
@@ -113,14 +121,7 @@ class Facts:
     small_talk: str | None
     asks_for_person: bool
     confirmation: ConfirmationReply | None
-
-
-@dataclass(frozen=True)
-class HandoffWishes:
-    """Whether the client wants a handover for these reasons."""
-
-    on_no_answer: bool
-    on_request: bool
+    wishes: HandoffWishes
 
 
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
@@ -140,7 +141,7 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
     if confirmation and confirmation.answer == "unclear":
         return _ask_customer(confirmation.call)
     if facts.asks_for_person:
-        return HandOver("customer_asked")
+        return _as_wished(HandOver("customer_asked"), facts.wishes)
     if confirmation:
         return AskEngine(facts.texts[-1], search=False, follows_call=True)
     if not facts.question:
@@ -148,7 +149,7 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
     return AskEngine(facts.question)
 
 
-def from_outcome(outcome: Outcome) -> Decision:
+def from_outcome(outcome: Outcome, wishes: HandoffWishes) -> Decision:
     """What follows an engine's answer, or its lack of one."""
     match outcome:
         case Answered():
@@ -161,20 +162,19 @@ def from_outcome(outcome: Outcome) -> Decision:
             return HandOver("approval_needed", receipt, call)
         case Unanswered(reason=reason):
             is_failure = reason == "engine_failed"
-            return HandOver(
+            handover = HandOver(
                 "engine_failed" if is_failure else "no_answer", Receipt(reason, outcome.trace)
             )
+            return _as_wished(handover, wishes)
 
 
-def as_wished(decision: Decision, wishes: HandoffWishes) -> Decision:
-    """The decision, or a canned reply if the client does not want its handover."""
-    if not isinstance(decision, HandOver):
-        return decision
-    if decision.reason == "no_answer" and not wishes.on_no_answer:
-        return CannedReply("unknown", decision.receipt)
-    if decision.reason == "customer_asked" and not wishes.on_request:
+def _as_wished(handover: HandOver, wishes: HandoffWishes) -> HandOver | CannedReply:
+    """The handover, or a canned reply if the client does not want it."""
+    if handover.reason == "no_answer" and not wishes.on_no_answer:
+        return CannedReply("unknown", handover.receipt)
+    if handover.reason == "customer_asked" and not wishes.on_request:
         return CannedReply("no_person", Receipt("handoff_not_wanted"))
-    return decision
+    return handover
 
 
 def _ask_customer(call: FunctionCall, trace: Trace | None = None) -> AskCustomer:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from bots.engine import Capability
 from bots.knowledge import language as languages
 from bots.services import engines
 from bots.services.function_calls import ordering_key
@@ -164,7 +165,7 @@ def enqueue_translation(message: Message, *, auto_translate: bool) -> None:
     is_foreign = message.language.split("-")[0] != client.default_language.split("-")[0]
     if not (message.text and is_foreign and auto_translate):
         return
-    if engines.can_write(engines.engine_for(client)):
+    if Capability.WRITE in engines.engine_for(client).capabilities:
         enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 
 from bots.engine import intents
 from bots.engine.types import Line
-from bots.services import answers
+from bots.services import answers, engines
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import messages
@@ -39,14 +39,13 @@ def reply(message: Message, earlier: Sequence[str]) -> None:
     if jobs.current_attempt() > 1:
         ReplyStream(message.pk).reset()
     burst = load_burst(message, earlier)
-    decision = decide.from_facts(gather(message, burst))
+    facts = gather(message, burst)
+    decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
         first = message if decision.follows_call else burst[0]
-        decision = ask_engine(message, decision, before_seq=first.seq)
-    config = message.conversation.client.config
-    wishes = HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request)
+        decision = ask_engine(message, decision, facts.wishes, before_seq=first.seq)
     try:
-        say.publish(message, decide.as_wished(decision, wishes), earlier=earlier)
+        say.publish(message, decision, earlier=earlier)
     except IntegrityError:
         # message_one_reply: another worker's reply was first; ours is dropped.
         if not say.is_answered(message):
@@ -66,7 +65,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 def load(message_id: str) -> Message | None:
     """A customer's message with all that a reply to it needs; None if it was deleted."""
     rows = Message.objects.select_related(
-        "conversation__bot__client", "conversation__client__config", "conversation__customer"
+        "conversation__bot", "conversation__client__config", "conversation__customer"
     )
     return rows.filter(pk=message_id).first()
 
@@ -87,28 +86,35 @@ def is_owed_a_reply(message: Message) -> bool:
 def gather(message: Message, burst: Sequence[Message]) -> Facts:
     """All that the rules need to know. A call that the customer confirms is made here."""
     texts = tuple(row.text for row in burst if row.text.strip())
-    is_disabled = message.conversation.bot.is_disabled
+    chat, config = message.conversation, message.conversation.client.config
     # A question is not lost between a greeting and a thank-you.
     questions = [text for text in texts if not intents.small_talk(text)]
     return Facts(
-        is_bot_disabled=is_disabled,
+        is_bot_disabled=chat.bot.is_disabled,
         texts=texts,
         question="\n".join(questions),
         small_talk=intents.small_talk(texts[-1]) if texts else None,
         asks_for_person=any(map(intents.asks_for_person, texts)),
-        confirmation=confirmations.read(message, texts[-1]) if texts and not is_disabled else None,
+        confirmation=(
+            confirmations.read(message, texts[-1]) if texts and not chat.bot.is_disabled else None
+        ),
+        wishes=HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request),
     )
 
 
-def ask_engine(message: Message, asking: AskEngine, *, before_seq: int) -> Decision:
+def ask_engine(
+    message: Message, asking: AskEngine, wishes: HandoffWishes, *, before_seq: int
+) -> Decision:
     """What follows an engine's answer. The credits for it are reserved first."""
-    if not billing.reserve(message):
-        return decide.OUT_OF_CREDITS
     chat, config = message.conversation, message.conversation.client.config
+    engine = engines.engine_for(chat.client, chat.bot)
+    if not billing.reserve(message, engine):
+        return decide.OUT_OF_CREDITS
     turn = answers.Turn(
         text=asking.question,
         language=message.language,
         history=_history(chat, before_seq=before_seq),
+        engine=engine,
         subject=confirmations.subject_of(message),
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
@@ -117,7 +123,8 @@ def ask_engine(message: Message, asking: AskEngine, *, before_seq: int) -> Decis
         search=asking.search,
         follows_call=asking.follows_call,
     )
-    return decide.from_outcome(answers.answer(chat.bot, turn, ReplyStream(message.pk)))
+    outcome = answers.answer(chat.bot, turn, ReplyStream(message.pk))
+    return decide.from_outcome(outcome, wishes)
 
 
 def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:
