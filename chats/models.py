@@ -196,6 +196,11 @@ class Conversation(models.Model):
     def __str__(self) -> str:
         return self.chat_code
 
+    @property
+    def is_bots_turn(self) -> bool:
+        """Whether the bot is to answer the customer's next message."""
+        return self.status == Status.OPEN and self.assign_type == AssignType.BOT
+
 
 # A conversation whose row is locked by the transaction that is under way: see `conversations.lock`.
 LockedConversation = NewType("LockedConversation", Conversation)

@@ -19,7 +19,7 @@ from bots.engine.types import (
     Usage,
 )
 from bots.knowledge.search import Found
-from bots.models import Bot, FunctionCall, Prompt
+from bots.models import Bot, FunctionCall
 from bots.services import function_runner, prompts, retrieval
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
@@ -144,16 +144,9 @@ def answer(bot: Bot, turn: Turn, on: Listener) -> Outcome:
     return _quote(_question(turn, found), trace, on)
 
 
-def _question(turn: Turn, found: Found | None, prompt: Prompt | None = None) -> Question:
+def _question(turn: Turn, found: Found | None) -> Question:
     return Question(
-        text=turn.text,
-        language=turn.language,
-        instructions=prompt.content if prompt else "",
-        history=turn.history,
-        snippets=retrieval.snippets(found) if found else (),
-        found=found,
-        model=prompt.model if prompt else "",
-        temperature=prompt.temperature if prompt else None,
+        turn.text, turn.language, instructions="", history=turn.history, snippets=(), found=found
     )
 
 
@@ -188,7 +181,13 @@ def _compose(bot: Bot, turn: Turn, found: Found | None, trace: Trace, on: Listen
     if found is None and functions is None and not turn.follows_call:
         return Unanswered("below_gate", trace)
     prompt = prompts.find_current(bot.pk)
-    question = _question(turn, found, prompt)
+    question = replace(
+        _question(turn, found),
+        snippets=retrieval.snippets(found) if found else (),
+        instructions=prompt.content if prompt else "",
+        model=prompt.model if prompt else "",
+        temperature=prompt.temperature if prompt else None,
+    )
 
     def traced(**fields: Any) -> Trace:
         return replace(

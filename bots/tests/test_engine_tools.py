@@ -74,7 +74,7 @@ def test_a_server_that_does_not_stream_may_call_too(stub):
         def _response(self, sdk, messages, options):
             sdk = sdk.with_options()
             create = sdk.chat.completions.with_streaming_response.create
-            return create(model="stub", messages=messages, **options)
+            return create(messages=messages, **options)
 
     stub.play([[["get_order", {"id": "1"}]], "say:On 24 November."])
     box = Toolbox((ORDER,), lambda *_: Result("On 24 November.", is_heard=True), refuse, 5)

@@ -7,6 +7,7 @@ from bots.services import function_runner
 from chats.models import Message
 from chats.services.reply import confirmations, pipeline, say
 from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
+from chats.services.reply.streams import ReplyStream
 
 
 def continue_reply(call_id: str) -> None:
@@ -41,7 +42,8 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), about_call="declined")
     asking = AskEngine(message.text, follows_call=True)
-    decision = pipeline.ask_engine(message, asking, HandoffWishes(), before_seq=message.seq)
+    stream = ReplyStream(message.pk)
+    decision = pipeline.ask_engine(message, asking, HandoffWishes(), stream, before_seq=message.seq)
     if not isinstance(decision, HandOver) or decision.reason == "approval_needed":
         return decision
     # If the call was made, the customer should know at least that.

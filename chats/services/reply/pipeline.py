@@ -29,26 +29,27 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     message = load(message_id)
     if message is None:
         return  # deleted meanwhile: nobody waits
+    stream = ReplyStream(message.pk)
     if is_owed_a_reply(message):
-        reply(message, earlier)
-    ReplyStream(message.pk).done()
+        reply(message, earlier, stream)
+    stream.done()
 
 
-def reply(message: Message, earlier: Sequence[str]) -> None:
+def reply(message: Message, earlier: Sequence[str], stream: ReplyStream) -> None:
     """Gather, decide and say."""
     if jobs.current_attempt() > 1:
-        ReplyStream(message.pk).reset()
+        stream.reset()
     burst = load_burst(message, earlier)
     facts = gather(message, burst)
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
         first = message if decision.follows_call else burst[0]
-        decision = ask_engine(message, decision, facts.wishes, before_seq=first.seq)
+        decision = ask_engine(message, decision, facts.wishes, stream, before_seq=first.seq)
     try:
         say.publish(message, decision, earlier=earlier)
     except IntegrityError:
         # message_one_reply: another worker's reply was first; ours is dropped.
-        if not say.is_answered(message):
+        if not is_answered(message):
             raise
 
 
@@ -57,7 +58,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     message = load(message_id)
     if message is None:
         return
-    if not say.is_answered(message):
+    if not is_answered(message):
         say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
     ReplyStream(message.pk).done()
 
@@ -78,9 +79,16 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
     return [*rows.order_by("seq"), message]
 
 
+def is_answered(message: Message) -> bool:
+    """Whether a reply to the message is stored."""
+    return Message.objects.filter(
+        in_reply_to=message, sender_type__in=[SenderType.BOT, SenderType.SYSTEM]
+    ).exists()
+
+
 def is_owed_a_reply(message: Message) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
-    return not say.is_answered(message) and say.is_bots_turn(message.conversation)
+    return not is_answered(message) and message.conversation.is_bots_turn
 
 
 def gather(message: Message, burst: Sequence[Message]) -> Facts:
@@ -103,7 +111,12 @@ def gather(message: Message, burst: Sequence[Message]) -> Facts:
 
 
 def ask_engine(
-    message: Message, asking: AskEngine, wishes: HandoffWishes, *, before_seq: int
+    message: Message,
+    asking: AskEngine,
+    wishes: HandoffWishes,
+    stream: ReplyStream,
+    *,
+    before_seq: int,
 ) -> Decision:
     """What follows an engine's answer. The credits for it are reserved first."""
     chat, config = message.conversation, message.conversation.client.config
@@ -123,7 +136,7 @@ def ask_engine(
         search=asking.search,
         follows_call=asking.follows_call,
     )
-    outcome = answers.answer(chat.bot, turn, ReplyStream(message.pk))
+    outcome = answers.answer(chat.bot, turn, stream)
     return decide.from_outcome(outcome, wishes)
 
 

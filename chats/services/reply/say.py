@@ -37,23 +37,11 @@ _OUTCOMES = {
 }
 
 
-def is_answered(message: Message) -> bool:
-    """Whether a reply to the message is stored."""
-    return Message.objects.filter(
-        in_reply_to=message, sender_type__in=[SenderType.BOT, SenderType.SYSTEM]
-    ).exists()
-
-
-def is_bots_turn(chat: Conversation) -> bool:
-    """Whether the bot answers the chat's next message."""
-    return chat.status == Status.OPEN and chat.assign_type == AssignType.BOT
-
-
 def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()) -> None:
     """Store the reply to a message, unless the conversation has changed hands meanwhile."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
-        is_stale = chat.version != message.conversation.version or not is_bots_turn(chat)
+        is_stale = chat.version != message.conversation.version or not chat.is_bots_turn
         if is_stale:
             billing.release(message)
         else:
