@@ -140,7 +140,7 @@ def test_no_attempt_left_hands_all_of_them_over(server, chat, monkeypatch):
     for _ in range(5):
         time_passes()
         leases.run(Job.objects.get().pk)
-    assert Job.objects.get().state == JobState.DEAD
+    assert Job.objects.get(name="chats.generate_reply").state == JobState.DEAD
     assert {turn(message_id)["handoff_reason"] for message_id in asked} == {"engine_failed"}
 
 

@@ -149,7 +149,7 @@ def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeyp
     ask(server, chat)
     Job.objects.update(max_attempts=1)
     run_jobs()
-    assert Job.objects.get().state == JobState.DEAD
+    assert Job.objects.get(name="chats.generate_reply").state == JobState.DEAD
     assert reply().receipt["handoff_reason"] == "engine_failed"
     assert entries() == [("reserve", -1), ("release", 1)]
     assert jobs.current_job() is None
