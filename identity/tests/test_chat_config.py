@@ -1,5 +1,6 @@
 """Getclientchatconfigrouter, Updateclientchatconfigrouter, and business hours."""
 
+import functools
 import threading
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -7,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import connection
 
+from chatplatform.testing import at_once
 from identity.models import AuditEvent, Client, ClientConfig
 from identity.services.configs import is_open
 from identity.testing import make_person
@@ -102,21 +104,12 @@ def test_an_outdated_version_is_refused(ann, version):
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_changes_one_wins(ann):
-    ready, replies = threading.Barrier(6), []
 
     def change(capacity):
-        try:
-            ready.wait(20)
-            body = {"agent_capacity": capacity, "version": 1}
-            replies.append((capacity, ann.post(path_of(ann.client), body).status_code))
-        finally:
-            connection.close()
+        body = {"agent_capacity": capacity, "version": 1}
+        return capacity, ann.post(path_of(ann.client), body).status_code
 
-    threads = [threading.Thread(target=change, args=(n,)) for n in range(10, 16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    replies = at_once(*[functools.partial(change, n) for n in range(10, 16)])
     (winner,) = [capacity for capacity, status in replies if status == 200]
     assert sorted(status for _, status in replies) == [200] + [409] * 5
     assert (config(ann.client).agent_capacity, config(ann.client).version) == (winner, 2)

@@ -1,10 +1,9 @@
 """Credits: the ledger, its consistency, and repeated operations."""
 
-import threading
+import functools
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.db.models import Sum
 from django.utils import timezone
 from hypothesis import HealthCheck, settings
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from chatplatform.models import Job, JobState
+from chatplatform.testing import at_once
 from identity.models import AuditEvent, CreditEntry, Plan, Subscription
 from identity.services import credits
 from identity.tasks import clean_up_credits
@@ -156,21 +156,17 @@ def test_charge_releases_if_the_call_raises(client_a, failure):
 @pytest.mark.django_db(transaction=True)
 def test_100_concurrent_calls_on_a_balance_for_10(client_a):
     set_up(client_a, 10)
-    ready, outcomes = threading.Barrier(20), []
+    outcomes = []
 
     def calls(thread):
-        try:
-            ready.wait(20)
-            for n in range(5):
-                try:
-                    with credits.charge(client_a.pk, cost=1, reference=f"r{thread}-{n}"):
-                        outcomes.append(200)
-                except credits.InsufficientCredits as refused:
-                    outcomes.append(refused.response().status_code)
-        finally:
-            connection.close()
+        for n in range(5):
+            try:
+                with credits.charge(client_a.pk, cost=1, reference=f"r{thread}-{n}"):
+                    outcomes.append(200)
+            except credits.InsufficientCredits as refused:
+                outcomes.append(refused.response().status_code)
 
-    in_threads(calls, 20)
+    at_once(*[functools.partial(calls, thread) for thread in range(20)])
     assert (outcomes.count(200), outcomes.count(402), len(outcomes)) == (10, 90, 100)
     assert account(client_a).credits_left == 0
     assert_ledger_is_consistent(client_a)
@@ -178,28 +174,15 @@ def test_100_concurrent_calls_on_a_balance_for_10(client_a):
 
 @pytest.mark.django_db(transaction=True)
 def test_one_reference_in_many_threads_is_charged_once(client_a):
-    ready = threading.Barrier(8)
 
-    def call(_):
-        try:
-            ready.wait(20)
-            credits.reserve(client_a.pk, cost=8, reference="r")
-            credits.settle(client_a.pk, used=3, reference="r")
-            credits.top_up(client_a.pk, amount=100, reference="t", by=None)
-        finally:
-            connection.close()
+    def call():
+        credits.reserve(client_a.pk, cost=8, reference="r")
+        credits.settle(client_a.pk, used=3, reference="r")
+        credits.top_up(client_a.pk, amount=100, reference="t", by=None)
 
-    in_threads(call, 8)
+    at_once(*[call] * 8)
     assert account(client_a).credits_left == 1000 - 3 + 100
     assert_ledger_is_consistent(client_a)
-
-
-def in_threads(run, count):
-    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
 
 
 # --- after a killed worker ----------------------------------------------------------------------
@@ -267,16 +250,11 @@ def test_a_standard_plan_renews_with_a_grant(client_a):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_schedulers_start_one_period(client_a):
     over(client_a, Plan.STANDARD)
-    ready = threading.Barrier(4)
 
-    def renew(_):
-        try:
-            ready.wait(20)
-            credits.renew_due()
-        finally:
-            connection.close()
+    def renew():
+        credits.renew_due()
 
-    in_threads(renew, 4)
+    at_once(*[renew] * 4)
     assert account(client_a).credits_left == 2000
     assert_ledger_is_consistent(client_a)
 

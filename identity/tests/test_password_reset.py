@@ -1,17 +1,15 @@
 """Forgot Password, Verify Reset Token and Reset Password."""
 
 import logging
-import threading
 from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
 from django.core import mail
-from django.db import connection
 from django.utils import timezone
 
 from chatplatform.models import Job
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from identity.models import Attempt, AuditEvent, Client, PasswordReset, RefreshToken, User
 from identity.services import passwords
 from identity.testing import PASSWORD
@@ -103,21 +101,11 @@ def test_a_link_works_once(ann, nobody):
 
 def test_of_two_concurrent_uses_one_counts(ann, nobody):
     token = mailed_token(nobody, ann.user.email)
-    both, statuses = threading.Barrier(2), []
-
-    def use(password):
-        try:
-            both.wait()
-            statuses.append(reset(nobody, token, password).status_code)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=use, args=(f"horse-battery-{n}",)) for n in (1, 2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [204, 400]
+    replies = at_once(
+        lambda: reset(nobody, token, "horse-battery-1"),
+        lambda: reset(nobody, token, "horse-battery-2"),
+    )
+    assert sorted(reply.status_code for reply in replies) == [204, 400]
 
 
 @pytest.mark.parametrize("end", ["an hour", "a newer one", "a password change", "a lock-out"])

@@ -2,16 +2,14 @@
 
 import base64
 import json
-import threading
 from urllib.parse import urlencode
 
 import jwt
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 
-from chatplatform.testing import run_before
+from chatplatform.testing import at_once, run_before
 from identity.models import Attempt, AuditEvent, Client, RefreshToken, Role, User
 from identity.testing import PASSWORD, Person, make_person
 
@@ -21,13 +19,6 @@ ME = "/identity/users/me"
 
 def login(caller, **form):
     return caller.browser.post("/identity/token2", urlencode(form), content_type=FORM)
-
-
-def together(threads):
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def bearer(token):
@@ -101,16 +92,11 @@ def test_after_ten_failures_even_the_right_password_is_refused(ann, ben, nobody)
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_attempts_count_each_other(ann, nobody):
     """Of 20 concurrent wrong passwords, at most 10 are checked."""
-    all_, statuses = threading.Barrier(20), []
 
     def guess():
-        try:
-            all_.wait()
-            statuses.append(login(nobody, username=ann.user.email, password="x").status_code)
-        finally:
-            connection.close()
+        return login(nobody, username=ann.user.email, password="x").status_code
 
-    together([threading.Thread(target=guess) for _ in range(20)])
+    statuses = at_once(*[guess] * 20)
     assert statuses.count(401) <= 10
     assert set(statuses) <= {401, 429}
     assert login(nobody, username=ann.user.email, password=PASSWORD).status_code == 429
@@ -138,17 +124,12 @@ def test_refresh_rotates_and_reuse_ends_the_family(ann, nobody):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_refreshes_are_a_reuse(ann, nobody):
     first = login(nobody, username=ann.user.email, password=PASSWORD).json()
-    all_of_them, replies = threading.Barrier(4), []
 
     def refresh():
-        try:
-            all_of_them.wait()
-            token = first["refresh_token"]
-            replies.append(login(nobody, grant_type="refresh_token", refresh_token=token))
-        finally:
-            connection.close()
+        token = first["refresh_token"]
+        return login(nobody, grant_type="refresh_token", refresh_token=token)
 
-    together([threading.Thread(target=refresh) for _ in range(4)])
+    replies = at_once(*[refresh] * 4)
     assert sorted(reply.status_code for reply in replies) == [200, 401, 401, 401]
     (won,) = (reply.json() for reply in replies if reply.status_code == 200)
     assert bearer(won["access_token"]).get(ME).status_code == 401, "the family has ended"
