@@ -150,9 +150,9 @@ def test_any_other_agent_is_stored_as_a_name(server, cara, talk, client_a):
     make_person(client_a, Role.AGENT, "Gus")
     User.objects.filter(full_name="Gus").update(is_disabled=True)
     strangers = User.objects.filter(full_name__in=["Vic", "Gus", "Cara"])
-    names = [None, "desk-5", "9" * 60, *strangers.values_list("email", flat=True)]
+    names = [None, "desk-5", "9" * 60, "²", *strangers.values_list("email", flat=True)]
     names += [str(pk) for pk in strangers.values_list("pk", flat=True)]
-    assert len(names) == 9
+    assert len(names) == 10
     for name in names:
         message = send(server, talk, {"type": "agent", "id": name, "name": "Sam"}).json()
         assert message["sender"] == {"type": "agent", "id": name, "name": "Sam"}

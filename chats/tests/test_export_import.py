@@ -116,6 +116,24 @@ def test_only_a_secret_key_exports_its_own_rows(server, page, ann, client_b, kin
     assert stranger.get(PATHS[kind]).json()["items"] == []
 
 
+def test_the_key_of_a_bot_exports_its_bots_rows_only(server, client_a):
+    create_chats(server, chats=1)
+    create_chats(make_key(client_a, "secret", make_bot(client_a).pk), chats=1)
+    exported = export(server)
+    (chat,) = exported["conversations"]
+    assert [row["conversation_id"] for row in exported["messages"]] == [chat["id"]] * 2
+
+
+def test_an_import_keeps_the_previous_chat(server, bot, tmp_path):
+    create_chats(server, chats=2)
+    first, second = Conversation.objects.order_by("id")
+    Conversation.objects.filter(pk=second.pk).update(previous_chat=first)
+    write_files(tmp_path, export(server))
+    delete_chats()
+    run_import(tmp_path, bot)
+    assert Conversation.objects.get(pk=second.pk).previous_chat == first
+
+
 def test_an_import_restores_an_export(server, bot, tmp_path):
     create_chats(server)
     before = export(server)

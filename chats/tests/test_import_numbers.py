@@ -174,6 +174,15 @@ def test_a_message_keeps_its_first_reply(bot, tmp_path):
     assert list(answering) == [None, uuid.UUID(question["id"]), None]
 
 
+def test_a_message_gets_one_reply_of_a_page(bot, tmp_path):
+    question = message_row(1)
+    replies = [message_row(n, sender="bot", in_reply_to=question["id"]) for n in (2, 3)]
+    output = import_rows(tmp_path, bot, [chat_row()], [question, *replies])
+    assert "has a reply already" in output
+    answered = Message.objects.order_by("seq").values_list("in_reply_to", flat=True)
+    assert list(answered) == [None, uuid.UUID(question["id"]), None]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_customer_writes_during_the_import(server, bot, tmp_path):
     messages = [message_row(1), message_row(2)]

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from chatplatform.models import Job
 from chats.models import Attachment, Conversation, Message
+from chats.services.core import presence
 from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
@@ -37,6 +38,12 @@ def test_an_answer_assigns_the_chat_to_its_sender(ben, server, chat):
     assert types == [("conversation.assigned",), ("message.created",)]
     assert server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"] == [sent]
     assert Job.objects.count() == 0
+
+
+def test_an_agent_who_answers_is_online(ben, client_a, chat):
+    assert presence.online(client_a.pk) == set()
+    ben.post(path_of(chat), {"text": "Hello"})
+    assert presence.online(client_a.pk) == {ben.user.pk}
 
 
 def test_a_repeated_message_is_stored_once(ben, chat):

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from chats import tasks
-from chats.models import Conversation
+from chats.models import Conversation, Notification
 from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
@@ -44,13 +44,19 @@ def test_a_customers_message_opens_a_snoozed_chat(ben, server, chat):
     assert Event.objects.filter(type="conversation.reopened").count() == 1
 
 
-def test_an_imported_chat_that_has_ended_is_not_woken(bot):
-    past = timezone.now() - timedelta(minutes=1)
-    chat = make_chat(bot, status="ended", snoozed_until=past, imported_at=past)
+@pytest.mark.parametrize("field", ["snoozed_until", "return_at", "waiting_since"])
+def test_timers_leave_an_imported_chat_that_has_ended_alone(ben, bot, caplog, field):
+    past = timezone.now() - timedelta(days=1)
+    chat = make_chat(
+        bot, status="ended", assign_type="agent", assignee=ben.user, imported_at=past,
+        **{field: past},
+    )  # fmt: skip
+    before = Conversation.objects.values().get()
     tasks.run_timers()
-    chat.refresh_from_db()
-    assert (chat.status, chat.version, chat.snoozed_until) == ("ended", 1, past)
+    assert Conversation.objects.values().get(pk=chat.pk) == before
     assert not Event.objects.exists()
+    assert not Notification.objects.exists()
+    assert "failed for chat" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,27 @@ def test_the_last_owner_of_a_chat_is_not_the_first_choice(ben, bea, client_a, bo
     assert owners([chat]) == ["Bea"]
 
 
+def test_the_last_owner_of_a_chat_is_chosen_if_there_is_no_other(ben, client_a, bot, set_strategy):
+    set_strategy("round_robin")
+    presence.touch(ben.user)
+    (chat,) = waiting(bot, 1)
+    Notification.objects.create(
+        client=client_a, user=ben.user, conversation=chat, kind="unassigned"
+    )
+    routing.assign_waiting(client_a.pk)
+    assert owners([chat]) == ["Ben"]
+
+
+def test_nothing_is_assigned_once_the_strategy_is_manual(ben, client_a, bot, set_strategy):
+    set_strategy("round_robin")
+    presence.touch(ben.user)
+    (chat,) = waiting(bot, 1)
+    presence.enqueue_assignment(client_a.pk)
+    set_strategy("manual")
+    run_jobs()
+    assert owners([chat]) == [None]
+
+
 def test_admins_are_assigned_chats_only_if_there_is_no_agent(ann, ben, client_a, bot, set_strategy):
     set_strategy("round_robin")
     presence.touch(ann.user)

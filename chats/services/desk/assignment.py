@@ -47,7 +47,7 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
         elif chat.assignee_id != agent.pk:
             _ensure_may_reassign(chat, by=by, is_intended=is_intended)
             lifecycle.to_agent(chat, agent, by=by)
-        if agent and body.return_after_seconds:
+        if body.return_after_seconds:
             chat.return_at = timezone.now() + timedelta(seconds=body.return_after_seconds)
             chat.save(update_fields=["return_at"])
         if body.note:

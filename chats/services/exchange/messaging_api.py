@@ -173,7 +173,7 @@ def _agent(client_id: int, reference: str | None) -> User | None:
     """The client's agent with this id or e-mail address; None if there is none."""
     if not reference:
         return None
-    is_id = reference.isascii() and reference.isdigit() and len(reference) < 18
+    is_id = reference.isascii() and reference.isdigit()
     users = User.objects.filter(client_id=client_id, is_disabled=False).exclude(role=Role.VIEWER)
     rows = users.filter(pk=int(reference)) if is_id else users.filter(email=reference.lower())
     return rows.first()
