@@ -27,9 +27,12 @@ CONFIG_SECONDS = 60
 
 class BotViewSet(TenantViewSet):
     @operation(
-        "bot", "Get Config By Api Key With Auth", access=API_KEY, query=WidgetQuery,
-        returns=BotConfigDto, also={304: None},
-    )  # fmt: skip
+        "bot",
+        "Get Config By Api Key With Auth",
+        access=API_KEY,
+        returns=BotConfigDto,
+        also={304: None},
+    )
     def config(self, request: Request, query: WidgetQuery) -> HttpResponse:
         """The configuration of a widget, its texts in one language.
 
@@ -49,30 +52,27 @@ class BotViewSet(TenantViewSet):
             return HttpResponse(status=304, headers=headers)
         return json_response(result, headers=headers)
 
-    @operation("bot", "Get All Bot", access=BEARER, query=Page, returns=BotsResponse)
+    @operation("bot", "Get All Bot", access=BEARER, returns=BotsResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """Your bots, oldest first."""
         return page(bots.list_for_client(self.client), query, shape=BotDto.from_row)
 
-    @operation("bot", "Get Bot By Id", access=BEARER, returns=BotDto)
+    @operation("bot", "Get Bot By Id", access=BEARER)
     def retrieve(self, bot_id: int) -> BotDto:
         """One of your bots."""
         return bots.describe(self.client, bot_id)
 
-    @operation(
-        "bot", "Create Bot", access=ADMIN, body=BotDto, returns=BotDto, status=201,
-        also={409: Error},
-    )  # fmt: skip
+    @operation("bot", "Create Bot", access=ADMIN, status=201, also={409: Error})
     def create(self, body: BotDto) -> BotDto:
         """Create a bot; fields left out get their defaults. A client has at most 200 bots."""
         return bots.create(self.client, body=body)
 
-    @operation("bot", "Update Bot", access=ADMIN, body=BotDto, returns=BotDto)
+    @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
         """Change the fields that the body names; the others stay."""
         return bots.update(bots.get(self.client, bot_id), body=body)
 
-    @operation("bot", "Toggle Disable Bot", access=ADMIN, body=ToggleDisableBotDto, returns=BotDto)
+    @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Disable a bot, so that people answer its chats, or enable it again."""
         bot = bots.get(self.client, bot_id)
@@ -87,10 +87,7 @@ class BotViewSet(TenantViewSet):
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
-    @operation(
-        "bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY, query=LanguageQuery,
-        returns=SampleQuestionsResponse,
-    )  # fmt: skip
+    @operation("bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY)
     def sample_questions(self, bot_id: int, query: LanguageQuery) -> SampleQuestionsResponse:
         """The questions that the widget offers: the written ones, in their order.
 
@@ -102,10 +99,7 @@ class BotViewSet(TenantViewSet):
         items = welcome.questions(bot, language=query.language)
         return SampleQuestionsResponse(items=items, next_cursor=None)
 
-    @operation(
-        "bot", "Update Bot Sample Questions", access=ADMIN, body=SampleQuestions,
-        returns=SampleQuestionsResponse,
-    )  # fmt: skip
+    @operation("bot", "Update Bot Sample Questions", access=ADMIN)
     def replace_questions(self, bot_id: int, body: SampleQuestions) -> SampleQuestionsResponse:
         """Write the questions that the widget offers; they replace those before.
 
@@ -119,19 +113,12 @@ class BotViewSet(TenantViewSet):
 class LanguageViewSet(TenantViewSet):
     """Operations of the tag `identity` that read bots: bots lie above that app."""
 
-    @operation(
-        "identity", "Get Client Config Languages", access=BEARER, returns=BotLanguageConfigDto
-    )
+    @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
         """All languages that your bots are offered in; the default is your client's."""
         return languages.for_client(self.client)
 
-    @operation(
-        "identity",
-        "Get Client Config Languages By Api Key",
-        access=API_KEY,
-        returns=BotLanguageConfigDto,
-    )
+    @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
         """The languages of the key's bot; of all bots for a secret key that serves every bot."""
         return languages.for_key(self.key)

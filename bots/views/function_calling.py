@@ -18,18 +18,12 @@ from identity.auth import ADMIN, BEARER, TenantViewSet
 
 
 class FunctionCallingViewSet(TenantViewSet):
-    @operation(
-        "function-calling", "Get Function Calling Config", access=BEARER,
-        returns=FunctionCallingConfigDTO,
-    )  # fmt: skip
+    @operation("function-calling", "Get Function Calling Config", access=BEARER)
     def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
         """The functions that the bot may call; of secret headers only the names are shown."""
         return functions.describe(bots.get(self.client, bot_id))
 
-    @operation(
-        "function-calling", "Upsert Function Calling Config", access=ADMIN,
-        body=FunctionCallingConfigDTO, returns=FunctionCallingConfigDTO,
-    )  # fmt: skip
+    @operation("function-calling", "Upsert Function Calling Config", access=ADMIN)
     def upsert(self, bot_id: int, body: FunctionCallingConfigDTO) -> FunctionCallingConfigDTO:
         """Replace the whole configuration.
 
@@ -41,18 +35,17 @@ class FunctionCallingViewSet(TenantViewSet):
 
 class FunctionCallViewSet(TenantViewSet):
     @operation(
-        "function-calling", "Get Function Calling Events", access=BEARER,
-        query=FunctionCallingEventsQuery, returns=FunctionCallingEventsResponse,
-    )  # fmt: skip
+        "function-calling",
+        "Get Function Calling Events",
+        access=BEARER,
+        returns=FunctionCallingEventsResponse,
+    )
     def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
         """Every call that the bot requested, newest first, with arguments, result and error."""
         rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
 
-    @operation(
-        "function-calling", "Decide Function Call", access=BEARER, body=FunctionCallDecision,
-        returns=FunctionCallingEventDTO, also={409: Error},
-    )  # fmt: skip
+    @operation("function-calling", "Decide Function Call", access=BEARER, also={409: Error})
     def decide(
         self, bot_id: int, call_id: uuid.UUID, body: FunctionCallDecision
     ) -> FunctionCallingEventDTO:

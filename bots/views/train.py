@@ -40,15 +40,13 @@ UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",
 
 
 class PromptViewSet(TenantViewSet):
-    @operation("AI / train", "Create Prompt", access=BEARER, body=PromptDto, returns=PromptDto)
+    @operation("AI / train", "Create Prompt", access=BEARER)
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
         """Store a new version and make it current; earlier versions stay."""
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompts.create(bot, body=body, by=self.user))
 
-    @operation(
-        "AI / train", "Get Current Prompt", access=BEARER, query=PromptVersion, returns=PromptDto
-    )
+    @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
         """The current version, or the one that is named; 404 if there is none."""
         bot = bots.get(self.client, bot_id)
@@ -59,9 +57,14 @@ class PromptViewSet(TenantViewSet):
 
 class DocumentViewSet(TenantViewSet):
     @operation(
-        "AI / train", "Upload Files", access=BEARER, body=UPLOAD, returns=DocumentsResponse,
-        status=202, also={409: Error},
-    )  # fmt: skip
+        "AI / train",
+        "Upload Files",
+        access=BEARER,
+        body=UPLOAD,
+        returns=DocumentsResponse,
+        status=202,
+        also={409: Error},
+    )
     def create(
         self,
         bot_id: int,
@@ -81,16 +84,13 @@ class DocumentViewSet(TenantViewSet):
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
 
-    @operation("AI / train", "Get Files", access=BEARER, query=Page, returns=DocumentsResponse)
+    @operation("AI / train", "Get Files", access=BEARER, returns=DocumentsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """The uploaded files with the progress of their training, newest first."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
 
-    @operation(
-        "AI / train", "Set Important Document", access=BEARER, body=ImportantDocumentDto,
-        returns=DocumentDto,
-    )  # fmt: skip
+    @operation("AI / train", "Set Important Document", access=BEARER)
     def set_important(
         self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
@@ -103,10 +103,7 @@ class DocumentViewSet(TenantViewSet):
             documents.set_importance(bot, document_id=document_id, body=body, by=self.user)
         )
 
-    @operation(
-        "AI / train", "Reupload Files", access=BEARER, body=ReuploadFilesRequest,
-        returns=ReuploadFilesResponse, status=202,
-    )  # fmt: skip
+    @operation("AI / train", "Reupload Files", access=BEARER, status=202)
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
         """Train stored files again; the bot keeps their old passages until that is done."""
         bot = bots.get(self.client, bot_id)
@@ -115,10 +112,7 @@ class DocumentViewSet(TenantViewSet):
 
 
 class WebUrlViewSet(TenantViewSet):
-    @operation(
-        "AI / train", "Add Web Url", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
-        status=202, also={409: Error},
-    )  # fmt: skip
+    @operation("AI / train", "Add Web Url", access=BEARER, status=202, also={409: Error})
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
 
@@ -126,16 +120,13 @@ class WebUrlViewSet(TenantViewSet):
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body)
 
-    @operation(
-        "AI / train", "Update Web Url By Id", access=BEARER, body=WebUrlDto, returns=WebUrlDto,
-        also={409: Error},
-    )  # fmt: skip
+    @operation("AI / train", "Update Web Url By Id", access=BEARER, also={409: Error})
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change the fields that the body names; a new address or depth is crawled at once."""
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body)
 
-    @operation("AI / train", "Get Web Urls", access=BEARER, query=Page, returns=WebUrlsResponse)
+    @operation("AI / train", "Get Web Urls", access=BEARER, returns=WebUrlsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """The bot's addresses with their pages, newest first."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
@@ -149,33 +140,24 @@ class WebUrlViewSet(TenantViewSet):
 
 
 class CustomerInfoViewSet(TenantViewSet):
-    @operation(
-        "AI / train", "Update Customer Info Field", access=BEARER, body=CustomerInfoFields,
-        returns=CustomerInfoFields,
-    )  # fmt: skip
+    @operation("AI / train", "Update Customer Info Field", access=BEARER)
     def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
         """Replace the fields that the bot asks a customer for."""
         return customer_info.update(bots.get(self.client, bot_id), body=body)
 
-    @operation("AI / train", "Get Customer Info Field", access=BEARER, returns=CustomerInfoFields)
+    @operation("AI / train", "Get Customer Info Field", access=BEARER)
     def retrieve(self, bot_id: int) -> CustomerInfoFields:
         """The fields that the bot asks a customer for."""
         return CustomerInfoFields.from_bot(bots.get(self.client, bot_id))
 
 
 class WelcomeViewSet(TenantViewSet):
-    @operation(
-        "AI / train", "Update Client Customer Welcome Message Route", access=BEARER,
-        body=WelcomeMessages, returns=WelcomeMessages,
-    )  # fmt: skip
+    @operation("AI / train", "Update Client Customer Welcome Message Route", access=BEARER)
     def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
         """Replace the bot's welcome message, by language."""
         return welcome.update_messages(bots.get(self.client, bot_id), body=body)
 
-    @operation(
-        "AI / train", "Get Client Customer Welcome Message Route", access=BEARER,
-        returns=WelcomeMessages,
-    )  # fmt: skip
+    @operation("AI / train", "Get Client Customer Welcome Message Route", access=BEARER)
     def retrieve(self, bot_id: int) -> WelcomeMessages:
         """The bot's welcome message, by language."""
         bot = bots.get(self.client, bot_id)
@@ -183,10 +165,7 @@ class WelcomeViewSet(TenantViewSet):
 
 
 class BannerViewSet(TenantViewSet):
-    @operation(
-        "AI / train", "Upload Banner Image Route", access=BEARER, body=BANNER,
-        returns=BannerUploadResponseDto,
-    )  # fmt: skip
+    @operation("AI / train", "Upload Banner Image Route", access=BEARER, body=BANNER)
     def upload(
         self,
         bot_id: int,
@@ -195,18 +174,12 @@ class BannerViewSet(TenantViewSet):
         """Replace the banner above the chat, with its link and alternative text."""
         return banners.upload(bots.get(self.client, bot_id), body=body)
 
-    @operation("AI / train", "Get Bot Banner Route", access=BEARER, returns=BotBannerDto)
+    @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
         """The banner above the chat; its url is null if there is none."""
         return banners.for_bot(bots.get(self.client, bot_id))
 
-    @operation(
-        "AI / train",
-        "Get Bot Banner Route",
-        access=API_KEY,
-        query=KeyBotQuery,
-        returns=BotBannerDto,
-    )
+    @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
         """The banner of the key's bot; its url is null if there is none."""
         return banners.for_bot(bots.for_key(self.key, bot_id=query.bot_id))

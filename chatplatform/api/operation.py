@@ -99,23 +99,26 @@ def operation(
     waits: bool = False,
     deprecated: Deprecated | None = None,
 ) -> Callable[[Method], Method]:
-    """Declare an operation. The method gets the path's parameters, and what it declares of these:
-    `request`, `body` and `query`.
+    """Declare an operation. The method gets the path's parameters, and those of `request`, `body`
+    and `query` that it names.
 
-    It returns a shape, a ready dict, a Django response, or None for an answer without a body.
+    It returns a shape, a ready dict, a Django response, or None for an answer without a body. The
+    shapes of `body`, `query` and `returns` are its annotations, unless they are named here.
     `also`: further documented statuses. `streams`: Accept: text/event-stream gets the answer while
     it is made. `waits`: the method waits for another server, such as a model, and runs in the pool
     for that.
     """
 
     def declare(method: Method) -> Method:
+        signature = inspect.signature(method)
+        shapes = {name: value.annotation for name, value in signature.parameters.items()}
         declared = Operation(
-            tag, name, access, body, query, returns, status, also or {},
+            tag, name, access, body or shapes.get("body"), query or shapes.get("query"),
+            returns or _shape(signature.return_annotation), status, also or {},
             (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
             waits, deprecated,
         )  # fmt: skip
-
-        takes_request = "request" in inspect.signature(method).parameters
+        takes_request = "request" in shapes
 
         @functools.wraps(method)
         def serve(self: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
@@ -140,6 +143,12 @@ def operation(
         return serve  # type: ignore[return-value]
 
     return declare
+
+
+def _shape(annotation: Any) -> type[BaseModel] | None:
+    """What a method returns, if it is a shape."""
+    is_shape = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return annotation if is_shape else None
 
 
 def _once(

@@ -19,14 +19,7 @@ from identity.auth import (
 
 
 class ChatViewSet(TenantViewSet):
-    @operation(
-        "AI / chat",
-        "Assign Chat",
-        access=BEARER,
-        body=desk_shapes.ChatAssignDto,
-        returns=conversation_shapes.Conversation,
-        also={409: Error},
-    )
+    @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
     def assign(
         self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto
     ) -> conversation_shapes.Conversation:
@@ -40,13 +33,7 @@ class ChatViewSet(TenantViewSet):
             assignment.assign(chat, body, by=self.user)
         )
 
-    @operation(
-        "AI / chat",
-        "Chat Unassign",
-        access=BEARER,
-        returns=conversation_shapes.Conversation,
-        also={409: Error},
-    )
+    @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """Give a chat back to the bot, or to the queue if the bot is off."""
         chat = conversations.get_for_client(self.client, chat_id)
@@ -56,7 +43,6 @@ class ChatViewSet(TenantViewSet):
         "AI / chat",
         "Manual Chat",
         access=BEARER,
-        body=desk_shapes.ManualChatMessageDto,
         returns=message_shapes.Message,
         status=201,
         also={409: Error},
@@ -70,11 +56,7 @@ class ChatViewSet(TenantViewSet):
         return message_shapes.Message.from_row(agent_actions.send(chat, body, by=self.user))
 
     @operation(
-        "AI / chat",
-        "Get Chat History",
-        access=BEARER,
-        query=Page,
-        returns=message_shapes.MessagesResponse,
+        "AI / chat", "Get Chat History", access=BEARER, returns=message_shapes.MessagesResponse
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first."""
@@ -85,7 +67,6 @@ class ChatViewSet(TenantViewSet):
         "AI / chat",
         "Get Chat History",
         access=BEARER,
-        query=Page,
         returns=conversation_shapes.ConversationsResponse,
     )
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
@@ -97,7 +78,6 @@ class ChatViewSet(TenantViewSet):
         "AI / chat",
         "Get Chat History",
         access=BEARER,
-        query=Page,
         returns=conversation_shapes.ConversationsResponse,
     )
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
@@ -106,11 +86,7 @@ class ChatViewSet(TenantViewSet):
         return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
 
     @operation(
-        "AI / chat",
-        "Get Chats",
-        access=BEARER,
-        query=conversation_shapes.ChatsQuery,
-        returns=conversation_shapes.ConversationsResponse,
+        "AI / chat", "Get Chats", access=BEARER, returns=conversation_shapes.ConversationsResponse
     )
     def list(self, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first."""
@@ -119,38 +95,19 @@ class ChatViewSet(TenantViewSet):
             rows, query, by=inbox.NEWEST_ACTIVITY, shape=conversation_shapes.Conversation.from_row
         )
 
-    @operation(
-        "AI / chat",
-        "End A Chat By Id",
-        access=BEARER_OR_API_KEY,
-        returns=conversation_shapes.Conversation,
-        also={409: Error},
-    )
+    @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """The customer ends the chat; 409 `chat_ended` if it has ended already."""
         chat = conversations.get_for_caller(self.caller, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end_for_customer(chat))
 
-    @operation(
-        "AI / chat",
-        "Agent End A Chat By Id",
-        access=BEARER,
-        returns=conversation_shapes.Conversation,
-        also={409: Error},
-    )
+    @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """An agent ends the chat; 409 if it has ended already, or if another agent has it."""
         chat = conversations.get_for_client(self.client, chat_id)
         return conversation_shapes.Conversation.from_row(agent_actions.end(chat, by=self.user))
 
-    @operation(
-        "AI / chat",
-        "Snooze Chat",
-        access=BEARER,
-        body=desk_shapes.ChatSnoozeDto,
-        returns=conversation_shapes.Conversation,
-        also={409: Error},
-    )
+    @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(
         self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto
     ) -> conversation_shapes.Conversation:
@@ -160,9 +117,7 @@ class ChatViewSet(TenantViewSet):
             agent_actions.snooze(chat, until=body.until, by=self.user)
         )
 
-    @operation(
-        "AI / chat", "Mark Chat As Read", access=BEARER, returns=conversation_shapes.Conversation
-    )
+    @operation("AI / chat", "Mark Chat As Read", access=BEARER)
     def read(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
         """Mark all messages of the customer as read: `unread_count` becomes 0."""
         chat = conversations.get_for_client(self.client, chat_id)

@@ -25,14 +25,7 @@ FILES = Form(message_shapes.FilesBody, files=("files",))
 
 
 class ClientChatViewSet(TenantViewSet):
-    @operation(
-        "AI / client",
-        "Create new chat conversation",
-        access=API_KEY,
-        body=conversation_shapes.ChatCreation,
-        returns=conversation_shapes.Conversation,
-        status=201,
-    )
+    @operation("AI / client", "Create new chat conversation", access=API_KEY, status=201)
     def create(self, body: conversation_shapes.ChatCreation) -> conversation_shapes.Conversation:
         """Open a conversation, with the customer's first message if there is one."""
         return conversation_shapes.Conversation.from_row(
@@ -43,7 +36,6 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Send message in existing chat conversation",
         access=API_KEY,
-        body=message_shapes.ConvMessage,
         returns=message_shapes.ChatTurn,
         also={202: message_shapes.ChatTurn, 409: Error},
         streams=True,
@@ -64,20 +56,13 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get chat conversation history",
         access=API_KEY,
-        query=Page,
         returns=message_shapes.MessagesResponse,
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation without internal notes, oldest first."""
         return messages.history_page(self.key, chat_id, query)
 
-    @operation(
-        "AI / client",
-        "Update customer information in chat conversation",
-        access=API_KEY,
-        body=CustomerInfo,
-        returns=conversation_shapes.Conversation,
-    )
+    @operation("AI / client", "Update customer information in chat conversation", access=API_KEY)
     def update_customer(
         self, chat_id: uuid.UUID, body: CustomerInfo
     ) -> conversation_shapes.Conversation:
@@ -115,7 +100,6 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Send assistant reply message in chat conversation",
         access=SECRET_KEY,
-        body=message_shapes.ConvMessage,
         returns=message_shapes.Message,
         status=201,
         also={409: Error},
@@ -149,7 +133,6 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get chat conversation list",
         access=SECRET_KEY,
-        query=conversation_shapes.ChatsQuery,
         returns=conversation_shapes.ConversationsResponse,
     )
     def list(self, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
@@ -163,7 +146,6 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get chat conversation history with customer information",
         access=SECRET_KEY,
-        query=Page,
         returns=conversation_shapes.ConversationHistory,
     )
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
@@ -177,7 +159,6 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get messages by chat conversation code",
         access=API_KEY,
-        query=Page,
         returns=message_shapes.MessagesResponse,
     )
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
@@ -187,13 +168,7 @@ class ClientChatViewSet(TenantViewSet):
 
 
 class AttachmentViewSet(TenantViewSet):
-    @operation(
-        "AI / client",
-        "Download Attachment",
-        access=PUBLIC,
-        query=message_shapes.AttachmentQuery,
-        returns=File,
-    )
+    @operation("AI / client", "Download Attachment", access=PUBLIC, returns=File)
     def download(
         self, attachment_id: uuid.UUID, query: message_shapes.AttachmentQuery
     ) -> HttpResponseBase:

@@ -19,7 +19,6 @@ class MigrationViewSet(TenantViewSet):
         "AI / client",
         "Migration tool - Migrate chat messages",
         access=SECRET_KEY,
-        query=exchange_shapes.MigratePage,
         returns=exchange_shapes.MessageEntitiesResponse,
     )
     def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
@@ -36,7 +35,6 @@ class MigrationViewSet(TenantViewSet):
         "AI / client",
         "Migration tool - Migrate chat conversations",
         access=SECRET_KEY,
-        query=exchange_shapes.MigratePage,
         returns=exchange_shapes.ConversationEntitiesResponse,
     )
     def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
@@ -52,13 +50,7 @@ class MigrationViewSet(TenantViewSet):
 
 
 class ClientDocumentsViewSet(TenantViewSet):
-    @operation(
-        "AI / client",
-        "Delete All Documents",
-        access=SECRET_KEY,
-        query=KeyBotQuery,
-        returns=DeletedCount,
-    )
+    @operation("AI / client", "Delete All Documents", access=SECRET_KEY)
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
         """Forget all that the key's bot was trained on: files and web pages, in whatever state.
 

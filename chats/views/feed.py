@@ -30,7 +30,6 @@ class NotificationViewSet(TenantViewSet):
         "AI / chat",
         "Get Assign Notification",
         access=BEARER,
-        query=desk_shapes.NotificationsQuery,
         returns=desk_shapes.NotificationsResponse,
     )
     def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
@@ -38,12 +37,7 @@ class NotificationViewSet(TenantViewSet):
         rows = notifications.list_for_user(self.user, unread=query.unread)
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
 
-    @operation(
-        "AI / chat",
-        "Mark Notification As Read By Notification Id",
-        access=BEARER,
-        returns=desk_shapes.AssignNotification,
-    )
+    @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER)
     def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
         """Mark one of the caller's own notifications as read."""
         return desk_shapes.AssignNotification.from_row(
@@ -52,13 +46,7 @@ class NotificationViewSet(TenantViewSet):
 
 
 class FeedViewSet(TenantViewSet):
-    @operation(
-        "AI / chat",
-        "Chat Events",
-        access=BEARER_OR_TICKET,
-        query=feed_shapes.FeedQuery,
-        streams=True,
-    )
+    @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=True)
     def stream(self, request: Request, query: feed_shapes.FeedQuery) -> HttpResponseBase:
         """Everything that happens at your client, live, as server-sent events.
 
@@ -79,21 +67,13 @@ class FeedViewSet(TenantViewSet):
         )
         return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
 
-    @operation(
-        "AI / chat",
-        "Create Chat Events Ticket",
-        access=BEARER_ANY_ROLE,
-        returns=feed_shapes.FeedTicket,
-        status=201,
-    )
+    @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
     def ticket(self, request: Request) -> feed_shapes.FeedTicket:
         """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
         made = tickets.make(bearer_token(request._request))
         return feed_shapes.FeedTicket(ticket=made, expires_in=tickets.LIFETIME_SECONDS)
 
-    @operation(
-        "AI / chat", "Set Typing", access=BEARER_OR_API_KEY, body=feed_shapes.Typing, status=204
-    )
+    @operation("AI / chat", "Set Typing", access=BEARER_OR_API_KEY, status=204)
     def typing(self, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
         chat = conversations.get_for_caller(self.caller, chat_id)

@@ -22,9 +22,7 @@ class InsightViewSet(TenantViewSet):
         "AI / chat",
         "Chat Summary Calculate",
         access=BEARER,
-        body=insight_shapes.SummaryCalculateRequest,
         body_is_optional=True,
-        returns=insight_shapes.SummaryJob,
         status=202,
         also={409: Error},
     )
@@ -37,9 +35,7 @@ class InsightViewSet(TenantViewSet):
             summary_runs.start(self.client, by=self.user, given=body)
         )
 
-    @operation(
-        "AI / chat", "Chat Summary Calculate", access=BEARER, returns=insight_shapes.SummaryJob
-    )
+    @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
         """How far a run is."""
         return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
@@ -48,7 +44,6 @@ class InsightViewSet(TenantViewSet):
         "AI / chat",
         "Summarize Chat By Id",
         access=BEARER,
-        returns=insight_shapes.ChatSummary,
         also={402: Error, 503: Error},
         waits=True,
     )
@@ -56,29 +51,17 @@ class InsightViewSet(TenantViewSet):
         """The summary of a chat; made, stored and charged only if the last one is not current."""
         return insight_shapes.ChatSummary.from_row(insights.summarise(self._chat(chat_id)))
 
-    @operation("AI / chat", "Get Client Tags", access=BEARER, returns=insight_shapes.Tags)
+    @operation("AI / chat", "Get Client Tags", access=BEARER)
     def client_tags(self) -> insight_shapes.Tags:
         """Your tags with the number of chats of each; the 1,000 most used."""
         return tags.list_for_client(self.client)
 
-    @operation(
-        "AI / chat",
-        "Create Tags For Chat",
-        access=BEARER,
-        body=insight_shapes.Tags,
-        returns=insight_shapes.Tags,
-    )
+    @operation("AI / chat", "Create Tags For Chat", access=BEARER)
     def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
         """Add tags to a chat; the response has all its tags."""
         return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
 
-    @operation(
-        "AI / chat",
-        "Update Tags For Chat",
-        access=BEARER,
-        body=insight_shapes.Tags,
-        returns=insight_shapes.Tags,
-    )
+    @operation("AI / chat", "Update Tags For Chat", access=BEARER)
     def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
         """Replace all tags of a chat, whatever their source."""
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
@@ -87,7 +70,6 @@ class InsightViewSet(TenantViewSet):
         "AI / chat",
         "Auto Generate Tag With Ai",
         access=BEARER,
-        returns=insight_shapes.Tags,
         also={402: Error, 503: Error},
         waits=True,
     )
@@ -99,7 +81,6 @@ class InsightViewSet(TenantViewSet):
         "AI / chat",
         "Auto Generate Tag With Ai Temp",
         access=BEARER,
-        returns=insight_shapes.Tags,
         also={402: Error, 503: Error},
         waits=True,
     )
@@ -111,7 +92,6 @@ class InsightViewSet(TenantViewSet):
         "AI / chat",
         "Generate Sentiment Manual",
         access=BEARER,
-        returns=insight_shapes.ChatSentiment,
         also={402: Error, 503: Error},
         waits=True,
     )
@@ -119,14 +99,7 @@ class InsightViewSet(TenantViewSet):
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
         return insights.analyse_sentiment(self._chat(chat_id))
 
-    @operation(
-        "AI / chat",
-        "Create Chat Feed Back",
-        access=BEARER_OR_API_KEY,
-        body=insight_shapes.ChatFeedBackDto,
-        returns=insight_shapes.ChatFeedBackDto,
-        also={409: Error},
-    )
+    @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_API_KEY, also={409: Error})
     def rate(
         self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
@@ -135,11 +108,7 @@ class InsightViewSet(TenantViewSet):
         return insight_shapes.ChatFeedBackDto.from_row(feedback.create(chat, body))
 
     @operation(
-        "AI / chat",
-        "Get Chat Feedbacks",
-        access=BEARER,
-        query=insight_shapes.FeedbacksQuery,
-        returns=insight_shapes.FeedbacksResponse,
+        "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse
     )
     def ratings(self, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
         """Your customers' ratings, newest first."""

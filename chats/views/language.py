@@ -22,9 +22,7 @@ class ClientLanguageViewSet(TenantViewSet):
         "AI / client",
         "Generate intelligent reply suggestions for chat conversation",
         access=SECRET_KEY,
-        body=insight_shapes.SuggestionRequest,
         body_is_optional=True,
-        returns=insight_shapes.ReplySuggestions,
         also={402: Error, 503: Error},
         waits=True,
     )
@@ -42,8 +40,6 @@ class ClientLanguageViewSet(TenantViewSet):
         "AI / client",
         "Multi-language text translation",
         access=API_KEY,
-        body=insight_shapes.TranslationRequest,
-        returns=insight_shapes.TranslationResponse,
         also={402: Error, 503: Error},
         waits=True,
     )
@@ -57,8 +53,6 @@ class ClientLanguageViewSet(TenantViewSet):
         "AI / client",
         "AI translation API",
         access=API_KEY,
-        body=insight_shapes.TranslationRequest,
-        returns=insight_shapes.TranslationResponse,
         also={402: Error, 503: Error},
         deprecated=OLD_TRANSLATE,
         waits=True,
@@ -73,8 +67,6 @@ class ClientLanguageViewSet(TenantViewSet):
         "AI / client",
         "Intelligent content summarization with AI",
         access=API_KEY,
-        body=insight_shapes.SummarizeRequest,
-        returns=insight_shapes.SummarizeResponse,
         also={402: Error, 503: Error},
         waits=True,
     )

@@ -21,7 +21,6 @@ class MessagingViewSet(TenantViewSet):
         "messaging",
         "Create Message",
         access=SECRET_KEY,
-        body=messaging_shapes.MessageRequest,
         returns=exchange_shapes.MessageEntity,
         status=201,
         also={409: Error},
@@ -38,7 +37,6 @@ class MessagingViewSet(TenantViewSet):
         "messaging",
         "List Messages",
         access=SECRET_KEY,
-        query=Page,
         returns=messaging_shapes.MessagingMessagesResponse,
     )
     def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
@@ -46,14 +44,7 @@ class MessagingViewSet(TenantViewSet):
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
         return page(rows, query, by="seq", shape=exchange_shapes.MessageEntity.from_row)
 
-    @operation(
-        "messaging",
-        "Create Conversation",
-        access=SECRET_KEY,
-        body=messaging_shapes.ConversationRequest,
-        returns=messaging_shapes.ConversationResponse,
-        status=201,
-    )
+    @operation("messaging", "Create Conversation", access=SECRET_KEY, status=201)
     def create(
         self, body: messaging_shapes.ConversationRequest
     ) -> messaging_shapes.ConversationResponse:
@@ -64,7 +55,6 @@ class MessagingViewSet(TenantViewSet):
         "messaging",
         "List Conversations",
         access=SECRET_KEY,
-        query=Page,
         returns=messaging_shapes.ConversationResponses,
     )
     def list(self, query: Page) -> dict[str, Any]:
@@ -76,34 +66,21 @@ class MessagingViewSet(TenantViewSet):
             shape=messaging_shapes.ConversationResponse.from_row,
         )
 
-    @operation(
-        "messaging",
-        "End Conversation",
-        access=SECRET_KEY,
-        returns=messaging_shapes.ConversationResponse,
-        also={409: Error},
-    )
+    @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
     def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
         """End a conversation, with `ended_by` api; 409 `chat_ended` if it has ended already."""
         return messaging_shapes.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
         )
 
-    @operation(
-        "messaging",
-        "Get Conversation Summary",
-        access=SECRET_KEY,
-        returns=insight_shapes.ChatSummary,
-    )
+    @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
     def summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
         """The newest summary; 404 before the first is made."""
         return insight_shapes.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
 
-    @operation(
-        "messaging", "Get Conversation Ai Tags", access=SECRET_KEY, returns=insight_shapes.Tags
-    )
+    @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
     def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
         """The tags that an engine gave; an agent's own are not among them."""
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))

@@ -10,21 +10,14 @@ from identity.shapes.api_keys import ApiKeyDto, ApiKeyRequest, ApiKeysResponse
 
 
 class ApiKeyViewSet(TenantViewSet):
-    @operation("identity", "List Api Keys", access=ADMIN, query=Page, returns=ApiKeysResponse)
+    @operation("identity", "List Api Keys", access=ADMIN, returns=ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """The client's keys, newest first, including revoked ones; never their secrets."""
         return page(
             api_keys.list_for_client(self.client), query, by="-id", shape=ApiKeyDto.from_row
         )
 
-    @operation(
-        "identity",
-        "Create Api Key",
-        access=ADMIN,
-        body=ApiKeyRequest,
-        returns=ApiKeyDto,
-        status=201,
-    )
+    @operation("identity", "Create Api Key", access=ADMIN, status=201)
     def create(self, body: ApiKeyRequest) -> ApiKeyDto:
         """Create a key. Only this reply holds it in full."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))

@@ -12,15 +12,7 @@ from identity.shapes.tokens import SocialnetAccessToken
 
 
 class ClientViewSet(TenantViewSet):
-    @operation(
-        "identity",
-        "Register Trial",
-        access=PUBLIC,
-        body=RegisterTrialDto,
-        returns=ClientDto,
-        status=201,
-        also={409: None, 429: None},
-    )
+    @operation("identity", "Register Trial", access=PUBLIC, status=201, also={409: None, 429: None})
     def register_trial(self, body: RegisterTrialDto) -> ClientDto:
         """Register a company with its owner and a trial plan. 409 `email_taken`.
 
@@ -28,18 +20,12 @@ class ClientViewSet(TenantViewSet):
         """
         return ClientDto.from_row(clients.register_trial(body, address=current_address()))
 
-    @operation("identity", "Get Client Info", access=BEARER, returns=ClientDto)
+    @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> ClientDto:
         """The caller's client, with its plan."""
         return ClientDto.from_row(self.client)
 
-    @operation(
-        "identity",
-        "Add Socialnet Access Token",
-        access=ADMIN,
-        body=SocialnetAccessToken,
-        status=204,
-    )
+    @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
     def store_socialnet_token(self, body: SocialnetAccessToken) -> None:
         """Store the client's access token at socialnet, encrypted. No operation returns it.
 
@@ -49,19 +35,12 @@ class ClientViewSet(TenantViewSet):
 
 
 class SubscriptionViewSet(TenantViewSet):
-    @operation("identity", "Get Subscription", access=BEARER, returns=SubscriptionDto)
+    @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> SubscriptionDto:
         """The plan, the credits that are left, and the credits used in this period."""
         return SubscriptionDto.from_row(self.client.subscription)
 
-    @operation(
-        "identity",
-        "Top Up",
-        access=ADMIN,
-        body=TopUpAmount,
-        returns=SubscriptionDto,
-        also={409: Error},
-    )
+    @operation("identity", "Top Up", access=ADMIN, also={409: Error})
     def top_up(self, body: TopUpAmount) -> SubscriptionDto:
         """Record credits that were bought elsewhere; the platform itself takes no payments.
 

@@ -9,19 +9,12 @@ from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
 
 
 class ConfigViewSet(TenantViewSet):
-    @operation("config", "Getclientchatconfigrouter", access=BEARER, returns=ClientConfigDto)
+    @operation("config", "Getclientchatconfigrouter", access=BEARER)
     def retrieve(self, client_id: int) -> ClientConfigDto:
         """The settings of your chats."""
         return ClientConfigDto.from_row(configs.get(self.client, client_id))
 
-    @operation(
-        "config",
-        "Updateclientchatconfigrouter",
-        access=ADMIN,
-        body=ClientConfigDto,
-        returns=ClientConfigDto,
-        also={409: Error},
-    )
+    @operation("config", "Updateclientchatconfigrouter", access=ADMIN, also={409: Error})
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
         """Change the fields that the body names; the others keep their value.
 
@@ -33,13 +26,7 @@ class ConfigViewSet(TenantViewSet):
 
 
 class EmailNotificationViewSet(TenantViewSet):
-    @operation(
-        "config",
-        "Update Email Notification",
-        access=ADMIN,
-        body=EmailNotificationRequest,
-        returns=EmailNotificationRequest,
-    )
+    @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
         """Choose who gets which notifications by mail. Fields left out keep their value."""
         if client_id != self.client.pk:

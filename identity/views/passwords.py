@@ -13,14 +13,7 @@ from identity.shapes.passwords import (
 
 
 class PasswordResetViewSet(TenantViewSet):
-    @operation(
-        "identity",
-        "Forgot Password",
-        access=PUBLIC,
-        body=ForgotPasswordRequest,
-        status=202,
-        also={429: None},
-    )
+    @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
     def request_reset(self, body: ForgotPasswordRequest) -> None:
         """Mail a link to choose a new password, if an account has this address.
 
@@ -31,12 +24,7 @@ class PasswordResetViewSet(TenantViewSet):
         passwords.request_reset(email=body.email, address=current_address())
 
     @operation(
-        "identity",
-        "Verify Reset Token",
-        access=PUBLIC,
-        body=VerifyResetTokenRequest,
-        status=204,
-        also={400: None, 429: None},
+        "identity", "Verify Reset Token", access=PUBLIC, status=204, also={400: None, 429: None}
     )
     def verify(self, body: VerifyResetTokenRequest) -> None:
         """Check whether a link still works; 400 `reset_token_invalid` if it does not.
@@ -46,14 +34,7 @@ class PasswordResetViewSet(TenantViewSet):
         """
         passwords.check_reset(token=body.token, address=current_address())
 
-    @operation(
-        "identity",
-        "Reset Password",
-        access=PUBLIC,
-        body=ResetPasswordRequest,
-        status=204,
-        also={400: None, 429: None},
-    )
+    @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
     def reset(self, body: ResetPasswordRequest) -> None:
         """Set the password of the person to whom the link was sent; all their tokens end.
 

@@ -10,19 +10,13 @@ from identity.shapes.users import UserDisableFlag, UserDto, UserPassword, UserRo
 
 
 class UserViewSet(TenantViewSet):
-    @operation("identity", "Read Users Me", access=BEARER, returns=UserDto)
+    @operation("identity", "Read Users Me", access=BEARER)
     def me(self) -> UserDto:
         """The caller."""
         return UserDto.from_row(self.user)
 
     @operation(
-        "identity",
-        "Create Client User",
-        access=ADMIN,
-        body=UserDto,
-        returns=UserDto,
-        status=201,
-        also={409: None, 429: None},
+        "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
     def create(self, body: UserDto) -> UserDto:
         """Add a person, who gets a mail: a welcome, or without a password a link to choose one.
@@ -33,25 +27,12 @@ class UserViewSet(TenantViewSet):
         user = users.create(self.client, **fields, password=body.password, by=self.user)
         return UserDto.from_row(user)
 
-    @operation(
-        "identity",
-        "Get My Company Users",
-        access=BEARER,
-        query=Page,
-        returns=UsersResponse,
-    )
+    @operation("identity", "Get My Company Users", access=BEARER, returns=UsersResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """The client's people in the order in which they were added."""
         return page(users.list_for_client(self.client), query, shape=UserDto.from_row)
 
-    @operation(
-        "identity",
-        "Update User Disable Flag",
-        access=ADMIN,
-        body=UserDisableFlag,
-        returns=UserDto,
-        also={409: None},
-    )
+    @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: UserDisableFlag) -> UserDto:
         """Disable a person, which ends all their tokens at once, or enable them again.
 
@@ -62,13 +43,7 @@ class UserViewSet(TenantViewSet):
             users.set_disabled(self.client, user_id=user_id, **dict(body), by=self.user)
         )
 
-    @operation(
-        "identity",
-        "Reset User Password",
-        access=ADMIN,
-        body=UserPassword,
-        status=204,
-    )
+    @operation("identity", "Reset User Password", access=ADMIN, status=204)
     def reset_password(self, user_id: int, body: UserPassword) -> None:
         """Set a person's password. Ends all their tokens at once and notifies them by mail.
 
@@ -76,14 +51,7 @@ class UserViewSet(TenantViewSet):
         """
         users.reset_password(self.client, user_id=user_id, **dict(body), by=self.user)
 
-    @operation(
-        "identity",
-        "Update User Role",
-        access=ADMIN,
-        body=UserRole,
-        returns=UserDto,
-        also={409: None},
-    )
+    @operation("identity", "Update User Role", access=ADMIN, also={409: None})
     def set_role(self, user_id: int, body: UserRole) -> UserDto:
         """Give a person another role. Their access tokens end at once; a refresh token still
         works and returns an access token with the new role.

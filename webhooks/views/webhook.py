@@ -21,14 +21,7 @@ _TEST_POLL_SECONDS = 0.1
 
 
 class ConfigViewSet(TenantViewSet):
-    @operation(
-        "Webhook",
-        "Get Webhook Config",
-        access=ADMIN,
-        query=webhook_shapes.WhichWebhook,
-        returns=webhook_shapes.WebhookConfig,
-        also={404: None},
-    )
+    @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
     def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """The endpoint `config_id`, or the oldest one, without its secret. 404 if there is none.
 
@@ -36,15 +29,7 @@ class ConfigViewSet(TenantViewSet):
         """
         return webhook_shapes.WebhookConfig.from_row(configs.get(self.client, query.config_id))
 
-    @operation(
-        "Webhook",
-        "Create Webhook Config",
-        access=ADMIN,
-        body=webhook_shapes.WebhookConfigRequest,
-        returns=webhook_shapes.WebhookConfig,
-        status=201,
-        also={409: None},
-    )
+    @operation("Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None})
     def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this reply holds its signing secret.
 
@@ -53,14 +38,7 @@ class ConfigViewSet(TenantViewSet):
         config = configs.create(self.client, body, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(config, config.secret)
 
-    @operation(
-        "Webhook",
-        "Rotate Webhook Secret",
-        access=ADMIN,
-        query=webhook_shapes.WhichWebhook,
-        returns=webhook_shapes.WebhookConfig,
-        also={404: None},
-    )
+    @operation("Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None})
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """Create a new signing secret, shown once. The old one also signs for 24 hours."""
         config = configs.get(self.client, query.config_id)
@@ -71,7 +49,6 @@ class ConfigViewSet(TenantViewSet):
         "Webhook",
         "List Webhook Configs",
         access=ADMIN,
-        query=Page,
         returns=webhook_shapes.WebhookConfigsResponse,
     )
     def list(self, query: Page) -> dict[str, Any]:
@@ -80,13 +57,7 @@ class ConfigViewSet(TenantViewSet):
             configs.list_for_client(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
         )
 
-    @operation(
-        "Webhook",
-        "Update Webhook Config",
-        access=ADMIN,
-        body=webhook_shapes.WebhookConfigRequest,
-        returns=webhook_shapes.WebhookConfig,
-    )
+    @operation("Webhook", "Update Webhook Config", access=ADMIN)
     def update(
         self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
     ) -> webhook_shapes.WebhookConfig:
@@ -108,7 +79,6 @@ class EventViewSet(TenantViewSet):
         "Webhook",
         "Test Webhook",
         access=ADMIN,
-        query=webhook_shapes.WhichWebhook,
         returns=webhook_shapes.WebhookDelivery,
         also={404: None, 429: Error},
     )
@@ -122,13 +92,7 @@ class EventViewSet(TenantViewSet):
         test = deliveries.queue_test(configs.get(self.client, query.config_id))
         return StreamingReply(_until_ended(test), as_stream=False, status_of=lambda _: 200)
 
-    @operation(
-        "Webhook",
-        "Get Webhook Events",
-        access=ADMIN,
-        query=webhook_shapes.EventsQuery,
-        returns=webhook_shapes.EventsResponse,
-    )
+    @operation("Webhook", "Get Webhook Events", access=ADMIN, returns=webhook_shapes.EventsResponse)
     def list(self, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
         """The event log, each event with its deliveries.
 
@@ -145,7 +109,6 @@ class EventViewSet(TenantViewSet):
         "Webhook",
         "Replay Webhook Event",
         access=ADMIN,
-        query=webhook_shapes.ReplayTarget,
         returns=webhook_shapes.Event,
         also={409: None},
     )
@@ -159,13 +122,7 @@ class EventViewSet(TenantViewSet):
         return webhook_shapes.Event.from_row(deliveries.replay(event, target))
 
     @operation(
-        "Webhook",
-        "Replay Webhook Events",
-        access=ADMIN,
-        body=webhook_shapes.ReplayRequest,
-        returns=webhook_shapes.Replay,
-        status=202,
-        also={404: None, 409: None},
+        "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
     def replay_range(self, body: webhook_shapes.ReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again; a worker queues them, oldest first."""
