@@ -391,9 +391,9 @@ def measure(index: search.Index, asked: list[Asked]) -> Figures:
 
 def _ask(index: search.Index, text: str) -> tuple[set[int], list[int]]:
     """Documents that the engine reads, and those that its answer rests on, the first one first."""
-    found = index.search(text, language="en")
-    reply = embedded.extract(text, language="en", found=found, threshold=search.DEFAULT_THRESHOLD)
-    read = {hit.chunk.document_id for hit in found.hits}
+    result = index.search(text, language="en")
+    reply = embedded.extract(text, language="en", result=result, threshold=search.DEFAULT_THRESHOLD)
+    read = {hit.chunk.document_id for hit in result.hits}
     return read, [cited.document_id for cited in reply.citations] if reply else []
 
 

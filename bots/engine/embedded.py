@@ -12,7 +12,7 @@ from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.tools import Toolbox
 from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Refused
 from bots.knowledge import chunking, search
-from bots.knowledge.search import Found, Hit, IndexedChunk
+from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 80
 TOP_HITS = 3
@@ -57,10 +57,15 @@ class EmbeddedEngine:
         deadline_seconds: float = 0,
         toolbox: Toolbox | None = None,
     ) -> Answer:
-        """The best sentences of what was found; raises Refused if none can be quoted."""
+        """The best sentences of the search result; raises Refused if none can be quoted."""
         quoted = (
-            extract(question.text, language=question.language, found=question.found, threshold=0)
-            if question.found
+            extract(
+                question.text,
+                language=question.language,
+                result=question.search_result,
+                threshold=0,
+            )
+            if question.search_result
             else None
         )
         if quoted is None:
@@ -74,19 +79,21 @@ class EmbeddedEngine:
         raise EngineUnavailable("The embedded engine writes no texts.")
 
 
-def extract(question: str, *, language: str, found: Found, threshold: float) -> Extract | None:
+def extract(
+    question: str, *, language: str, result: SearchResult, threshold: float
+) -> Extract | None:
     """The best sentence and its neighbours; None if the gate is below `threshold` (0..1).
 
     Another passage that says nearly as much is cited as well, and quoted if the two can hardly
     be told apart. A passage of an important document that is nearly the best stands alone: the
     passages beside it may be the ones that it corrects.
     """
-    if not question.strip() or found.gate < threshold:
+    if not question.strip() or result.gate < threshold:
         return None
     candidates = [
         candidate
-        for rank, hit in enumerate(_considered(found.hits))
-        for candidate in _candidates(hit, min(rank, TOP_HITS), found)
+        for rank, hit in enumerate(_considered(result.hits))
+        for candidate in _candidates(hit, min(rank, TOP_HITS), result)
     ]
     if not candidates:
         return None
@@ -131,16 +138,16 @@ def _citation(candidate: _Candidate) -> Citation:
     return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 
-def _candidates(hit: Hit, rank: int, found: Found) -> list[_Candidate]:
+def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
     chunk = hit.chunk
     cosines = np.zeros(len(chunk.sentences), dtype=np.float32)
-    if found.vector is not None and len(chunk.sentence_vectors) == len(chunk.sentences):
-        cosines = chunk.sentence_vectors @ found.vector
+    if result.vector is not None and len(chunk.sentence_vectors) == len(chunk.sentences):
+        cosines = chunk.sentence_vectors @ result.vector
     candidates: list[_Candidate] = []
     for position, sentence in enumerate(chunk.sentences):
         if not _is_quotable(sentence, is_only=len(chunk.sentences) == 1):
             continue
-        cover = search.coverage(found.weights, found.terms_of(sentence, language=chunk.language))
+        cover = search.coverage(result.weights, result.terms_of(sentence, language=chunk.language))
         score = _COSINE * float(cosines[position]) + _COVER * cover - _RANK * rank
         candidates.append(_Candidate(score, chunk, position))
     return candidates

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.knowledge.search import Found
+from bots.knowledge.search import SearchResult
 
 # How much of a passage a citation shows.
 MAX_CITED_CHARS = 500
@@ -55,8 +55,9 @@ class Line:
 class Question:
     """A customer's question; `instructions` is the bot's prompt, `language` a code such as "vi".
 
-    `found` is what the snippets were made of, for the engine that quotes by sentence. A prompt may
-    ask for another model, and for a `temperature` of 0..2; None: as little randomness as possible.
+    `search_result` is what the snippets were made of, for the engine that quotes by sentence. A
+    prompt may ask for another model, and for a `temperature` of 0..2; None: as little randomness as
+    possible.
     """
 
     text: str
@@ -64,7 +65,7 @@ class Question:
     instructions: str
     history: tuple[Line, ...]
     snippets: tuple[Snippet, ...]
-    found: Found | None = None
+    search_result: SearchResult | None = None
     model: str = ""
     temperature: float | None = None
 

@@ -53,7 +53,7 @@ _MIN_WEIGHT = 1.0
 
 @dataclass(frozen=True, eq=False)
 class IndexedChunk:
-    """A piece with its vectors; without vectors (size 0) it is found by words only."""
+    """A piece with its vectors; without vectors (size 0) it is result by words only."""
 
     id: int
     document_id: int
@@ -95,7 +95,7 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """Hits, best first, but important ones near the best before it.
 
     `gate` is the probability that the best hit answers the question.
@@ -242,7 +242,7 @@ class Index:
             np.stack([chunk.vector for chunk in self.chunks]), dtype=np.float32
         )
 
-    def search(self, question: str, *, language: str, limit: int = 5) -> Found:
+    def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
         """The `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
         Takes 10 ms for 1,000 pieces, and 15-25 ms to encode the question.
@@ -252,10 +252,10 @@ class Index:
 
     def search_vector(
         self, question: str, vector: Vectors | None, *, language: str, limit: int = 5
-    ) -> Found:
+    ) -> SearchResult:
         """As `search`, for a question that is encoded already; None: search by words only."""
         if not self.chunks:
-            return Found(
+            return SearchResult(
                 (), 0.0, Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
         words, terms = self._field(question, language)
@@ -277,7 +277,7 @@ class Index:
             )
             for number in self._chosen(scores, limit)
         )
-        return Found(
+        return SearchResult(
             hits,
             _gate(features, has_vectors=cosines is not None),
             features,

@@ -18,7 +18,7 @@ from bots.engine.types import (
     Refused,
     Usage,
 )
-from bots.knowledge.search import Found
+from bots.knowledge.search import SearchResult
 from bots.models import Bot, FunctionCall
 from bots.services import function_runner, prompts, retrieval
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
@@ -133,27 +133,32 @@ Outcome = Answered | NeedsApproval | Unanswered
 
 def answer(bot: Bot, turn: Turn, on: Listener) -> Outcome:
     """Answer a turn from the bot's documents and functions. Writes nothing but calls."""
-    found = retrieval.search(bot, turn.text, language=turn.language) if turn.search else None
-    trace = Trace(None if turn.follows_call or not found else _evidence(bot, turn, found))
-    if found and (found.gate < turn.threshold or not found.hits):
-        found = None
+    result = retrieval.search(bot, turn.text, language=turn.language) if turn.search else None
+    trace = Trace(None if turn.follows_call or not result else _evidence(bot, turn, result))
+    if result and (result.gate < turn.threshold or not result.hits):
+        result = None
     if Capability.WRITE in turn.engine.capabilities:
-        return _compose(bot, turn, found, trace, on)
-    if found is None and not turn.follows_call:
+        return _compose(bot, turn, result, trace, on)
+    if result is None and not turn.follows_call:
         return Unanswered("below_gate", trace)
-    return _quote(_question(turn, found), trace, on)
+    return _quote(_question(turn, result), trace, on)
 
 
-def _question(turn: Turn, found: Found | None) -> Question:
+def _question(turn: Turn, result: SearchResult | None) -> Question:
     return Question(
-        turn.text, turn.language, instructions="", history=turn.history, snippets=(), found=found
+        turn.text,
+        turn.language,
+        instructions="",
+        history=turn.history,
+        snippets=(),
+        search_result=result,
     )
 
 
-def _evidence(bot: Bot, turn: Turn, found: Found) -> Evidence:
-    chunks = (ScoredChunk(hit.chunk.id, round(float(hit.score), 4)) for hit in found.hits)
+def _evidence(bot: Bot, turn: Turn, result: SearchResult) -> Evidence:
+    chunks = (ScoredChunk(hit.chunk.id, round(float(hit.score), 4)) for hit in result.hits)
     return Evidence(
-        gate=round(found.gate, 4),
+        gate=round(result.gate, 4),
         threshold=turn.threshold,
         chunks=tuple(chunks),
         knowledge_version=bot.knowledge_version,
@@ -173,17 +178,19 @@ def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
     )
 
 
-def _compose(bot: Bot, turn: Turn, found: Found | None, trace: Trace, on: Listener) -> Outcome:
+def _compose(
+    bot: Bot, turn: Turn, result: SearchResult | None, trace: Trace, on: Listener
+) -> Outcome:
     """The model's answer; the extractive one, or none, if it fails."""
     seconds = turn.deadline_seconds
     functions = function_runner.for_turn(turn.engine, bot, turn.subject, seconds=seconds)
     # No document knows where an order is: a function may.
-    if found is None and functions is None and not turn.follows_call:
+    if result is None and functions is None and not turn.follows_call:
         return Unanswered("below_gate", trace)
     prompt = prompts.find_current(bot.pk)
     question = replace(
-        _question(turn, found),
-        snippets=retrieval.snippets(found) if found else (),
+        _question(turn, result),
+        snippets=retrieval.snippets(result) if result else (),
         instructions=prompt.content if prompt else "",
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
@@ -229,6 +236,6 @@ def _final_reason(
         return "engine_failed"
     if isinstance(error, Refused):
         return "model_refused"
-    if question.found is None:
+    if question.search_result is None:
         return "no_answer" if isinstance(error, NotGrounded) else "engine_failed"
     return None if turn.fallback_to_extractive else "engine_failed"

@@ -10,7 +10,7 @@ from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
 from bots.knowledge import embedding
-from bots.knowledge.search import Found, Index, IndexedChunk, Vectors
+from bots.knowledge.search import Index, IndexedChunk, SearchResult, Vectors
 from bots.models import Bot, Chunk, Document
 
 # Bounds of the cache; one bot that is larger than the second is kept alone.
@@ -90,13 +90,13 @@ class _Cache:
 _cache = _Cache()
 
 
-def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> Found:
+def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> SearchResult:
     """The passages of valid documents that answer a question best; none without documents."""
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
-def snippets(found: Found) -> tuple[Snippet, ...]:
-    """What was found as an engine reads it, numbered from 1."""
+def snippets(result: SearchResult) -> tuple[Snippet, ...]:
+    """The passages of a search result as an engine reads them, numbered from 1."""
     return tuple(
         Snippet(
             number,
@@ -108,7 +108,7 @@ def snippets(found: Found) -> tuple[Snippet, ...]:
             is_important=hit.chunk.is_important,
             dated=hit.chunk.dated,
         )
-        for number, hit in enumerate(found.hits, 1)
+        for number, hit in enumerate(result.hits, 1)
     )
 
 

@@ -124,7 +124,7 @@ def ask(index: search.Index, question: str, language: str) -> embedded.Extract |
     return embedded.extract(
         question,
         language=language,
-        found=index.search(question, language=language),
+        result=index.search(question, language=language),
         threshold=search.DEFAULT_THRESHOLD,
     )
 

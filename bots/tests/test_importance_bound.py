@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bots.engine import embedded
-from bots.knowledge.search import Features, Found, Hit, IndexedChunk
+from bots.knowledge.search import Features, Hit, IndexedChunk, SearchResult
 
 FEATURES = Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=2)
 
@@ -33,7 +33,7 @@ def hit(number: int, text: str, cosine: float, *, is_important: bool) -> Hit:
 def test_an_important_passage_wins_within_its_bound(below: float, answers: str) -> None:
     # A sentence's score is 4 for its cosine; each place further down takes 0.08.
     cosine = 0.9 - (below - 0.08) / 4
-    found = Found(
+    result = SearchResult(
         hits=(
             hit(1, "This is the best sentence.", 0.9, is_important=False),
             hit(2, "This is the important sentence.", cosine, is_important=True),
@@ -42,6 +42,6 @@ def test_an_important_passage_wins_within_its_bound(below: float, answers: str) 
         features=FEATURES,
         vector=np.array([1, 0], dtype=np.float32),
     )
-    quoted = embedded.extract("Which?", language="en", found=found, threshold=0.5)
+    quoted = embedded.extract("Which?", language="en", result=result, threshold=0.5)
     assert quoted is not None
     assert quoted.text == f"This is the {answers} sentence."

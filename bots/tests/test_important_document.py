@@ -45,7 +45,7 @@ def moment(delta):
 
 def answer(asked=ASKED):
     result = retrieval.search(Bot.objects.get(), asked, language="en")
-    return embedded.extract(asked, language="en", found=result, threshold=0.5)
+    return embedded.extract(asked, language="en", result=result, threshold=0.5)
 
 
 def cited(asked=ASKED):
@@ -127,7 +127,7 @@ def test_it_is_read_but_does_not_answer_other_questions(ann, documents):
     off_topic = "Who wrote the play about the prince of Denmark?"
     result = retrieval.search(Bot.objects.get(), off_topic, language="en")
     assert new.pk in {hit.chunk.document_id for hit in result.hits}
-    assert embedded.extract(off_topic, language="en", found=result, threshold=0.77) is None
+    assert embedded.extract(off_topic, language="en", result=result, threshold=0.77) is None
 
 
 @pytest.mark.parametrize("is_important", [True, False])

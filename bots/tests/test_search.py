@@ -42,17 +42,17 @@ TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter
 
 def test_without_vectors_words_alone() -> None:
     index = Index.build([plain(n, text) for n, text in enumerate(TEXTS)])
-    found = index.search("refund without receipt", language="en")
-    assert found.hits[0].chunk.id == 1
-    assert found.vector is None
-    assert found.gate > index.search("weather in Paris", language="en").gate
+    result = index.search("refund without receipt", language="en")
+    assert result.hits[0].chunk.id == 1
+    assert result.vector is None
+    assert result.gate > index.search("weather in Paris", language="en").gate
 
 
 def test_empty_index_finds_nothing() -> None:
-    found = Index.build([]).search("anything", language="en")
-    assert found.hits == ()
-    assert found.gate == 0
-    assert embedded.extract("anything", language="en", found=found, threshold=0.1) is None
+    result = Index.build([]).search("anything", language="en")
+    assert result.hits == ()
+    assert result.gate == 0
+    assert embedded.extract("anything", language="en", result=result, threshold=0.1) is None
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -88,10 +88,10 @@ def test_an_important_text_leads_if_scores_are_near() -> None:
             plain(n, text, is_important=text == new, document=n)
             for n, text in enumerate([*order, *TEXTS])
         ]
-        found = Index.build(chunks).search("how many days do refunds take", language="en")
-        assert found.hits[0].chunk.text == new
+        result = Index.build(chunks).search("how many days do refunds take", language="en")
+        assert result.hits[0].chunk.text == new
         reply = embedded.extract(
-            "how many days do refunds take", language="en", found=found, threshold=0.5
+            "how many days do refunds take", language="en", result=result, threshold=0.5
         )
         assert reply
         assert reply.text == new
@@ -108,7 +108,7 @@ def test_an_important_text_opens_no_gate() -> None:
         assert one.gate == other.gate
     off_topic = Index.build(within).search("weather in Paris", language="en")
     assert embedded.extract(
-        "weather in Paris", language="en", found=off_topic, threshold=search.DEFAULT_THRESHOLD
+        "weather in Paris", language="en", result=off_topic, threshold=search.DEFAULT_THRESHOLD
     ) is None  # fmt: skip
 
 
@@ -125,17 +125,17 @@ def test_across_languages_meaning_decides_alone() -> None:
         plain(0, "Zoo zoo.", language="vi", vector=far),
         plain(1, "Mèo.", language="vi", vector=near),
     ]
-    found = Index.build(chunks).search_vector("what is a zoo of cats", near, language="en")
-    assert found.hits[0].chunk.id == 1
+    result = Index.build(chunks).search_vector("what is a zoo of cats", near, language="en")
+    assert result.hits[0].chunk.id == 1
 
 
 @pytest.mark.parametrize("question", ["", "\x00", "?", "🙂", "\ud800", "a" * 5000])
 def test_odd_questions_do_no_harm(question: str) -> None:
-    found = Index.build([plain(n, text) for n, text in enumerate(TEXTS)]).search(
+    result = Index.build([plain(n, text) for n, text in enumerate(TEXTS)]).search(
         question, language="en"
     )
-    assert len(found.hits) == 3
-    assert found.gate < search.DEFAULT_THRESHOLD
+    assert len(result.hits) == 3
+    assert result.gate < search.DEFAULT_THRESHOLD
 
 
 def test_a_thousand_pieces_are_quick() -> None:

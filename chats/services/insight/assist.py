@@ -9,7 +9,7 @@ from bots.engine.masking import Mask
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.knowledge import language as languages
-from bots.knowledge.search import Found
+from bots.knowledge.search import SearchResult
 from bots.services import engines, prompts, retrieval
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
@@ -107,11 +107,11 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
     with engines.paid_work(
         chat.client, purpose=f"suggestions:{chat.pk}", characters=transcript.characters
     ) as work:
-        found = retrieval.search(chat.bot, question, language=language)
+        result = retrieval.search(chat.bot, question, language=language)
         suggestions = (
-            _by_model(chat, transcript, found, body, work, language=language)
+            _by_model(chat, transcript, result, body, work, language=language)
             if work.is_written
-            else [*_quotes(found, question, language), *_past_replies(chat, question)]
+            else [*_quotes(result, question, language), *_past_replies(chat, question)]
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
@@ -124,13 +124,13 @@ def _translated(client: Client, text: str, *, to: str, purpose: str) -> str:
         return mask.reveal(work.complete(text_tasks.translate(mask.hide(text), to=to)).text)
 
 
-def _quotes(found: Found, question: str, language: str) -> list[Suggestion]:
+def _quotes(result: SearchResult, question: str, language: str) -> list[Suggestion]:
     """The answer of each of the best passages that answers the question at all."""
     suggestions = []
-    for hit in found.hits:
+    for hit in result.hits:
         # One passage at a time: of all together the best alone would be quoted.
         extract = embedded.extract(
-            question, language=language, found=replace(found, hits=(hit,)), threshold=SHOWN_FROM
+            question, language=language, result=replace(result, hits=(hit,)), threshold=SHOWN_FROM
         )
         if extract:
             citation = Citation(**asdict(extract.citations[0]))
@@ -164,7 +164,7 @@ def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
 def _by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
-    found: Found,
+    result: SearchResult,
     body: SuggestionRequest,
     work: engines.PaidWork,
     *,
@@ -172,7 +172,7 @@ def _by_model(
 ) -> list[Suggestion]:
     """A model's replies, each with the passages that it rests on and that exist."""
     prompt = prompts.find_current(chat.bot_id)
-    snippets = retrieval.snippets(found)
+    snippets = retrieval.snippets(result)
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(
         text_tasks.suggest_replies(
