@@ -73,6 +73,7 @@ def get(client: Client, bot_id: int) -> Bot:
     bot = Bot.objects.for_client(client).filter(pk=bot_id).first()
     if bot is None:
         raise NotFound
+    bot.client = client  # known already: services need no query for it
     return bot
 
 
