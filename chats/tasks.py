@@ -43,11 +43,11 @@ def translate_message(*, message_id: str) -> None:
     "chats.summarise_all",
     queue=Queue.INSIGHT,
     max_attempts=5,
-    on_dead=lambda summary_job_id: summary_runs.stop(summary_job_id),
+    on_dead=lambda summary_job_id: summary_runs.mark_failed(summary_job_id),
 )
 def summarise_all(*, summary_job_id: str) -> None:
     """The next chats of a run."""
-    summary_runs.proceed(summary_job_id)
+    summary_runs.summarise_next(summary_job_id)
 
 
 @job(

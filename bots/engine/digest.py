@@ -1,7 +1,7 @@
-"""What can be said of a conversation or a text by rules alone: its own words, put in order.
+"""Summaries by rules alone: words of the conversation or the text itself, put in order.
 
-No sentence of it is composed by a machine that claims to understand: extracts that choose "key
-sentences" kept no more of what matters than the beginning did, so the beginning is what is shown.
+No sentence is composed. Extracts of "key sentences" kept no more of what matters than the beginning
+of a text did, so the beginning is shown.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class Digest:
-    """A structured summary: labels in `language`, every other word from the conversation."""
+    """A structured summary: labels in `language`, all other words from the conversation."""
 
     language: str
     summary: str
@@ -86,21 +86,21 @@ def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
 def _first_request(lines: Sequence[Line]) -> str:
     """The first message of the customer that is more than a greeting."""
     texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
-    said = next((text for text in texts if not intents.small_talk(text)), "")
-    return _quote(said)
+    request = next((text for text in texts if not intents.small_talk(text)), "")
+    return _quote(request)
 
 
 def _open_questions(lines: Sequence[Line]) -> list[str]:
-    """Questions of the customer after which nobody has said anything."""
+    """The customer's questions since the latest reply."""
     last_answer = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
     unanswered = [line.text for line in lines[last_answer + 1 :]]
-    found = [
+    questions = [
         _quote(sentence)
         for text in unanswered
         for sentence in chunking.split_sentences(text)
         if sentence.rstrip().endswith(_ASKING)
     ]
-    return found[:MAX_KEY_POINTS]
+    return questions[:MAX_KEY_POINTS]
 
 
 def _quote(text: str) -> str:

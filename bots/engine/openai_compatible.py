@@ -1,8 +1,8 @@
 """Answers written by a model behind any OpenAI-compatible endpoint.
 
-The model is told to answer from the snippets alone, and then not believed: an answer must cite
-them, and its figures, links and addresses must stand in what it cites. Whatever the server does
-wrong comes out as EngineUnavailable.
+The model is told to answer from the snippets alone, and its answer is checked: it must cite them,
+and its figures, links and addresses must stand in what it cites. Every fault of the server is
+raised as EngineUnavailable.
 """
 
 import re
@@ -59,10 +59,9 @@ class OpenAICompatible:
     ) -> Answer:
         """Stream an answer to `on_delta` and return it checked; raises an EngineError.
 
-        What was streamed is provisional: after NotGrounded or EngineUnavailable, and before a
-        call of the toolbox, take it back. `deadline_seconds` covers everything, with retries and
-        calls. An error of `on_delta` or of the toolbox is the caller's own and ends the call as
-        it is.
+        The streamed text is provisional: after NotGrounded or EngineUnavailable, and before a call
+        of the toolbox, it does not count. `deadline_seconds` covers everything, retries and calls
+        included. An error of `on_delta` or of the toolbox is raised as it is.
         """
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
@@ -161,7 +160,7 @@ class OpenAICompatible:
         ends_at: float,
         options: dict[str, Any],
     ) -> "_Draft":
-        """One answer of the server, asked for a second time where nothing of the first came."""
+        """One answer of the server; a second attempt is made if nothing of the first came."""
         try:
             return self._ask(messages, on_delta, ends_at, options)
         except _Retriable:
@@ -235,7 +234,7 @@ class OpenAICompatible:
     def _open(
         self, sdk: Any, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> Generator[Any]:
-        """The answer as chunks; a server that knows no streaming gives a single one."""
+        """The answer as chunks; a server without streaming gives a single one."""
         with self._response(sdk, messages, options) as response:
             if "json" in response.headers.get("content-type", ""):
                 from openai.types.chat import ChatCompletion  # noqa: PLC0415
@@ -276,7 +275,7 @@ def _callers_own() -> Iterator[None]:
 
 @contextmanager
 def _failures(draft: "_Draft | None" = None) -> Iterator[None]:
-    """Turn whatever the server, the network or the package throws into EngineUnavailable."""
+    """Turn every error of the server, the network and the package into EngineUnavailable."""
     import openai  # noqa: PLC0415
 
     try:
@@ -315,7 +314,7 @@ def _unavailable(
 
 @dataclass(slots=True)
 class _Draft:
-    """What has come so far, and what the server said about it."""
+    """The text that has come so far, and what the server says about it."""
 
     text: str = ""
     model: str = ""
@@ -376,7 +375,7 @@ class _Draft:
 
 
 class _Gate:
-    """Lets text through to the customer, but never the marker or a part of it."""
+    """Passes text on to the customer, but never the marker or a part of it."""
 
     def __init__(self, on_delta: Callable[[str], None]) -> None:
         self._on_delta = on_delta
@@ -423,9 +422,10 @@ def _usage(reported: Any) -> Usage | None:
     return Usage(max(prompt, 0), max(completion, 0))
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
+def _sum(first: Usage, second: Usage) -> Usage:
     return Usage(
-        one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens
+        first.prompt_tokens + second.prompt_tokens,
+        first.completion_tokens + second.completion_tokens,
     )
 
 

@@ -24,7 +24,7 @@ _CLEAR_FROM, _CLEAR_LEAD = 0.45, 0.15
 
 @dataclass(frozen=True)
 class KnownTag:
-    """A tag of the client, with what customers wrote where people gave it."""
+    """A tag of the client, with customers' messages of chats that people gave it to."""
 
     name: str
     examples: Sequence[str] = field(default_factory=tuple)
@@ -32,28 +32,28 @@ class KnownTag:
 
 @dataclass(frozen=True)
 class Suggested:
-    """`confidence` 0..1: how near the nearest example is; not a probability."""
+    """`confidence` 0..1: the nearness of the nearest example; not a probability."""
 
     name: str
     confidence: float
 
 
 def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
-    """The three nearest tags, nearest first; none where nothing is known to compare with."""
+    """The three nearest tags, nearest first; none if the text cannot be compared."""
     vector = _vector(text)
     if vector is None:
         return []
-    found = [Suggested(tag.name, _confidence(vector, tag)) for tag in known]
-    found.sort(key=lambda one: -one.confidence)
-    return [one for one in found if one.confidence > 0][:SUGGESTED]
+    tags = [Suggested(tag.name, _confidence(vector, tag)) for tag in known]
+    tags.sort(key=lambda tag: -tag.confidence)
+    return [tag for tag in tags if tag.confidence > 0][:SUGGESTED]
 
 
-def clear(found: Sequence[Suggested]) -> list[Suggested]:
-    """The first of the suggestions where it is near and well ahead of the second; else none."""
-    if not found or found[0].confidence < _CLEAR_FROM:
+def clear(tags: Sequence[Suggested]) -> list[Suggested]:
+    """The first of the suggestions if it is near and well ahead of the second; else none."""
+    if not tags or tags[0].confidence < _CLEAR_FROM:
         return []
-    second = found[1].confidence if len(found) > 1 else 0.0
-    return [found[0]] if found[0].confidence - second >= _CLEAR_LEAD else []
+    second = tags[1].confidence if len(tags) > 1 else 0.0
+    return [tags[0]] if tags[0].confidence - second >= _CLEAR_LEAD else []
 
 
 def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
@@ -66,7 +66,7 @@ def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
         for place, other in enumerate(map(_vector, others))
         if other is not None
     ]
-    return sorted(scored, key=lambda one: -one[1])
+    return sorted(scored, key=lambda pair: -pair[1])
 
 
 def _confidence(vector: Vectors, tag: KnownTag) -> float:

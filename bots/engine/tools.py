@@ -1,6 +1,6 @@
 """Functions that a model may ask for: how they are offered, how its calls are read and answered.
 
-Knows the wire format alone. Whether a call is carried out, and by whom, is the toolbox's business.
+Knows the wire format alone; the toolbox decides on calls and makes them.
 """
 
 import json
@@ -16,7 +16,7 @@ MAX_ARGUMENT_CHARS = 20_000
 MAX_CALLS_OF_A_ROUND = 64
 _CUT = "\n[cut here]"
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# More rounds than calls: a model that asks for nothing but what is refused must end as well.
+# More rounds than calls: a model whose calls are all refused must end as well.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -39,7 +39,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a model is told of a call; `is_heard`: a server said it, so that it may be repeated."""
+    """What a model is told of a call; `is_heard`: a server said it, so the model may repeat it."""
 
     text: str
     is_heard: bool = False
@@ -47,7 +47,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A call of an earlier attempt at this turn, which must not be asked for again."""
+    """A call of an earlier attempt at this answer, which must not be made again."""
 
     name: str
     arguments: str
@@ -56,10 +56,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What is offered for one answer.
+    """The functions for one answer.
 
-    `call(name, arguments_json)` carries a call out, or says in words why not. `refuse` takes the
-    calls beyond `max_calls`. An exception of either ends the answer as it is.
+    `call(name, arguments_json)` makes a call, or says in words why not. `refuse` answers the calls
+    beyond `max_calls`. An exception of either ends the answer and is raised as it is.
     """
 
     tools: tuple[Tool, ...]
@@ -78,7 +78,7 @@ NOTHING = Toolbox(
 
 
 @dataclass(slots=True)
-class Wanted:
+class RequestedCall:
     """A call as it arrives, in pieces."""
 
     id: str = ""
@@ -90,8 +90,8 @@ class Wanted:
 class Calls:
     """The calls of one answer, put together from the deltas of a stream."""
 
-    found: list[Wanted] = field(default_factory=list)
-    _places: dict[int, Wanted] = field(default_factory=dict)
+    found: list[RequestedCall] = field(default_factory=list)
+    _places: dict[int, RequestedCall] = field(default_factory=dict)
 
     def take(self, pieces: Any) -> None:
         for piece in pieces or ():
@@ -103,7 +103,7 @@ class Calls:
             if len(wanted.arguments) > MAX_ARGUMENT_CHARS or len(wanted.name) > MAX_ARGUMENT_CHARS:
                 raise EngineUnavailable("The model server's function call is too long.")
 
-    def _place(self, piece: Any) -> Wanted:
+    def _place(self, piece: Any) -> RequestedCall:
         index = getattr(piece, "index", None)
         if index is None:
             # A whole message numbers nothing, and some servers' streams send calls whole.
@@ -112,10 +112,10 @@ class Calls:
             raise TypeError("a function call's index is not a number")
         return self._places.get(index) or self._add(index)
 
-    def _add(self, index: int) -> Wanted:
+    def _add(self, index: int) -> RequestedCall:
         if len(self.found) >= MAX_CALLS_OF_A_ROUND:
             raise EngineUnavailable("The model server asked for too many functions at once.")
-        wanted = self._places[index] = Wanted()
+        wanted = self._places[index] = RequestedCall()
         self.found.append(wanted)
         return wanted
 
@@ -135,8 +135,8 @@ class Exchange:
         self._left = toolbox.max_calls - len(toolbox.done)
         self._rounds_left = toolbox.max_calls + _SPARE_ROUNDS
         self._heard: list[str] = []
-        for one in toolbox.done:
-            self._hear(one.arguments, one.result)
+        for done in toolbox.done:
+            self._hear(done.arguments, done.result)
 
     @property
     def evidence(self) -> str:
@@ -168,23 +168,25 @@ class Exchange:
     def earlier(self) -> list[dict[str, Any]]:
         """The calls of earlier attempts as messages, so that the model goes on from there."""
         done = self._toolbox.done
-        wanted = [Wanted(f"done_{n}", one.name, one.arguments) for n, one in enumerate(done)]
-        results = [one.result for one in done]
+        wanted = [
+            RequestedCall(f"done_{n}", call.name, call.arguments) for n, call in enumerate(done)
+        ]
+        results = [call.result for call in done]
         return self._messages(wanted, results) if done else []
 
-    def carry_out(self, wanted: Sequence[Wanted]) -> list[dict[str, Any]]:
-        """Answer the calls of one round, those beyond the limit with a refusal."""
+    def carry_out(self, wanted: Sequence[RequestedCall]) -> list[dict[str, Any]]:
+        """Answer the calls of one round; those beyond the limit are refused."""
         self._rounds_left -= 1
         if self._rounds_left < 0:
             raise EngineUnavailable("The model does not stop asking for functions.")
-        return self._messages(wanted, [self._answer(one) for one in wanted])
+        return self._messages(wanted, [self._answer(call) for call in wanted])
 
-    def _answer(self, one: Wanted) -> Result:
+    def _answer(self, call: RequestedCall) -> Result:
         if self._left <= 0:
-            return self._toolbox.refuse(one.name, one.arguments)
+            return self._toolbox.refuse(call.name, call.arguments)
         self._left -= 1
-        result = self._toolbox.call(one.name, one.arguments)
-        self._hear(one.arguments, result)
+        result = self._toolbox.call(call.name, call.arguments)
+        self._hear(call.arguments, result)
         return result
 
     def _hear(self, arguments: str, result: Result) -> None:
@@ -193,17 +195,17 @@ class Exchange:
             self._heard.append(f"{' '.join(_FIGURES.findall(arguments))}\n{result.text}")
 
     def _messages(
-        self, wanted: Sequence[Wanted], results: Sequence[Result]
+        self, wanted: Sequence[RequestedCall], results: Sequence[Result]
     ) -> list[dict[str, Any]]:
-        ids = [one.id or f"call_{n}" for n, one in enumerate(wanted)]
+        ids = [call.id or f"call_{n}" for n, call in enumerate(wanted)]
         calls = [
             {
                 "id": name,
                 "type": "function",
-                # What is no JSON would be refused by the server itself, for its own words.
-                "function": {"name": one.name, "arguments": _as_json(one.arguments)},
+                # A server would reject its own words if they are no JSON.
+                "function": {"name": call.name, "arguments": _as_json(call.arguments)},
             }
-            for name, one in zip(ids, wanted, strict=True)
+            for name, call in zip(ids, wanted, strict=True)
         ]
         return [
             {"role": "assistant", "content": "", "tool_calls": calls},

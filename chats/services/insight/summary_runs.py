@@ -17,25 +17,25 @@ from identity.models import Client, User
 from identity.services.credits import InsufficientCredits
 
 log = logging.getLogger(__name__)
-# Chats of one job, then the next job: a worker that is to stop does not wait for thousands.
+# Chats in one job, then comes the next job: a worker that shuts down waits for these at most.
 CHATS_A_JOB = 50
-# So many failures in a row are the engine's, not the chats'.
+# After so many failures in a row the engine is at fault, not the chats.
 MAX_FAILURES_IN_A_ROW = 3
 _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
 
 class SummaryRunning(ApiError):
-    """A run is not over yet; field `job_id` names it."""
+    """Another run is not over yet; field `job_id` names it."""
 
     code, status = "summary_running", 409
     detail = "A run is not over yet: wait for its end."
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
-    """Begin a run; one a client at a time."""
+    """Start a run; a client has one at a time."""
     bot = bots.get(client, given.bot_id) if given.bot_id else None
     with transaction.atomic():
-        # Two that begin at once come one after the other here.
+        # Of two requests at once the second waits here.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         running = SummaryJob.objects.for_client(client).filter(status__in=_UNFINISHED).first()
         if running:
@@ -55,14 +55,14 @@ def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> Summar
 
 
 def get(client: Client, job_id: Any) -> SummaryJob:
-    """One of the client's runs; 404 where it is not."""
+    """One of the client's runs; 404 for any other."""
     run = SummaryJob.objects.for_client(client).filter(pk=job_id).first()
     if run is None:
         raise NotFound
     return run
 
 
-def proceed(summary_job_id: str) -> None:
+def summarise_next(summary_job_id: str) -> None:
     """Summarise the run's next chats, from where the last one left off."""
     run = SummaryJob.objects.select_related("client").filter(pk=summary_job_id).first()
     if run is None or run.status not in _UNFINISHED:
@@ -72,7 +72,7 @@ def proceed(summary_job_id: str) -> None:
     for chat in chats:
         is_done = _summarise(run, chat)
         failures = 0 if is_done else failures + 1
-        _note(run, chat, is_done=is_done)
+        _count(run, chat, is_done=is_done)
         if failures >= MAX_FAILURES_IN_A_ROW:
             raise jobs.GiveUp("The engine failed several times in a row.")
     with jobs.commit():
@@ -82,15 +82,15 @@ def proceed(summary_job_id: str) -> None:
             _end(run.pk, SummaryJobStatus.DONE)
 
 
-def stop(summary_job_id: str) -> None:
-    """No attempt is left: whoever watches the run is told."""
+def mark_failed(summary_job_id: str) -> None:
+    """No attempt is left: the run has failed."""
     _end(summary_job_id, SummaryJobStatus.FAILED)
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """Chats with messages, that the run asks for, beyond its position.
+    """The run's chats with messages, after its position.
 
-    What has begun since it was asked for is left for the next run.
+    Chats that were opened after the run started are left for the next run.
     """
     rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0)
     filters = {
@@ -120,10 +120,10 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
     return True
 
 
-def _note(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
+def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
     """Count a chat and remember the position; only while this worker holds the job.
 
-    An older chat in which somebody has written since the run was asked for adds to the total.
+    An older chat with a message since the start of the run adds to the total.
     """
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
