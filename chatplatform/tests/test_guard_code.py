@@ -10,10 +10,6 @@ from django.conf import settings
 BASE = settings.BASE_DIR
 MAX_LINES = 500
 MAX_POSITIONAL = 6
-LONG_BECAUSE = {
-    "bench/run.py": "one load script, which is run alone",
-    "chatplatform/local/servers.py": "to be split",
-}
 # Every app has these; `auth` and the like are an app's own.
 FILES_OF_AN_APP = {
     "__init__.py", "admin.py", "apps.py", "migrations", "models.py", "services", "shapes",
@@ -51,7 +47,7 @@ def nodes() -> Iterator[tuple[Path, ast.AST]]:
 def test_no_module_is_long():
     assert len(sources()) > 300
     long = {str(path) for path, text in sources().items() if text.count("\n") > MAX_LINES}
-    assert long <= set(LONG_BECAUSE)
+    assert long == set()
 
 
 def test_no_import_is_named_by_a_letter():
