@@ -11,6 +11,7 @@ import pytest
 from celery import current_app
 from django.core.cache import cache
 from django.db import connection
+from django.test import TransactionTestCase
 from django.utils.module_loading import import_string
 
 from chatplatform.jobs import leases, relay
@@ -80,6 +81,37 @@ def at_once(*calls: Callable[[], T]) -> list[T]:
 @pytest.fixture(autouse=True, scope="session")
 def declare_jobs() -> None:
     current_app.loader.import_default_modules()
+
+
+# Of tables with rows only. Without triggers: neither foreign keys nor the audit log refuse.
+_EMPTY_TABLES = """
+DO $$
+DECLARE name text; has_rows boolean;
+BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public'
+        AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
+        IF has_rows THEN EXECUTE format('DELETE FROM %I', name); END IF;
+    END LOOP;
+END $$
+"""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_flush() -> Iterator[None]:
+    """After a test with real transactions, empty the tables in one statement.
+
+    Django truncates every table and makes all content types and permissions anew.
+    """
+
+    def empty_tables(self: TransactionTestCase) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(_EMPTY_TABLES)
+
+    with mock.patch.object(TransactionTestCase, "_fixture_teardown", empty_tables):
+        yield
 
 
 @pytest.fixture(autouse=True)
