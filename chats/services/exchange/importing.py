@@ -327,7 +327,7 @@ def _link_replies(
 
 # --- counters and numbers -----------------------------------------------------------------------
 
-# The same counters as `services.messages` keeps for a new message. A chat's counters never
+# The same counters as `core.messages` keeps for a new message. A chat's counters never
 # decrease: they may be ahead of the messages that have been imported so far.
 _COUNTERS = """
 UPDATE chats_conversation chat SET
