@@ -151,9 +151,9 @@ class ClientChatViewSet(TenantViewSet):
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """A conversation with its customer and its messages, oldest first."""
         chat = conversations.get_for_key(self.key, chat_id)
-        said = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
+        items = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
         shown = conversation_shapes.Conversation.from_row(chat)
-        return {"conversation": shown, "customer": shown.customer, **said}
+        return {"conversation": shown, "customer": shown.customer, **items}
 
     @operation(
         "AI / client",

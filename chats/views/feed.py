@@ -70,8 +70,8 @@ class FeedViewSet(TenantViewSet):
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
     def ticket(self, request: Request) -> feed_shapes.FeedTicket:
         """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
-        made = tickets.make(bearer_token(request._request))
-        return feed_shapes.FeedTicket(ticket=made, expires_in=tickets.LIFETIME_SECONDS)
+        ticket = tickets.make(bearer_token(request._request))
+        return feed_shapes.FeedTicket(ticket=ticket, expires_in=tickets.LIFETIME_SECONDS)
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_API_KEY, status=204)
     def typing(self, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
