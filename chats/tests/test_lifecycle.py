@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bots.engine import types
 from bots.testing import make_bot, trained
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from chats import tasks
 from chats.models import Conversation, Message, Notification
 from chats.services.core import lifecycle
@@ -328,7 +328,7 @@ def test_an_inactive_chat_ends(server, bot, client_a, client_b):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_timers_do_nothing_twice(ben, bot, at_once):
+def test_concurrent_timers_do_nothing_twice(ben, bot):
     kinds = [
         {"status": "snoozed", "snoozed_until": ago(seconds=1)},
         {"assign_type": "agent", "assignee": ben.user, "return_at": ago(seconds=1)},
@@ -337,7 +337,7 @@ def test_concurrent_timers_do_nothing_twice(ben, bot, at_once):
     ]
     for fields in kinds * 4:
         make_chat(bot, **fields)
-    at_once(3, tasks.run_timers)
+    at_once(*[tasks.run_timers] * 3)
     tasks.run_timers()
     for kind in ("reopened", "unassigned", "ended"):
         assert events(f"conversation.{kind}") == 4
