@@ -174,6 +174,7 @@ def test_text_is_normalised(file: Path) -> None:
         (b"<!doctype html><p>x", "a.csv", "unsupported_type"),
         (b"words", "a.pdf.exe", "unsupported_type"),
         (bytes(range(256)) * 8, "a.txt", "unsupported_type"),
+        (b"words\x01\x02" * 20, "a.txt", "unsupported_type"),
     ],
 )
 def test_sniff_refuses(data: bytes, name: str, code: str) -> None:
