@@ -46,8 +46,9 @@ _CREDITS: dict[str, str | dict[str, Any]] = {
     "credits_left": {"type": "integer", "description": "Credits that are left.", "examples": [42]},
     "threshold": {
         "type": "integer",
-        "description": "The threshold that credits_left fell below.",
-        "examples": [100],
+        "description": "20: a call left less than 20 % of `credits_included`. 0: nothing is left,"
+        " or a call was refused.",
+        "examples": [20],
     },
 }
 _TEST: dict[str, str | dict[str, Any]] = {
@@ -68,7 +69,9 @@ EVENTS: dict[str, Kind] = {
     "conversation.created": Kind("A conversation was opened.", _CHAT),
     "conversation.assigned": Kind("A conversation was assigned to an agent.", _CHAT),
     "conversation.unassigned": Kind(
-        "A conversation lost its agent, who returned it, did not answer in time, or left.", _CHAT
+        "A conversation lost its agent, who returned it, did not answer in time, or left; or it"
+        " went from the queue back to the bot.",
+        _CHAT,
     ),
     "conversation.handed_off": Kind(
         "The bot handed a conversation over.", {**_CHAT, "reason": _REASON}

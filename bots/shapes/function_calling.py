@@ -115,10 +115,7 @@ class FunctionDTO(Shape):
     @classmethod
     def from_row(cls, row: Function, secret_names: list[str]) -> "FunctionDTO":
         return cls.copy_from(
-            row,
-            http=FunctionHttpDTO.copy_from(row),
-            secret_headers=None,
-            secret_header_names=secret_names,
+            row, http=FunctionHttpDTO.copy_from(row), secret_header_names=secret_names
         )
 
 

@@ -1,7 +1,7 @@
 """The base of every shape (a pydantic model), and the types of its fields."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
@@ -91,16 +91,21 @@ class Shape(BaseModel):
     """A documented body. Unknown fields of a request are refused; every field is described."""
 
     model_config = ConfigDict(extra="forbid", strict=False, from_attributes=True)
+    _shown: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        cls._shown = tuple(name for name, field in cls.model_fields.items() if not field.exclude)
 
     @classmethod
     def copy_from(cls, row: object, **fields: Any) -> Self:
         """A shape of a stored row: `fields` as given, every other field from the row's attribute.
 
-        Not validated: rows stored by an older version must stay readable.
+        Fields that no reply shows (`exclude=True`) are left out. Not validated: rows stored by an
+        older version must stay readable.
         """
         values = {
-            name: fields[name] if name in fields else getattr(row, name)
-            for name in cls.__pydantic_fields__
+            name: fields[name] if name in fields else getattr(row, name) for name in cls._shown
         }
         # What model_construct does, without its loop over fields: lists copy a row for each item.
         shape = cls.__new__(cls)

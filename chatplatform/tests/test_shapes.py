@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from pydantic import Field
 
 from chatplatform.api.shapes import Shape
 
@@ -17,6 +18,16 @@ def test_fields_come_from_the_row_in_the_order_of_the_shape():
     ball = Ball.copy_from(SimpleNamespace(size=3, color="red", id=1, weight=9), color="blue")
     assert ball.model_dump_json() == '{"id":1,"color":"blue","size":3}'
     assert ball == Ball(id=1, color="blue", size=3)
+
+
+def test_what_no_reply_shows_is_not_copied():
+    class Door(Shape):
+        color: str
+        password: str | None = Field(None, exclude=True)
+
+    door = Door.copy_from(SimpleNamespace(color="red", password="a hash"))
+    assert vars(door) == {"color": "red"}
+    assert door.model_dump_json() == '{"color":"red"}'
 
 
 def test_a_row_is_not_validated():

@@ -52,7 +52,7 @@ class UserDto(Shape):
 
     @classmethod
     def from_row(cls, row: models.User) -> Self:
-        return cls.copy_from(row, last_login_at=row.last_login, password=None)
+        return cls.copy_from(row, last_login_at=row.last_login)
 
 
 class UsersResponse(Shape):
