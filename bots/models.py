@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
-from identity.models import Client, OfClient, User
+from identity.models import Client, TenantModel, User
 
 # The host names of `allowed_domain` as an array, which can be indexed.
 ALLOWED_HOSTS = models.Func(
@@ -18,7 +18,7 @@ ALLOWED_HOSTS = models.Func(
 )
 
 
-class Bot(models.Model):
+class Bot(TenantModel):
     """A bot of a client: its look, its languages and where it may be shown."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="bots")
@@ -58,8 +58,6 @@ class Bot(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = OfClient.as_manager()
-
     class Meta:
         indexes = [
             models.Index(fields=["client", "id"], name="bot_list"),
@@ -71,10 +69,9 @@ class Bot(models.Model):
         return self.bot_name
 
 
-class Prompt(models.Model):
+class Prompt(TenantModel):
     """One version of a bot's instructions; a new version becomes current, old ones stay."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="prompts")
     version = models.PositiveIntegerField()
     content = models.TextField()
@@ -85,8 +82,6 @@ class Prompt(models.Model):
     is_current = models.BooleanField(default=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -100,17 +95,14 @@ class Prompt(models.Model):
         return f"prompt {self.version} of bot {self.bot_id}"
 
 
-class SampleQuestion(models.Model):
+class SampleQuestion(TenantModel):
     """A question that the widget offers, written by the client."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="sample_questions")
     question = models.CharField(max_length=300)
     language = models.CharField(max_length=20)
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["bot", "position", "id"], name="sample_questions")]
@@ -128,10 +120,9 @@ class WebUrlStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class WebUrl(models.Model):
+class WebUrl(TenantModel):
     """An address that a bot is trained on: a page, the pages linked from it, or a sitemap."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
     # Pages up to this many links away from `url` are read, 0..3.
@@ -146,8 +137,6 @@ class WebUrl(models.Model):
     last_fetched_at = models.DateTimeField(null=True)
     next_fetch_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_once")]
@@ -170,10 +159,9 @@ class DocumentStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class Document(models.Model):
+class Document(TenantModel):
     """A file that a bot is trained on; its bytes are in the media store under a random name."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="documents")
     # For a page that a crawl stored, with its address in `url`; null for an uploaded file.
     web_url = models.ForeignKey(
@@ -199,8 +187,6 @@ class Document(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     trained_at = models.DateTimeField(null=True)
 
-    objects = OfClient.as_manager()
-
     class Meta:
         constraints = [
             # A bot has an uploaded file once.
@@ -221,10 +207,9 @@ class Document(models.Model):
         return self.file_name
 
 
-class Chunk(models.Model):
+class Chunk(TenantModel):
     """A passage of a document with its vectors (float32 bytes); written by training only."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="chunks")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
     position = models.PositiveIntegerField()
@@ -238,8 +223,6 @@ class Chunk(models.Model):
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
     sentence_vectors = models.BinaryField(default=b"")
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -260,10 +243,9 @@ class PageStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class WebPage(models.Model):
+class WebPage(TenantModel):
     """One page of the latest crawl of a WebUrl."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     web_url = models.ForeignKey(WebUrl, on_delete=models.CASCADE, related_name="pages")
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
     url = models.CharField(max_length=2000)
@@ -276,8 +258,6 @@ class WebPage(models.Model):
     last_modified = models.CharField(max_length=60, default="", blank=True)
     fetched_at = models.DateTimeField()
 
-    objects = OfClient.as_manager()
-
     class Meta:
         constraints = [models.UniqueConstraint(fields=["web_url", "url"], name="web_page_once")]
 
@@ -285,16 +265,13 @@ class WebPage(models.Model):
         return self.url
 
 
-class FunctionCalling(models.Model):
+class FunctionCalling(TenantModel):
     """Whether and how often a bot may call functions; one row per bot."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
     is_enabled = models.BooleanField(default=False)
     max_calls_per_reply = models.PositiveSmallIntegerField(default=5)
     updated_at = models.DateTimeField(auto_now=True)
-
-    objects = OfClient.as_manager()
 
     def __str__(self) -> str:
         return f"function calling of bot {self.bot_id}"
@@ -308,11 +285,10 @@ class Approval(models.TextChoices):
     CUSTOMER = "customer"
 
 
-class Function(models.Model):
+class Function(TenantModel):
     """An HTTP request that a model may ask for."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
     name = models.CharField(max_length=64)
     description = models.CharField(max_length=1000)
@@ -327,8 +303,6 @@ class Function(models.Model):
     body_template = models.TextField(default="", blank=True)
     requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
     position = models.PositiveSmallIntegerField(default=0)
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["bot", "name"], name="function_name")]
@@ -348,11 +322,10 @@ class CallStatus(models.TextChoices):
     REJECTED = "rejected"  # by the agent or customer who had to approve it
 
 
-class FunctionCall(models.Model):
+class FunctionCall(TenantModel):
     """The log of calls that models requested, made or not."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="function_calls")
     # No foreign keys, since conversations lie above this app.
     conversation_id = models.UUIDField(null=True)
@@ -370,8 +343,6 @@ class FunctionCall(models.Model):
     decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     decided_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [

@@ -12,13 +12,12 @@ from django.db.models.functions import Coalesce, Now, Upper
 from bots.models import Bot
 from chatplatform.channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
-from identity.models import ApiKey, Client, OfClient, User
+from identity.models import ApiKey, TenantModel, User
 
 
-class Customer(models.Model):
+class Customer(TenantModel):
     """A person who writes to a client, as far as the client knows them."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     external_id = models.CharField(max_length=200, null=True)
     name = models.CharField(max_length=200, default="", blank=True)
     email = models.CharField(max_length=254, default="", blank=True)
@@ -28,8 +27,6 @@ class Customer(models.Model):
     imported_as = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -63,7 +60,7 @@ class AssignType(models.TextChoices):
     AGENT = "agent"
 
 
-class Conversation(models.Model):
+class Conversation(TenantModel):
     """A chat. `status` says whether work is expected, `assign_type` who must act next.
 
     `version` grows with each change of owner or status: a reply begun under an older version is
@@ -72,7 +69,6 @@ class Conversation(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.PROTECT, related_name="conversations")
     customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
     # The key that opened it. A public key sees only the chats that it opened.
@@ -130,8 +126,6 @@ class Conversation(models.Model):
     # When it was imported; inactivity is counted from then on.
     imported_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -225,11 +219,10 @@ class MessageStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class Message(models.Model):
+class Message(TenantModel):
     """One message of a conversation; `seq` is gap-free in it. The text is never changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="messages"
     )
@@ -264,8 +257,6 @@ class Message(models.Model):
     delivered_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
 
-    objects = OfClient.as_manager()
-
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
@@ -297,11 +288,10 @@ class Message(models.Model):
 ATTACHMENT_SALT = "chats.attachment"
 
 
-class Attachment(models.Model):
+class Attachment(TenantModel):
     """A file of a message; its bytes are in the media store under a random name."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="attachments"
     )
@@ -314,8 +304,6 @@ class Attachment(models.Model):
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     def __str__(self) -> str:
         return self.file_name
@@ -335,10 +323,9 @@ class TagSource(models.TextChoices):
     CUSTOMER = "customer"
 
 
-class Tagging(models.Model):
+class Tagging(TenantModel):
     """A tag of a conversation; `Conversation.tags` repeats the names for lists and filters."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="taggings"
     )
@@ -346,8 +333,6 @@ class Tagging(models.Model):
     source = models.CharField(max_length=8, choices=TagSource)
     confidence = models.FloatField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -359,10 +344,9 @@ class Tagging(models.Model):
         return self.name
 
 
-class Summary(models.Model):
+class Summary(TenantModel):
     """A summary; the newest of a conversation is the current one."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="summaries"
     )
@@ -375,8 +359,6 @@ class Summary(models.Model):
     message_count = models.PositiveIntegerField()
     engine = models.CharField(max_length=60)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["conversation", "-id"], name="summary_latest")]
@@ -394,11 +376,10 @@ class SummaryJobStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class SummaryJob(models.Model):
+class SummaryJob(TenantModel):
     """A request to summarise every matching chat, and how far it is."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, null=True)
     created_from = models.DateTimeField(null=True)
     created_to = models.DateTimeField(null=True)
@@ -415,16 +396,13 @@ class SummaryJob(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
 
-    objects = OfClient.as_manager()
-
     def __str__(self) -> str:
         return f"summaries {self.done}/{self.total}"
 
 
-class Feedback(models.Model):
+class Feedback(TenantModel):
     """A rating by the customer: once for a chat, once for each message."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="feedbacks"
     )
@@ -433,8 +411,6 @@ class Feedback(models.Model):
     resolved = models.BooleanField(null=True)
     comment = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -463,19 +439,16 @@ class NotificationKind(models.TextChoices):
     UNANSWERED = "unanswered"
 
 
-class Notification(models.Model):
+class Notification(TenantModel):
     """Something that a person of the client should look at."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE)
     kind = models.CharField(max_length=10, choices=NotificationKind)
     assigned_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     is_read = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="notification_list")]

@@ -35,6 +35,17 @@ class OfClient(models.QuerySet[Row]):
         return self.filter(client=client)
 
 
+class TenantModel(models.Model):
+    """A row that belongs to one client."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+
+    objects = OfClient.as_manager()
+
+    class Meta:
+        abstract = True
+
+
 class AssignStrategy(models.TextChoices):
     """Who gets a waiting chat."""
 
@@ -43,7 +54,7 @@ class AssignStrategy(models.TextChoices):
     LEAST_BUSY = "least_busy"
 
 
-class ClientConfig(models.Model):
+class ClientConfig(TenantModel):
     """A client's chat settings; `version` grows with every change."""
 
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="config")
@@ -79,13 +90,11 @@ class ClientConfig(models.Model):
     retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
 
-    objects = OfClient.as_manager()
-
     def __str__(self) -> str:
         return f"config of {self.client_id}"
 
 
-class EmailNotification(models.Model):
+class EmailNotification(TenantModel):
     """Who gets which notifications by mail; no row: nobody."""
 
     client = models.OneToOneField(
@@ -98,8 +107,6 @@ class EmailNotification(models.Model):
     on_channel_error = models.BooleanField(default=False)
     on_low_credit = models.BooleanField(default=False)
     unanswered_after_minutes = models.PositiveIntegerField(default=15)
-
-    objects = OfClient.as_manager()
 
     def __str__(self) -> str:
         return f"mails of {self.client_id}"
@@ -172,10 +179,9 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.role in {Role.OWNER, Role.ADMIN}
 
 
-class RefreshToken(models.Model):
+class RefreshToken(TenantModel):
     """One refresh token, as a keyed hash. A family is one sign-in and all its rotations."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_tokens")
     family = models.UUIDField()
     token_hash = models.CharField(max_length=64, unique=True)
@@ -183,8 +189,6 @@ class RefreshToken(models.Model):
     rotated_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["family"], name="refresh_family")]
@@ -229,7 +233,7 @@ class KeyScope(models.TextChoices):
     PUBLIC = "public"
 
 
-class ApiKey(models.Model):
+class ApiKey(TenantModel):
     """A key of a server (`secret`) or a web page (`public`, one bot), as prefix and keyed hash."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="api_keys")
@@ -245,8 +249,6 @@ class ApiKey(models.Model):
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -266,7 +268,7 @@ class Plan(models.TextChoices):
     UNLIMITED = "unlimited"
 
 
-class Subscription(models.Model):
+class Subscription(TenantModel):
     """A client's plan and its credits."""
 
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="subscription")
@@ -281,8 +283,6 @@ class Subscription(models.Model):
     # Null: the period does not end.
     period_end = models.DateTimeField(null=True, blank=True)
     is_active = models.BooleanField(default=True)
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -307,7 +307,7 @@ class EntryKind(models.TextChoices):
     RELEASE = "release"  # the call failed: the whole reservation comes back
 
 
-class CreditEntry(models.Model):
+class CreditEntry(TenantModel):
     """One change of a client's balance. Append-only: the amounts sum to `credits_left`.
 
     Only `is_open` changes later, when the call of a reservation has ended.
@@ -325,8 +325,6 @@ class CreditEntry(models.Model):
     job_id = models.BigIntegerField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -355,10 +353,9 @@ class CreditEntry(models.Model):
         return f"{self.kind} {self.amount} of {self.client_id}"
 
 
-class AuditEvent(models.Model):
+class AuditEvent(TenantModel):
     """Who granted, revealed or deleted what. Append-only; holds no secrets."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     # Null if the platform itself acted.
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     api_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
@@ -372,8 +369,6 @@ class AuditEvent(models.Model):
     request_id = models.CharField(max_length=64, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    objects = OfClient.as_manager()
-
     class Meta:
         indexes = [models.Index(fields=["client", "-id"], name="audit_log")]
 
@@ -381,36 +376,30 @@ class AuditEvent(models.Model):
         return f"{self.action} {self.subject}"
 
 
-class PasswordReset(models.Model):
+class PasswordReset(TenantModel):
     """A one-time right to set a password, sent by mail; stored as a keyed hash."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     user = models.ForeignKey(User, on_delete=models.CASCADE)
     token_hash = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    objects = OfClient.as_manager()
-
     def __str__(self) -> str:
         return f"password reset of {self.user_id}"
 
 
-class ChannelToken(models.Model):
+class ChannelToken(TenantModel):
     """A client's own access token at a messaging provider, encrypted; one a channel."""
 
     # Known before the insert, since the encryption binds the token to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     channel = models.CharField(max_length=10)
     access_token = EncryptedTextField()
     user_external_id = models.CharField(max_length=200, default="", blank=True)
     expires_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     updated_at = models.DateTimeField(auto_now=True)
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [

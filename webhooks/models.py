@@ -1,7 +1,6 @@
 """The append-only event log, and its delivery to clients' servers."""
 
 from datetime import datetime
-from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
@@ -10,10 +9,10 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
-from identity.models import Client, OfClient
+from identity.models import Client, TenantModel
 
 
-class Event(models.Model):
+class Event(TenantModel):
     """Something that happened, written in the transaction of the change; never updated.
 
     The webhook, the live stream and this row share the id. `sequence` grows by one within a
@@ -21,7 +20,6 @@ class Event(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     type = models.CharField(max_length=60)
     # Conversations are in a higher app, so there is no foreign key.
     conversation_id = models.UUIDField(null=True)
@@ -33,8 +31,6 @@ class Event(models.Model):
     position = models.BigIntegerField(
         db_default=models.Func(models.Value("webhooks_event_position"), function="nextval")
     )
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -72,20 +68,13 @@ class DisabledReason(models.TextChoices):
     FAILING = "failing"  # days of nothing but failures
 
 
-class EndpointQuerySet(OfClient["WebhookConfig"]):
-    def current(self) -> Self:
-        """Without those that were deleted."""
-        return self.filter(deleted_at=None)
-
-
-class WebhookConfig(models.Model):
+class WebhookConfig(TenantModel):
     """A client's endpoint: its URL, event types and health.
 
     Only the dispatcher writes the health columns, and only when they change.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
     url = models.CharField(max_length=2000)
     # Empty: every type.
     event_types = ArrayField(models.CharField(max_length=60), default=list)
@@ -105,8 +94,6 @@ class WebhookConfig(models.Model):
     # The row stays until its deliveries are purged.
     deleted_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = EndpointQuerySet.as_manager()
 
     class Meta:
         indexes = [
@@ -147,7 +134,7 @@ class DeliveryState(models.TextChoices):
     GAVE_UP = "gave_up"  # no attempt follows unless it is replayed
 
 
-class Delivery(models.Model):
+class Delivery(TenantModel):
     """One event for one endpoint: a row of work that the dispatcher leases.
 
     `due_at` is when the next attempt is due; during an attempt, when its lease ends; null if no
@@ -171,8 +158,6 @@ class Delivery(models.Model):
     is_test = models.BooleanField(db_default=False)
     lease_token = models.UUIDField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [
@@ -211,7 +196,7 @@ class Delivery(models.Model):
         return f"{self.event_id} to {self.config_id} ({self.state})"
 
 
-class DeliveryAttempt(models.Model):
+class DeliveryAttempt(TenantModel):
     """One request to an endpoint and what came back. Append-only, kept for 30 days."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
@@ -226,8 +211,6 @@ class DeliveryAttempt(models.Model):
     # About the first 1,000 bytes of the answer, with secrets redacted.
     response_excerpt = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects = OfClient.as_manager()
 
     class Meta:
         constraints = [

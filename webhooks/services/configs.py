@@ -28,8 +28,8 @@ class TooManyEndpoints(ApiError):
 
 
 def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
-    """The client's endpoints."""
-    return WebhookConfig.objects.for_client(client).current()
+    """The client's endpoints, without deleted ones."""
+    return WebhookConfig.objects.for_client(client).filter(deleted_at=None)
 
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
@@ -113,13 +113,8 @@ def rotate_secret(config: WebhookConfig, *, by: User) -> WebhookConfig:
 
 
 def _lock(config: WebhookConfig) -> WebhookConfig:
-    row: WebhookConfig | None = (
-        WebhookConfig.objects.current()
-        .select_for_update(no_key=True, of=("self",))
-        .select_related("client")
-        .filter(pk=config.pk)
-        .first()
-    )
+    rows = WebhookConfig.objects.select_for_update(no_key=True, of=("self",))
+    row = rows.select_related("client").filter(pk=config.pk, deleted_at=None).first()
     if row is None:
         raise NotFound
     return row
