@@ -351,7 +351,7 @@ class FunctionCall(TenantModel):
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),
                 name="function_call_once",
-            ),
+            )
         ]
         indexes = [
             models.Index(fields=["bot", "-id"], name="function_call_log"),

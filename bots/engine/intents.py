@@ -15,10 +15,7 @@ _SMALL_TALK = (
         r"(?:(?:many )?thanks|thank (?:you|u)|thankyou|thx|ty|cheers|much appreciated"
         r"|(?:xin |toi |minh |em )?cam on|da cam on|tks)",
     ),
-    (
-        "goodbye",
-        r"(?:good ?bye|bye|bye bye|see (?:you|ya)|good ?night|tam biet|hen gap lai)",
-    ),
+    ("goodbye", r"(?:good ?bye|bye|bye bye|see (?:you|ya)|good ?night|tam biet|hen gap lai)"),
 )
 # What may follow without turning small talk into a question.
 _TAIL = (

@@ -224,10 +224,7 @@ class OpenAICompatible:
         self, sdk: Any, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> Iterator[Any]:
         with sdk.chat.completions.with_streaming_response.create(
-            messages=messages,
-            stream=True,
-            stream_options={"include_usage": True},
-            **options,
+            messages=messages, stream=True, stream_options={"include_usage": True}, **options
         ) as response:
             yield response
 

@@ -33,11 +33,7 @@ def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str
     system = f"{question.instructions.strip()}\n\n{rules}\nSnippets:\n\n{snippets}"
     history = [_history_message(line, word) for line in question.history[-MAX_HISTORY_LINES:]]
     asking = fenced("CUSTOMER", question.text[:MAX_QUESTION_CHARS], word)
-    return [
-        {"role": "system", "content": system},
-        *history,
-        {"role": "user", "content": asking},
-    ]
+    return [{"role": "system", "content": system}, *history, {"role": "user", "content": asking}]
 
 
 def _fenced_snippet(snippet: Snippet, word: str) -> str:

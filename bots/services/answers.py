@@ -9,15 +9,7 @@ from typing import Any, Literal, Protocol
 
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
-from bots.engine.types import (
-    Citation,
-    EngineError,
-    Line,
-    NotGrounded,
-    Question,
-    Refused,
-    Usage,
-)
+from bots.engine.types import Citation, EngineError, Line, NotGrounded, Question, Refused, Usage
 from bots.knowledge.search import SearchResult
 from bots.models import Bot, FunctionCall
 from bots.services import function_runner, prompts, retrieval
@@ -221,9 +213,7 @@ def _compose(
         reason = _final_reason(error, question, functions, turn)
         return Unanswered(reason, failed) if reason else _quote(question, failed, on)
     return Answered(
-        composed.text,
-        composed.citations,
-        traced(model=composed.model, usage=composed.usage),
+        composed.text, composed.citations, traced(model=composed.model, usage=composed.usage)
     )
 
 

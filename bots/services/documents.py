@@ -259,7 +259,5 @@ def enqueue_crawl_update(document: Document) -> None:
     """The document of a web page is finished or deleted: its crawl may be complete now."""
     if document.web_url_id:
         jobs.enqueue(
-            "bots.update_crawl_status",
-            client_id=document.client_id,
-            web_url_id=document.web_url_id,
+            "bots.update_crawl_status", client_id=document.client_id, web_url_id=document.web_url_id
         )

@@ -154,8 +154,7 @@ class FunctionCallingConfigDTO(Shape):
         description="Maximum number of calls for one reply, 1..10; further calls are refused.",
     )
     functions: list[FunctionDTO] = Field(
-        max_length=MAX_FUNCTIONS,
-        description="The functions, at most 20; a POST replaces them all.",
+        max_length=MAX_FUNCTIONS, description="The functions, at most 20; a POST replaces them all."
     )
     is_available: bool | None = read_only("Whether the engine in use can call functions.")
     unavailable_reason: str | None = read_only("Which setting is missing if it cannot; else null.")

@@ -16,9 +16,7 @@ def banner(request: HttpRequest, name: str) -> HttpResponseBase:
         return errors.page_not_found(request)
     path, mime_type = stored
     response = media.file_response(
-        path.open("rb"),
-        mime_type=mime_type,
-        cache_control="public, max-age=31536000, immutable",
+        path.open("rb"), mime_type=mime_type, cache_control="public, max-age=31536000, immutable"
     )
     # Shown on the pages of clients, which are other sites.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"

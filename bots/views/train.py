@@ -2,15 +2,7 @@
 
 from typing import Any
 
-from bots.services import (
-    banners,
-    bots,
-    customer_info,
-    documents,
-    prompts,
-    web_urls,
-    welcome,
-)
+from bots.services import banners, bots, customer_info, documents, prompts, web_urls, welcome
 from bots.shapes.train import (
     Body_upload_files_ai__bot_id__train_document_post,
     DocumentDto,
@@ -66,9 +58,7 @@ class DocumentViewSet(TenantViewSet):
         also={409: Error},
     )
     def create(
-        self,
-        bot_id: int,
-        body: Body_upload_files_ai__bot_id__train_document_post,
+        self, bot_id: int, body: Body_upload_files_ai__bot_id__train_document_post
     ) -> dict[str, Any]:
         """Train the bot on files: all of them are accepted, or none.
 
@@ -167,9 +157,7 @@ class WelcomeViewSet(TenantViewSet):
 class BannerViewSet(TenantViewSet):
     @operation("AI / train", "Upload Banner Image Route", access=BEARER, body=BANNER)
     def upload(
-        self,
-        bot_id: int,
-        body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
+        self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
         """Replace the banner above the chat, with its link and alternative text."""
         return banners.upload(bots.get(self.client, bot_id), body=body)

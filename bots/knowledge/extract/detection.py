@@ -3,15 +3,7 @@
 import re
 from pathlib import Path
 
-from bots.knowledge.extract.document import (
-    CSV,
-    DOCX,
-    HTML,
-    MARKDOWN,
-    PDF,
-    PLAIN,
-    ExtractError,
-)
+from bots.knowledge.extract.document import CSV, DOCX, HTML, MARKDOWN, PDF, PLAIN, ExtractError
 
 # How much of a file `sniff` needs to see.
 SNIFF_BYTES = 8_192

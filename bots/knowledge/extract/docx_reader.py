@@ -5,11 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract.document import (
-    ExtractError,
-    SectionBuilder,
-    TitleAndSections,
-)
+from bots.knowledge.extract.document import ExtractError, SectionBuilder, TitleAndSections
 
 # A DOCX is judged by its zip directory: loading it takes up to 100 times its unpacked size.
 MAX_ZIP_ENTRIES = 2_000
