@@ -20,6 +20,7 @@ from django.db import (
     connection,
     transaction,
 )
+from django.db.models.functions import Now
 
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.models import Job, JobState
@@ -226,15 +227,22 @@ def _dead_letter(lease: Lease, reason: str) -> None:
             _current.reset(token)
 
 
-def take_back(job_row: Job) -> None:
-    """Queue a job whose lease has ended again, or end it if no attempt is left."""
-    assert job_row.lease_token
+def take_back(job_id: int) -> None:
+    """Queue a job whose lease has ended again, or end it if no attempt is left.
+
+    A row that is locked is being committed by its worker: it is left alone.
+    """
     reason = "The worker stopped without finishing."
-    if job_row.attempts >= _max_attempts(job_row):
-        lease = Lease(job_row.pk, job_row.lease_token, job_row.name, job_row.args, job_row.attempts)
+    with transaction.atomic():
+        rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
+        job_row = rows.filter(pk=job_id, state=JobState.RUNNING, lease_until__lt=Now()).first()
+        if job_row is None or job_row.lease_token is None:
+            return
+        if job_row.attempts < _max_attempts(job_row):
+            _requeue(job_id, job_row.lease_token, 0, reason)
+            return
+        lease = Lease(job_id, job_row.lease_token, job_row.name, job_row.args, job_row.attempts)
         _dead_letter(lease, reason)
-    else:
-        _requeue(job_row.pk, job_row.lease_token, 0, reason)
 
 
 _RETURN_TO_QUEUE = """

@@ -63,12 +63,12 @@ def sweep() -> int:
             " ORDER BY lease_until LIMIT 500"
         )
         expired = [row[0] for row in cursor.fetchall()]
-    for job_row in Job.objects.filter(pk__in=expired, state=JobState.RUNNING):
+    for job_id in expired:
         try:
-            leases.take_back(job_row)
+            leases.take_back(job_id)
         except Exception:
             # One failure must not keep the other jobs from their workers.
-            log.exception("%s #%s could not be taken back", job_row.name, job_row.pk)
+            log.exception("job %s could not be taken back", job_id)
     return len(expired)
 
 

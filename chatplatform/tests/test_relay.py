@@ -4,6 +4,7 @@ from datetime import timedelta
 from unittest import mock
 
 import pytest
+from django.db import transaction
 from django.db.models.functions import Now
 
 from chatplatform.jobs import leases, relay
@@ -33,6 +34,20 @@ def test_a_job_with_a_valid_lease_is_not_swept(work):
     assert relay.sweep() == 0
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
+
+
+def test_a_job_that_is_being_committed_is_not_swept(work):
+    job = add()
+    assert leases.claim(job.pk)
+    expire_lease(job)
+    with transaction.atomic():
+        Job.objects.select_for_update(no_key=True).get(pk=job.pk)
+        at_once(relay.sweep)
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+    relay.sweep()
+    job.refresh_from_db()
+    assert job.state == JobState.QUEUED
 
 
 def test_a_job_is_dispatched_once(work):
