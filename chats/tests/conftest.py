@@ -37,8 +37,10 @@ def stub(settings):
 
 @pytest.fixture
 def chat(server):
-    opened = server.post("/ai/client/chat", {"customer": {"external_id": "cust-7"}}).json()
-    return Conversation.objects.get(pk=opened["id"])
+    """A chat of client A with its bot."""
+    customer = {"external_id": "cust-7", "name": "Zoe"}
+    created = server.post("/ai/client/chat", {"customer": customer}).json()
+    return Conversation.objects.get(pk=created["id"])
 
 
 @pytest.fixture
@@ -89,13 +91,6 @@ def refund(get_order, tool):
 
 
 @pytest.fixture
-def talk(server):
-    """A chat of client A with its bot."""
-    made = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()["id"]
-    return Conversation.objects.get(pk=made)
-
-
-@pytest.fixture
 def model(settings):
     """A model server that answers `model.json_answer` as JSON."""
     with stub_model.running("json") as server:
@@ -112,35 +107,35 @@ def broken_model(settings):
 
 
 @pytest.fixture
-def say():
-    """`say(chat, "customer", "Hello")`: store a message without a reply or a job."""
+def add_message():
+    """`add_message(chat, "customer", "Hello")`: store a message without a reply or a job."""
 
-    def said(chat: Conversation, side: str, text: str, **fields) -> Message:
+    def add(chat: Conversation, side: str, text: str, **fields) -> Message:
         with transaction.atomic():
-            made = messages.append(
+            message = messages.append(
                 conversations.lock(chat),
                 author=messages.Author(SenderType(side)),
                 content=text_content(text),
             )
         if fields:
-            Message.objects.filter(pk=made.pk).update(**fields)
+            Message.objects.filter(pk=message.pk).update(**fields)
         chat.refresh_from_db()
-        return made
+        return message
 
-    return said
+    return add
 
 
 @pytest.fixture
-def paid():
-    """`paid(client)`: credits that are gone by the ledger, which must fit the balance."""
+def credits_spent():
+    """`credits_spent(client)`: the sum of the ledger, which must agree with the balance."""
 
-    def of(client) -> int:
-        calls = CreditEntry.objects.for_client(client).filter(
+    def count(client) -> int:
+        entries = CreditEntry.objects.for_client(client).filter(
             kind__in=[EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE]
         )
-        spent: int = -sum(calls.values_list("amount", flat=True))
+        spent: int = -sum(entries.values_list("amount", flat=True))
         left = Subscription.objects.get(client=client).credits_left
         assert left == 1000 - spent
         return spent
 
-    return of
+    return count

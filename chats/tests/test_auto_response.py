@@ -18,50 +18,50 @@ def path_of(chat):
     return f"/ai/client/chat/auto-response/{chat.pk}"
 
 
-def test_the_last_message_is_answered(server, bot, talk, say):
+def test_the_last_message_is_answered(server, bot, chat, add_message):
     trained(bot, SHOP)
-    say(talk, "customer", "Hello")
+    add_message(chat, "customer", "Hello")
     body = {"text": KNOWN, "reply": "none"}
-    asked = server.post(f"/ai/client/chat/{talk.pk}", body).json()["message"]
-    held = server.post(path_of(talk), Accept="text/event-stream")
+    asked = server.post(f"/ai/client/chat/{chat.pk}", body).json()["message"]
+    held = server.post(path_of(chat), Accept="text/event-stream")
     assert (held.status_code, held["Content-Type"]) == (200, "text/event-stream")
     assert Job.objects.get().args == {"message_id": asked["id"]}
     run_jobs()
-    turn = server.post(path_of(talk))
+    turn = server.post(path_of(chat))
     assert turn.status_code == 200
     assert turn.json()["status"] == "answered"
     assert turn.json()["message"] == asked
     assert "thirty days" in turn.json()["reply"]["content"][0]["text"]
 
 
-def test_an_existing_reply_is_returned_again(server, bot, talk, say):
-    say(talk, "customer", "Hello!")
-    server.post(path_of(talk))
+def test_an_existing_reply_is_returned_again(server, bot, chat, add_message):
+    add_message(chat, "customer", "Hello!")
+    server.post(path_of(chat))
     run_jobs()
-    first, again = (server.post(path_of(talk)).json() for _ in range(2))
+    first, again = (server.post(path_of(chat)).json() for _ in range(2))
     assert first == again
     assert (Message.objects.count(), Job.objects.count()) == (2, 1)
 
 
-def test_two_requests_get_one_reply(server, talk, say):
-    say(talk, "customer", "Hello!")
+def test_two_requests_get_one_reply(server, chat, add_message):
+    add_message(chat, "customer", "Hello!")
     for _ in range(2):
-        assert server.post(path_of(talk)).status_code == 200
+        assert server.post(path_of(chat)).status_code == 200
     run_jobs()
     assert Message.objects.filter(sender_type="bot").count() == 1
 
 
-def test_an_unknown_question_is_handed_over(server, talk, say):
-    say(talk, "customer", KNOWN)
-    server.post(path_of(talk))
+def test_an_unknown_question_is_handed_over(server, chat, add_message):
+    add_message(chat, "customer", KNOWN)
+    server.post(path_of(chat))
     run_jobs()
-    turn = server.post(path_of(talk)).json()
+    turn = server.post(path_of(chat)).json()
     assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
 
 
-def test_a_chat_without_a_customers_message_is_refused(server, talk, say):
-    say(talk, "bot", "Hello, how can I help?")
-    reply = server.post(path_of(talk))
+def test_a_chat_without_a_customers_message_is_refused(server, chat, add_message):
+    add_message(chat, "bot", "Hello, how can I help?")
+    reply = server.post(path_of(chat))
     assert (reply.status_code, reply.json()["code"]) == (409, "nothing_to_answer")
     assert Job.objects.count() == 0
 
@@ -70,57 +70,59 @@ def test_a_chat_without_a_customers_message_is_refused(server, talk, say):
     ("changes", "status"),
     [({"assign_type": "queue"}, "handed_off"), ({"status": "snoozed"}, "not_expected")],
 )
-def test_no_reply_is_requested_if_the_bot_may_not_answer(server, talk, say, changes, status):
-    say(talk, "customer", "Hello!")
+def test_no_reply_is_requested_if_the_bot_may_not_answer(
+    server, chat, add_message, changes, status
+):
+    add_message(chat, "customer", "Hello!")
     Conversation.objects.update(**changes)
-    turn = server.post(path_of(talk))
+    turn = server.post(path_of(chat))
     assert (turn.status_code, turn.json()["status"], turn.json()["reply"]) == (200, status, None)
     assert Job.objects.count() == 0
 
 
-def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, talk, say):
-    say(talk, "customer", "Hello!")
+def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, chat, add_message):
+    add_message(chat, "customer", "Hello!")
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
-    assert server.post(path_of(talk)).json()["status"] == "not_expected"
+    assert server.post(path_of(chat)).json()["status"] == "not_expected"
     assert Job.objects.count() == 0
 
 
-def test_an_agents_answer_is_not_the_bots_reply(server, talk, say):
-    question = say(talk, "customer", "Hello!")
-    say(talk, "agent", "One moment.", in_reply_to=question)
-    held = server.post(path_of(talk), Accept="text/event-stream")
+def test_an_agents_answer_is_not_the_bots_reply(server, chat, add_message):
+    question = add_message(chat, "customer", "Hello!")
+    add_message(chat, "agent", "One moment.", in_reply_to=question)
+    held = server.post(path_of(chat), Accept="text/event-stream")
     assert held.status_code == 200
     assert Job.objects.get().args == {"message_id": str(question.pk)}
     run_jobs()
-    turn = server.post(path_of(talk)).json()
+    turn = server.post(path_of(chat)).json()
     assert (turn["status"], turn["reply"]["sender"]["type"]) == ("answered", "bot")
 
 
-def test_an_ended_chat_is_refused(server, talk, say):
-    say(talk, "customer", "Hello!")
+def test_an_ended_chat_is_refused(server, chat, add_message):
+    add_message(chat, "customer", "Hello!")
     Conversation.objects.update(status="ended", ended_by="agent")
-    reply = server.post(path_of(talk))
+    reply = server.post(path_of(chat))
     assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
     assert Job.objects.count() == 0
 
 
-def test_access_is_refused(page, nobody, client_a, client_b, talk, say):
-    say(talk, "customer", "Hello!")
+def test_access_is_refused(page, nobody, client_a, client_b, chat, add_message):
+    add_message(chat, "customer", "Hello!")
     strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
     for stranger in strangers:
-        assert stranger.post(path_of(talk)).status_code == 404
-    assert nobody.post(path_of(talk)).status_code == 401
+        assert stranger.post(path_of(chat)).status_code == 404
+    assert nobody.post(path_of(chat)).status_code == 401
     assert Job.objects.count() == 0
 
 
-def test_a_repeated_request_returns_the_same_message(server, bot, talk):
+def test_a_repeated_request_returns_the_same_message(server, bot, chat):
     trained(bot, SHOP)
-    path, key = f"/ai/client/chat/{talk.pk}", {"Idempotency-Key": "once"}
+    path, key = f"/ai/client/chat/{chat.pk}", {"Idempotency-Key": "once"}
     server.post(path, {"text": KNOWN, "reply": "none"})
-    server.post(path_of(talk), **key)
+    server.post(path_of(chat), **key)
     run_jobs()
     server.post(path, {"text": "And damaged books?", "reply": "none"})
-    again = server.post(path_of(talk), **key)
+    again = server.post(path_of(chat), **key)
     assert again["Idempotent-Replayed"] == "true"
     assert again.json()["message"]["content"][0]["text"] == KNOWN
     assert again.json()["status"] == "answered"

@@ -14,7 +14,7 @@ def path_of(chat, temp=""):
 
 
 @pytest.fixture
-def history(server, ann, say):
+def history(server, ann, add_message):
     """Chats that people have tagged."""
     for text, tag in (
         ("I want my money back for these shoes.", "refund"),
@@ -27,9 +27,9 @@ def history(server, ann, say):
 
 
 @pytest.fixture
-def late(talk, say):
-    say(talk, "customer", "My order is late. When will the parcel come?")
-    return talk
+def late(chat, add_message):
+    add_message(chat, "customer", "My order is late. When will the parcel come?")
+    return chat
 
 
 def stored(chat):
@@ -37,7 +37,7 @@ def stored(chat):
 
 
 @needs_encoder
-def test_the_nearest_examples_give_the_tags(ann, late, history, paid):
+def test_the_nearest_examples_give_the_tags(ann, late, history, credits_spent):
     tags = ann.post(path_of(late)).json()["tags"]
     assert [(tag["name"], tag["source"]) for tag in tags] == [("delivery", "ai")]
     assert 0.45 <= tags[0]["confidence"] <= 1
@@ -45,17 +45,17 @@ def test_the_nearest_examples_give_the_tags(ann, late, history, paid):
     late.refresh_from_db()
     assert late.tags == ["delivery"]
     assert Event.objects.get().type == "tags.updated"
-    assert paid(ann.client) == 1
+    assert credits_spent(ann.client) == 1
 
 
 @needs_encoder
-def test_the_rehearsal_stores_nothing(ann, late, history, paid):
+def test_the_rehearsal_stores_nothing(ann, late, history, credits_spent):
     tags = ann.post(path_of(late, "-temp")).json()["tags"]
     assert tags[0]["name"] == "delivery"
     assert 2 <= len(tags) <= 3
     assert stored(late) == []
     assert Event.objects.count() == 0
-    assert paid(ann.client) == 1
+    assert credits_spent(ann.client) == 1
     late.refresh_from_db()
     assert late.tags == []
 
@@ -89,10 +89,10 @@ def test_a_model_may_add_three_new_ones(ann, late, history, model):
 @pytest.mark.parametrize(
     "tags", [[{"name": "a", "confidence": 7}], [{"name": ["a"], "confidence": 1}], "a", None]
 )
-def test_a_model_of_bad_manners(ann, late, model, paid, tags):
+def test_a_model_of_bad_manners(ann, late, model, credits_spent, tags):
     model.json_answer = {"tags": tags}
     assert ann.post(path_of(late)).status_code == 503
-    assert (stored(late), paid(ann.client)) == ([], 0)
+    assert (stored(late), credits_spent(ann.client)) == ([], 0)
 
 
 def test_a_full_chat_takes_no_more(ann, late, model):
@@ -102,15 +102,15 @@ def test_a_full_chat_takes_no_more(ann, late, model):
 
 
 @pytest.mark.parametrize("temp", ["", "-temp"])
-def test_a_model_that_is_down(ann, late, broken_model, paid, temp):
+def test_a_model_that_is_down(ann, late, broken_model, credits_spent, temp):
     reply = ann.post(path_of(late, temp))
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
     assert "Retry-After" in reply
-    assert (stored(late), paid(ann.client)) == ([], 0)
+    assert (stored(late), credits_spent(ann.client)) == ([], 0)
 
 
 @pytest.mark.parametrize("temp", ["", "-temp"])
-def test_an_empty_chat_and_another_client(ann, cara, talk, paid, temp):
-    assert ann.post(path_of(talk, temp)).json() == {"tags": []}
-    assert paid(ann.client) == 0
-    assert cara.post(path_of(talk, temp)).status_code == 404
+def test_an_empty_chat_and_another_client(ann, cara, chat, credits_spent, temp):
+    assert ann.post(path_of(chat, temp)).json() == {"tags": []}
+    assert credits_spent(ann.client) == 0
+    assert cara.post(path_of(chat, temp)).status_code == 404

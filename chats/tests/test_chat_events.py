@@ -29,7 +29,7 @@ def chat(server):
     return server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()["id"]
 
 
-def say(server, chat, text):
+def send_message(server, chat, text):
     reply = server.post(f"/ai/client/chat/{chat}", {"text": text, "reply": "none"})
     assert reply.status_code == 200
     return reply.json()["message"]["id"]
@@ -69,7 +69,7 @@ def feed(port, who=None, path="/ai/chat/events", **headers):
 
 def test_a_new_message_is_sent_at_once(port, ann, server, chat):
     with feed(port, ann) as stream:
-        message = say(server, chat, "Hello")
+        message = send_message(server, chat, "Hello")
         seen = stream.next("message.created")
     stored = Event.objects.get(type="message.created")
     assert seen["id"] == f"evt_{stored.pk.hex}" == seen["data"]["id"]
@@ -79,7 +79,7 @@ def test_a_new_message_is_sent_at_once(port, ann, server, chat):
 
 def test_another_clients_events_are_not_sent(port, ann, cara, server, chat):
     with feed(port, cara) as theirs, feed(port, ann) as ours:
-        say(server, chat, "Hello")
+        send_message(server, chat, "Hello")
         assert ours.next("message.created")
         cara.post("/ai/bot", {"bot_name": "Other"})
         chat_of_cara = open_chat_of(cara)
@@ -102,11 +102,11 @@ def test_a_reader_that_reconnects_misses_nothing(port, ann, server, chat):
     """200 random reconnections while messages are sent: each event once, in the log's order."""
     chance, seen, last = random.Random(7), [], None
     with feed(port, ann) as stream:
-        say(server, chat, "0")
+        send_message(server, chat, "0")
         last = stream.next("message.created")["id"]
         seen.append(last)
     for number in range(1, 201):
-        written = [say(server, chat, f"{number}.{n}") for n in range(chance.randrange(3))]
+        written = [send_message(server, chat, f"{number}.{n}") for n in range(chance.randrange(3))]
         with feed(port, ann, **{"Last-Event-ID": last}) as stream:
             # Some are read now, the others after the next connection.
             for _ in range(chance.randrange(len(written) + 1)):
@@ -127,7 +127,7 @@ def test_a_stream_has_its_users_notifications_only(port, ann, ben, server, chat)
         assert reply.status_code == 200
         (own,) = bens.next("notification.created")["data"]["data"]["notifications"]
         assert own["user_id"] == ben.user.pk
-        say(server, chat, "After it")
+        send_message(server, chat, "After it")
         while (seen := anns.next())["event"] != "message.created":
             assert seen["event"] != "notification.created"
 

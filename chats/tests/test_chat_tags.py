@@ -23,44 +23,44 @@ def updates():
     return Event.objects.filter(type="tags.updated").order_by("sequence")
 
 
-def test_tags_are_added(ann, talk):
-    reply = ann.post(path_of(talk), {"tags": ["VIP", {"name": " refund  claim "}, "vip"]})
+def test_tags_are_added(ann, chat):
+    reply = ann.post(path_of(chat), {"tags": ["VIP", {"name": " refund  claim "}, "vip"]})
     assert reply.json() == {
         "tags": [
             {"name": "VIP", "source": "agent", "confidence": None, "count": None},
             {"name": "refund claim", "source": "agent", "confidence": None, "count": None},
         ]
     }
-    talk.refresh_from_db()
-    assert talk.tags == ["VIP", "refund claim"]
+    chat.refresh_from_db()
+    assert chat.tags == ["VIP", "refund claim"]
     event = updates().get()
-    assert [tag["name"] for tag in event.data["tags"]] == talk.tags
-    assert event.data["conversation"]["tags"] == talk.tags
-    assert names(ann.post(path_of(talk), {"tags": ["new"]})) == ["VIP", "refund claim", "new"]
+    assert [tag["name"] for tag in event.data["tags"]] == chat.tags
+    assert event.data["conversation"]["tags"] == chat.tags
+    assert names(ann.post(path_of(chat), {"tags": ["new"]})) == ["VIP", "refund claim", "new"]
 
 
-def test_existing_tags_change_nothing(ann, talk):
-    ann.post(path_of(talk), {"tags": ["VIP"]})
-    assert names(ann.post(path_of(talk), {"tags": ["vip", "Vip "]})) == ["VIP"]
-    assert names(ann.put(path_of(talk), {"tags": ["vip"]})) == ["VIP"]
+def test_existing_tags_change_nothing(ann, chat):
+    ann.post(path_of(chat), {"tags": ["VIP"]})
+    assert names(ann.post(path_of(chat), {"tags": ["vip", "Vip "]})) == ["VIP"]
+    assert names(ann.put(path_of(chat), {"tags": ["vip"]})) == ["VIP"]
     assert updates().count() == 1
 
 
-def test_tags_are_replaced(ann, talk):
-    ann.post(path_of(talk), {"tags": ["a", "b"]})
+def test_tags_are_replaced(ann, chat):
+    ann.post(path_of(chat), {"tags": ["a", "b"]})
     Tagging.objects.filter(name="b").update(source="ai", confidence=0.8)
-    reply = ann.put(path_of(talk), {"tags": ["B", "c"]})
+    reply = ann.put(path_of(chat), {"tags": ["B", "c"]})
     assert [(tag["name"], tag["source"]) for tag in reply.json()["tags"]] == [
         ("b", "ai"), ("c", "agent"),
     ]  # fmt: skip
-    assert names(ann.put(path_of(talk), {"tags": []})) == []
+    assert names(ann.put(path_of(chat), {"tags": []})) == []
     assert Tagging.objects.count() == 0
     assert updates().count() == 3
 
 
-def test_a_response_is_a_valid_request(ann, talk):
-    given = ann.post(path_of(talk), {"tags": ["a"]}).json()
-    assert ann.put(path_of(talk), given).json() == given
+def test_a_response_is_a_valid_request(ann, chat):
+    given = ann.post(path_of(chat), {"tags": ["a"]}).json()
+    assert ann.put(path_of(chat), given).json() == given
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_response_is_a_valid_request(ann, talk):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["post", "put"])
-def test_a_wrong_body_is_refused(ann, talk, method, body):
-    assert getattr(ann, method)(path_of(talk), body).status_code == 422
+def test_a_wrong_body_is_refused(ann, chat, method, body):
+    assert getattr(ann, method)(path_of(chat), body).status_code == 422
     assert Tagging.objects.count() == updates().count() == 0
 
 
@@ -82,29 +82,29 @@ def test_a_wrong_body_is_refused(ann, talk, method, body):
     [("", "at least 1 character"), ("x" * 61, "at most 60 characters"), ("a\x00", "NUL"),
      (1, "give a name"), ({"title": "a"}, "Field required")],
 )  # fmt: skip
-def test_the_error_of_a_wrong_tag_names_the_cause(ann, talk, wrong, says):
-    first, *_ = ann.post(path_of(talk), {"tags": ["a", wrong]}).json()["detail"]
+def test_the_error_of_a_wrong_tag_names_the_cause(ann, chat, wrong, says):
+    first, *_ = ann.post(path_of(chat), {"tags": ["a", wrong]}).json()["detail"]
     assert says in first["msg"]
     assert first["loc"][:3] == ["body", "tags", 1]
 
 
-def test_a_chat_has_at_most_twenty(ann, talk):
-    ann.post(path_of(talk), {"tags": [f"t{n}" for n in range(19)]})
-    assert ann.post(path_of(talk), {"tags": ["x", "y"]}).status_code == 422
-    assert len(names(ann.post(path_of(talk), {"tags": ["x", "T1"]}))) == 20
+def test_a_chat_has_at_most_twenty(ann, chat):
+    ann.post(path_of(chat), {"tags": [f"t{n}" for n in range(19)]})
+    assert ann.post(path_of(chat), {"tags": ["x", "y"]}).status_code == 422
+    assert len(names(ann.post(path_of(chat), {"tags": ["x", "T1"]}))) == 20
 
 
-def test_access(ann, ben, cara, nobody, server, talk):
+def test_access(ann, ben, cara, nobody, server, chat):
     viewer = make_person(ann.client, "viewer", "Vic")
     for method in ("post", "put"):
         body = {"tags": [method]}
-        assert getattr(viewer, method)(path_of(talk), body).status_code == 403
-        assert getattr(nobody, method)(path_of(talk), body).status_code == 401
-        assert getattr(server, method)(path_of(talk), body).status_code == 401
-        assert getattr(cara, method)(path_of(talk), body).status_code == 404
+        assert getattr(viewer, method)(path_of(chat), body).status_code == 403
+        assert getattr(nobody, method)(path_of(chat), body).status_code == 401
+        assert getattr(server, method)(path_of(chat), body).status_code == 401
+        assert getattr(cara, method)(path_of(chat), body).status_code == 404
         assert getattr(ann, method)(path_of(uuid.uuid4()), body).status_code == 404
     assert Tagging.objects.count() == 0
-    assert names(ben.post(path_of(talk), {"tags": ["a"]})) == ["a"]
+    assert names(ben.post(path_of(chat), {"tags": ["a"]})) == ["a"]
     assert viewer.get("/ai/tags").status_code == 200
 
 

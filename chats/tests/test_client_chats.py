@@ -26,10 +26,10 @@ def test_a_key_lists_the_chats_of_its_bot(server, client_a, bot):
     assert ids(server.get(CHATS, {"bot_id": other.bot_id})) == []
 
 
-def test_newest_activity_first_and_filters(server, bot, say):
+def test_newest_activity_first_and_filters(server, bot, add_message):
     old, new = make_chat(bot), make_chat(bot, status="ended", tags=["vip"])
     assert ids(server.get(CHATS)) == [str(new.pk), str(old.pk)]
-    say(old, "customer", "Damaged goods")
+    add_message(old, "customer", "Damaged goods")
     assert ids(server.get(CHATS)) == [str(old.pk), str(new.pk)]
     assert ids(server.get(CHATS, {"status": "ended", "tag": "vip"})) == [str(new.pk)]
     assert ids(server.get(CHATS, {"q": "damaged"})) == [str(old.pk)]
@@ -64,27 +64,27 @@ def with_customer(chat):
     return f"/ai/client/chat/history-with-customer/{chat.pk}"
 
 
-def test_a_chat_with_its_customer(server, ben, talk, say):
-    server.post(f"/ai/client/chat/customer/{talk.pk}", {"external_id": "c-1", "email": "z@a.io"})
+def test_a_chat_with_its_customer(server, ben, chat, add_message):
+    server.post(f"/ai/client/chat/customer/{chat.pk}", {"external_id": "c-1", "email": "z@a.io"})
     for text in ("Hello", "Are you there?", "?"):
-        say(talk, "customer", text)
-    ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
-    first = server.get(with_customer(talk), {"limit": 2}).json()
-    assert first["conversation"]["id"] == str(talk.pk)
+        add_message(chat, "customer", text)
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Rude", "is_note": True})
+    first = server.get(with_customer(chat), {"limit": 2}).json()
+    assert first["conversation"]["id"] == str(chat.pk)
     assert first["customer"] == first["conversation"]["customer"]
     assert (first["customer"]["external_id"], first["customer"]["email"]) == ("c-1", "z@a.io")
-    rest = server.get(with_customer(talk), {"limit": 2, "cursor": first["next_cursor"]}).json()
+    rest = server.get(with_customer(chat), {"limit": 2, "cursor": first["next_cursor"]}).json()
     assert [one["seq"] for one in first["items"] + rest["items"]] == [1, 2, 3]
     assert "Rude" not in str(rest)
     assert rest["next_cursor"] is None
 
 
-def test_access_to_the_customer_is_refused(page, nobody, client_a, client_b, talk):
+def test_access_to_the_customer_is_refused(page, nobody, client_a, client_b, chat):
     own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert page.get(with_customer(own)).status_code == 403
     for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
-        assert stranger.get(with_customer(talk)).status_code == 404
-    assert nobody.get(with_customer(talk)).status_code == 401
+        assert stranger.get(with_customer(chat)).status_code == 404
+    assert nobody.get(with_customer(chat)).status_code == 401
 
 
 # --- Get messages by chat conversation code -----------------------------------------------------
@@ -94,23 +94,23 @@ def by_code(chat):
     return f"/ai/client/chat/messages/{chat.chat_code}"
 
 
-def test_messages_are_read_by_the_code(server, ben, talk, say):
-    said = [str(say(talk, "customer", text).pk) for text in ("Hello", "?")]
-    ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
-    assert ids(server.get(by_code(talk))) == said
-    found = server.get(by_code(talk), {"limit": 1})
+def test_messages_are_read_by_the_code(server, ben, chat, add_message):
+    said = [str(add_message(chat, "customer", text).pk) for text in ("Hello", "?")]
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Rude", "is_note": True})
+    assert ids(server.get(by_code(chat))) == said
+    found = server.get(by_code(chat), {"limit": 1})
     assert found.json()["next_cursor"]
 
 
-def test_access_by_the_code_is_refused(page, nobody, client_b, bot, client_a, talk):
+def test_access_by_the_code_is_refused(page, nobody, client_b, bot, client_a, chat):
     own = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert ids(page.get(by_code(own))) == []
     for stranger in (page, make_key(client_b), make_key(client_a, "public", bot.pk)):
-        assert stranger.get(by_code(talk)).status_code == 404
-    assert nobody.get(by_code(talk)).status_code == 401
+        assert stranger.get(by_code(chat)).status_code == 404
+    assert nobody.get(by_code(chat)).status_code == 401
 
 
 @pytest.mark.parametrize("code", ["NO-SUCH", "%00", "x" * 500, "%F0%9F%98%80", "%ED%A0%80"])
-def test_an_unknown_code_is_not_found(server, talk, code):
+def test_an_unknown_code_is_not_found(server, chat, code):
     reply = server.get(f"/ai/client/chat/messages/{code}")
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")

@@ -22,67 +22,67 @@ def run_after_end(chat):
     run_jobs()
 
 
-def test_nothing_where_the_client_asks_for_nothing(ann, talk, say, paid):
-    say(talk, "customer", "Terrible!")
-    run_after_end(talk)
-    talk.refresh_from_db()
-    assert (talk.summary, talk.sentiment, talk.tags) == (None, None, [])
-    assert paid(ann.client) == 0
+def test_nothing_where_the_client_asks_for_nothing(ann, chat, add_message, credits_spent):
+    add_message(chat, "customer", "Terrible!")
+    run_after_end(chat)
+    chat.refresh_from_db()
+    assert (chat.summary, chat.sentiment, chat.tags) == (None, None, [])
+    assert credits_spent(ann.client) == 0
 
 
-def test_all_that_the_client_asks_for(ann, talk, say, paid):
+def test_all_that_the_client_asks_for(ann, chat, add_message, credits_spent):
     ask_for(ann.client, auto_summary=True, auto_tag=True, auto_sentiment=True)
-    say(talk, "customer", "This is the worst shop I know, I am furious!")
-    run_after_end(talk)
-    talk.refresh_from_db()
-    assert talk.summary
-    assert talk.sentiment == "negative"
+    add_message(chat, "customer", "This is the worst shop I know, I am furious!")
+    run_after_end(chat)
+    chat.refresh_from_db()
+    assert chat.summary
+    assert chat.sentiment == "negative"
     assert Message.objects.get().sentiment == "negative"
-    assert paid(ann.client) == 3
+    assert credits_spent(ann.client) == 3
     assert set(Event.objects.values_list("type", flat=True)) >= {
         "summary.created", "sentiment.updated",
     }  # fmt: skip
 
 
-def test_twice_makes_one_summary(ann, talk, say):
+def test_twice_makes_one_summary(ann, chat, add_message):
     ask_for(ann.client, auto_summary=True)
-    say(talk, "customer", "Where is my parcel?")
-    run_after_end(talk)
-    run_after_end(talk)
+    add_message(chat, "customer", "Where is my parcel?")
+    run_after_end(chat)
+    run_after_end(chat)
     assert Summary.objects.count() == 1
 
 
-def test_a_model_that_is_down_is_tried_again(ann, talk, say, model, paid):
+def test_a_model_that_is_down_is_tried_again(ann, chat, add_message, model, credits_spent):
     ask_for(ann.client, auto_sentiment=True)
-    say(talk, "customer", "Well.")
+    add_message(chat, "customer", "Well.")
     model.json_answer = {"sentiment": "positive", "score": 0.5}
     model.play("404,json")
-    run_after_end(talk)
+    run_after_end(chat)
     job = Job.objects.get(name="chats.compute_insight")
     assert (job.state, job.attempts) == (JobState.QUEUED, 1)
-    Job.objects.update(due_at=talk.created_at)
+    Job.objects.update(due_at=chat.created_at)
     run_jobs()
-    talk.refresh_from_db()
-    assert talk.sentiment == "positive"
-    assert paid(ann.client) == 1
+    chat.refresh_from_db()
+    assert chat.sentiment == "positive"
+    assert credits_spent(ann.client) == 1
 
 
-def test_without_credits_it_is_not_tried_for_ever(ann, talk, say):
+def test_without_credits_it_is_not_tried_for_ever(ann, chat, add_message):
     ask_for(ann.client, auto_summary=True)
     ann.client.subscription.credits_left = 0
     ann.client.subscription.save()
-    say(talk, "customer", "Where is my parcel?")
-    run_after_end(talk)
+    add_message(chat, "customer", "Where is my parcel?")
+    run_after_end(chat)
     job = Job.objects.get(name="chats.compute_insight")
     assert (job.state, job.attempts) == (JobState.DEAD, 1)
     assert Summary.objects.count() == 0
 
 
-def test_a_chat_that_is_gone_ends_its_jobs(ann, talk, say):
+def test_a_chat_that_is_gone_ends_its_jobs(ann, chat, add_message):
     ask_for(ann.client, auto_summary=True)
-    enqueue("chats.run_after_end", client_id=talk.client_id, conversation_id=str(talk.pk))
-    enqueue("chats.compute_insight", client_id=1, conversation_id=str(talk.pk), kind="tags")
-    talk.delete()
+    enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
+    enqueue("chats.compute_insight", client_id=1, conversation_id=str(chat.pk), kind="tags")
+    chat.delete()
     run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {JobState.DONE}
 
@@ -100,29 +100,29 @@ def write(server, chat, text):
     return server.get(path).json()["items"][-1]
 
 
-def test_customers_messages_are_translated(ann, server, talk, model, paid):
+def test_customers_messages_are_translated(ann, server, chat, model, credits_spent):
     ask_for(ann.client, auto_translate=True)
     model.json_answer = {"text": "When do you open?"}
-    assert write(server, talk, VIETNAMESE)["translations"] == {"en": "When do you open?"}
+    assert write(server, chat, VIETNAMESE)["translations"] == {"en": "When do you open?"}
     assert Message.objects.get().text == VIETNAMESE
-    assert paid(ann.client) == 1
-    assert write(server, talk, "And when do you close on Sunday?")["translations"] == {}
+    assert credits_spent(ann.client) == 1
+    assert write(server, chat, "And when do you close on Sunday?")["translations"] == {}
     assert len(model.requests) == 1
 
 
-def test_only_where_the_client_asks_and_a_model_is_there(ann, server, talk, settings, model):
-    assert write(server, talk, VIETNAMESE)["translations"] == {}
+def test_only_where_the_client_asks_and_a_model_is_there(ann, server, chat, settings, model):
+    assert write(server, chat, VIETNAMESE)["translations"] == {}
     ask_for(ann.client, auto_translate=True)
     settings.LLM_BASE_URL = ""
-    assert write(server, talk, VIETNAMESE)["translations"] == {}
+    assert write(server, chat, VIETNAMESE)["translations"] == {}
     assert Job.objects.filter(name="chats.translate_message").count() == 0
     assert model.requests == []
 
 
-def test_a_translation_is_made_once(ann, server, talk, model):
+def test_a_translation_is_made_once(ann, server, chat, model):
     ask_for(ann.client, auto_translate=True)
     model.json_answer = {"text": "When do you open?"}
-    write(server, talk, VIETNAMESE)
+    write(server, chat, VIETNAMESE)
     message = Message.objects.get()
     enqueue("chats.translate_message", client_id=ann.client.pk, message_id=str(message.pk))
     run_jobs()

@@ -40,94 +40,94 @@ def event_types():
 # --- the customer -------------------------------------------------------------------------------
 
 
-def test_a_customers_message(server, talk):
-    reply = send(server, talk, {"type": "customer", "id": "shop-7", "name": "Z."},
+def test_a_customers_message(server, chat):
+    reply = send(server, chat, {"type": "customer", "id": "shop-7", "name": "Z."},
                  metadata={"order": 7}, client_message_id="m-1")  # fmt: skip
     assert reply.status_code == 201
     message = reply.json()
     assert message["sender"] == {"type": "customer", "id": "shop-7", "name": "Z."}
-    assert message["recipient"] == {"type": "bot", "id": str(talk.bot_id), "name": "Helper"}
+    assert message["recipient"] == {"type": "bot", "id": str(chat.bot_id), "name": "Helper"}
     assert (message["seq"], message["language"], message["metadata"]) == (1, "en", {"order": 7})
     assert (message["client_message_id"], message["sent_at"], message["feedback"]) == (
         "m-1",
         None,
         None,
     )
-    assert message["conversation_id"] == str(talk.pk)
-    talk.refresh_from_db()
-    assert (talk.unread_count, talk.message_count) == (1, 1)
+    assert message["conversation_id"] == str(chat.pk)
+    chat.refresh_from_db()
+    assert (chat.unread_count, chat.message_count) == (1, 1)
     assert event_types() == ["message.created"]
     # No reply was requested.
     assert Job.objects.count() == 0
 
 
-def test_a_sender_without_a_name_gets_the_name_that_is_stored(server, talk):
-    senders = [send(server, talk, side).json()["sender"] for side in ("customer", "bot", "system")]
+def test_a_sender_without_a_name_gets_the_name_that_is_stored(server, chat):
+    senders = [send(server, chat, side).json()["sender"] for side in ("customer", "bot", "system")]
     assert senders == [
-        {"type": "customer", "id": str(talk.customer_id), "name": "Zoe"},
-        {"type": "bot", "id": str(talk.bot_id), "name": "Helper"},
+        {"type": "customer", "id": str(chat.customer_id), "name": "Zoe"},
+        {"type": "bot", "id": str(chat.bot_id), "name": "Helper"},
         {"type": "system", "id": None, "name": ""},
     ]
 
 
-def test_a_reply_is_requested(server, talk):
-    earlier = send(server, talk, "bot").json()["id"]
-    message = send(server, talk, "customer", generate_reply=True, in_reply_to=earlier,
+def test_a_reply_is_requested(server, chat):
+    earlier = send(server, chat, "bot").json()["id"]
+    message = send(server, chat, "customer", generate_reply=True, in_reply_to=earlier,
                 metadata={"a": 1}).json()  # fmt: skip
     assert Job.objects.get().args == {"message_id": message["id"]}
     assert (message["in_reply_to"], message["metadata"]) == (earlier, {"a": 1})
 
 
-def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, talk):
+def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, chat):
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
-    assert send(server, talk, "customer", generate_reply=True).status_code == 201
-    talk.refresh_from_db()
-    assert (Job.objects.count(), talk.waiting_since is None) == (0, False)
+    assert send(server, chat, "customer", generate_reply=True).status_code == 201
+    chat.refresh_from_db()
+    assert (Job.objects.count(), chat.waiting_since is None) == (0, False)
 
 
 @pytest.mark.parametrize("generate", [True, False])
-def test_a_repeated_message_is_stored_once(server, talk, generate):
+def test_a_repeated_message_is_stored_once(server, chat, generate):
     more = {"client_message_id": "m-1", "generate_reply": generate}
-    first = send(server, talk, "customer", **more, metadata={"try": 1}).json()
-    again = send(server, talk, "customer", **more, metadata={"try": 2})
+    first = send(server, chat, "customer", **more, metadata={"try": 1}).json()
+    again = send(server, chat, "customer", **more, metadata={"try": 2})
     assert (again.status_code, again.json()) == (201, first)
     assert (Message.objects.count(), Job.objects.count()) == (1, int(generate))
-    other = send(server, talk, "agent", client_message_id="m-1")
+    other = send(server, chat, "agent", client_message_id="m-1")
     assert (other.status_code, other.json()["code"]) == (409, "client_message_id_taken")
-    assert state(talk)[1] == "bot"
+    assert state(chat)[1] == "bot"
 
 
 @pytest.mark.parametrize("generate", [True, False])
-def test_a_customers_message_opens_a_snoozed_or_ended_chat(server, ben, talk, generate):
+def test_a_customers_message_opens_a_snoozed_or_ended_chat(server, ben, chat, generate):
     now = timezone.now()
     Conversation.objects.update(
         status="ended", ended_by="agent", ended_at=now, assign_type="agent", assignee=ben.user
     )
-    message = send(server, talk, "customer", generate_reply=generate).json()
-    assert message["conversation_id"] == str(talk.pk)
-    assert state(talk)[:2] == ("open", "bot")
+    message = send(server, chat, "customer", generate_reply=generate).json()
+    assert message["conversation_id"] == str(chat.pk)
+    assert state(chat)[:2] == ("open", "bot")
     Conversation.objects.update(status="snoozed")
-    send(server, talk, "customer", generate_reply=generate)
-    assert state(talk)[:2] == ("open", "bot")
+    send(server, chat, "customer", generate_reply=generate)
+    assert state(chat)[:2] == ("open", "bot")
     assert event_types().count("conversation.reopened") == 2
 
 
-def test_long_after_the_end_a_new_conversation_begins(server, talk):
+def test_long_after_the_end_a_new_conversation_begins(server, chat):
     Conversation.objects.update(status="ended", ended_at=timezone.now() - timedelta(days=365))
-    message = send(server, talk, "customer", client_message_id="m-1").json()
+    message = send(server, chat, "customer", client_message_id="m-1").json()
     following = Conversation.objects.get(pk=message["conversation_id"])
-    assert (following.previous_chat, following.status) == (talk, "open")
-    assert send(server, talk, "customer", client_message_id="m-1").json() == message
-    assert state(talk)[0] == "ended"
+    assert (following.previous_chat, following.status) == (chat, "open")
+    assert send(server, chat, "customer", client_message_id="m-1").json() == message
+    assert state(chat)[0] == "ended"
 
 
 @pytest.mark.parametrize(("more", "jobs"), [({}, 1), ({"sent_at": AN_HOUR_AGO}, 0)])
-def test_a_customers_message_is_translated(server, talk, client_a, settings, more, jobs):
+def test_a_customers_message_is_translated(server, chat, client_a, settings, more, jobs):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     client_a.config.auto_translate = True
     client_a.config.save()
     Client.objects.update(default_language="vi")
-    send(server, talk, "customer", "It came broken", **more)
+    send(server, chat, "customer", "It came broken", **more)
     assert Job.objects.filter(name="chats.translate_message").count() == jobs
 
 
@@ -135,17 +135,17 @@ def test_a_customers_message_is_translated(server, talk, client_a, settings, mor
 
 
 @pytest.mark.parametrize("reference", ["id", "email", "EMAIL"])
-def test_an_agent_of_the_client_is_assigned(server, ben, talk, reference):
+def test_an_agent_of_the_client_is_assigned(server, ben, chat, reference):
     names = {"id": str(ben.user.pk), "email": ben.user.email, "EMAIL": ben.user.email.upper()}
-    message = send(server, talk, {"type": "agent", "id": names[reference], "name": "B."}).json()
+    message = send(server, chat, {"type": "agent", "id": names[reference], "name": "B."}).json()
     assert message["sender"] == {"type": "agent", "id": str(ben.user.pk), "name": "Ben"}
-    assert state(talk) == ("open", "agent", ben.user, 2)
+    assert state(chat) == ("open", "agent", ben.user, 2)
     assert event_types() == ["conversation.assigned", "notification.created", "message.created"]
     notification = Notification.objects.get()
     assert (notification.user, notification.assigned_by) == (ben.user, None)
 
 
-def test_any_other_agent_is_stored_as_a_name(server, cara, talk, client_a):
+def test_any_other_agent_is_stored_as_a_name(server, cara, chat, client_a):
     make_person(client_a, Role.VIEWER, "Vic")
     make_person(client_a, Role.AGENT, "Gus")
     User.objects.filter(full_name="Gus").update(is_disabled=True)
@@ -154,46 +154,46 @@ def test_any_other_agent_is_stored_as_a_name(server, cara, talk, client_a):
     names += [str(pk) for pk in strangers.values_list("pk", flat=True)]
     assert len(names) == 10
     for name in names:
-        message = send(server, talk, {"type": "agent", "id": name, "name": "Sam"}).json()
+        message = send(server, chat, {"type": "agent", "id": name, "name": "Sam"}).json()
         assert message["sender"] == {"type": "agent", "id": name, "name": "Sam"}
-    assert state(talk) == ("open", "bot", None, 1)
+    assert state(chat) == ("open", "bot", None, 1)
     assert set(event_types()) == {"message.created"}
 
 
-def test_another_agents_chat_stays_with_its_agent(server, ann, ben, talk):
+def test_another_agents_chat_stays_with_its_agent(server, ann, ben, chat):
     Conversation.objects.update(assign_type="agent", assignee=ann.user)
-    assert send(server, talk, {"type": "agent", "id": ben.user.email}).status_code == 201
-    assert state(talk) == ("open", "agent", ann.user, 1)
+    assert send(server, chat, {"type": "agent", "id": ben.user.email}).status_code == 201
+    assert state(chat) == ("open", "agent", ann.user, 1)
 
 
-def test_an_agents_message_opens_a_snoozed_chat(server, ben, talk):
+def test_an_agents_message_opens_a_snoozed_chat(server, ben, chat):
     Conversation.objects.update(status="snoozed")
-    send(server, talk, {"type": "agent", "id": "desk-5"})
-    assert state(talk)[:2] == ("open", "bot")
+    send(server, chat, {"type": "agent", "id": "desk-5"})
+    assert state(chat)[:2] == ("open", "bot")
 
 
 # --- the bot, the system ------------------------------------------------------------------------
 
 
-def test_no_message_of_a_bot_if_an_agent_has_the_chat(server, ben, talk):
+def test_no_message_of_a_bot_if_an_agent_has_the_chat(server, ben, chat):
     Conversation.objects.update(assign_type="agent", assignee=ben.user)
-    reply = send(server, talk, "bot")
+    reply = send(server, chat, "bot")
     assert (reply.status_code, reply.json()["code"]) == (409, "agent_has_chat")
     assert Message.objects.count() == 0
-    assert send(server, talk, "system", "The order was sent.").status_code == 201
-    assert state(talk) == ("open", "agent", ben.user, 1)
+    assert send(server, chat, "system", "The order was sent.").status_code == 201
+    assert state(chat) == ("open", "agent", ben.user, 1)
 
 
-def test_a_message_in_a_messaging_channel_is_delivered_by_a_job(server, talk):
+def test_a_message_in_a_messaging_channel_is_delivered_by_a_job(server, chat):
     Conversation.objects.update(channel="chatapp")
-    message = send(server, talk, "system").json()
+    message = send(server, chat, "system").json()
     assert (message["status"], Job.objects.get().args) == ("pending", {"message_id": message["id"]})
 
 
 @pytest.mark.parametrize("side", ["bot", "agent", "system"])
-def test_only_the_customer_writes_after_the_end(server, ben, talk, side):
+def test_only_the_customer_writes_after_the_end(server, ben, chat, side):
     Conversation.objects.update(status="ended", ended_by="agent")
-    reply = send(server, talk, {"type": side, "id": str(ben.user.pk)})
+    reply = send(server, chat, {"type": side, "id": str(ben.user.pk)})
     assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
     assert Message.objects.count() == 0
 
@@ -203,50 +203,50 @@ def test_only_the_customer_writes_after_the_end(server, ben, talk, side):
 
 @pytest.mark.parametrize("side", ["customer", "bot", "agent", "system"])
 @pytest.mark.parametrize("status", ["open", "snoozed", "ended"])
-def test_history_has_no_effects(server, ben, talk, side, status):
+def test_history_has_no_effects(server, ben, chat, side, status):
     Conversation.objects.update(
         status=status, channel="chatapp", unread_count=2, last_message_at=None
     )
-    message = send(server, talk, {"type": side, "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO).json()
+    message = send(server, chat, {"type": side, "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO).json()
     assert message["sent_at"] < message["created_at"]
     assert (message["seq"], message["status"]) == (1, "sent")
-    assert state(talk) == (status, "bot", None, 1)
-    assert (talk.message_count, talk.last_seq, talk.unread_count) == (1, 1, 2)
-    assert (talk.last_message_at, talk.waiting_since, talk.first_response_at) == (None, None, None)
-    assert str(talk.last_message_id) == message["id"]
+    assert state(chat) == (status, "bot", None, 1)
+    assert (chat.message_count, chat.last_seq, chat.unread_count) == (1, 1, 2)
+    assert (chat.last_message_at, chat.waiting_since, chat.first_response_at) == (None, None, None)
+    assert str(chat.last_message_id) == message["id"]
     assert (event_types(), Job.objects.count(), Notification.objects.count()) == ([], 0, 0)
 
 
-def test_history_does_not_change_waiting_since(server, ben, talk):
+def test_history_does_not_change_waiting_since(server, ben, chat):
     long_ago = timezone.now() - timedelta(hours=2)
     Conversation.objects.update(assign_type="agent", assignee=ben.user, waiting_since=long_ago)
-    send(server, talk, {"type": "agent", "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO)
-    send(server, talk, "bot", sent_at=AN_HOUR_AGO)
-    talk.refresh_from_db()
-    assert talk.waiting_since == long_ago
+    send(server, chat, {"type": "agent", "id": str(ben.user.pk)}, sent_at=AN_HOUR_AGO)
+    send(server, chat, "bot", sent_at=AN_HOUR_AGO)
+    chat.refresh_from_db()
+    assert chat.waiting_since == long_ago
     # The next event has the next number.
-    send(server, talk, "customer")
+    send(server, chat, "customer")
     numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)
     assert list(numbers) == [1, 2]
 
 
-def test_waiting_since_ignores_history(server, ben, talk):
-    send(server, talk, "customer", sent_at=AN_HOUR_AGO)
-    claimed = ben.post(f"/ai/chat/{talk.pk}/assign", {"assign_type": "agent"}).json()
+def test_waiting_since_ignores_history(server, ben, chat):
+    send(server, chat, "customer", sent_at=AN_HOUR_AGO)
+    claimed = ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).json()
     assert claimed["waiting_since"] is None
 
 
-def test_waiting_since_is_the_customers_last_new_message(server, ben, talk):
-    message = send(server, talk, "customer").json()
-    send(server, talk, "bot", sent_at=AN_HOUR_AGO)
-    claimed = ben.post(f"/ai/chat/{talk.pk}/assign", {"assign_type": "agent"}).json()
+def test_waiting_since_is_the_customers_last_new_message(server, ben, chat):
+    message = send(server, chat, "customer").json()
+    send(server, chat, "bot", sent_at=AN_HOUR_AGO)
+    claimed = ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).json()
     assert claimed["waiting_since"] == message["created_at"]
 
 
 # --- content ------------------------------------------------------------------------------------
 
 
-def test_content_pieces(server, talk):
+def test_content_pieces(server, chat):
     pieces: list[dict[str, Any]] = [
         {"type": "text", "text": "Here it is"},
         {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"},
@@ -255,7 +255,7 @@ def test_content_pieces(server, talk):
     ]
     recipient = {"type": "agent", "id": "desk-5", "name": "Sam"}
     body = {"sender": CUSTOMER, "recipient": recipient, "content": pieces}
-    message = server.post(path_of(talk), body).json()
+    message = server.post(path_of(chat), body).json()
     assert message["recipient"] == recipient
     assert [piece["type"] for piece in message["content"]] == [sent["type"] for sent in pieces]
     assert message["content"][1]["url"] == "https://files.example/a.png"
@@ -265,39 +265,39 @@ def test_content_pieces(server, talk):
     assert (Attachment.objects.count(), Job.objects.count()) == (0, 0)
 
 
-def test_a_file_of_another_conversation(server, bot, talk):
+def test_a_file_of_another_conversation(server, bot, chat):
     theirs = Attachment.objects.create(
-        client=talk.client, conversation=make_chat(bot), file="x", file_name="x",
+        client=chat.client, conversation=make_chat(bot), file="x", file_name="x",
         mime_type="text/plain", size_bytes=1,
     )  # fmt: skip
     for url in (Attachment.link_to(str(theirs.pk)), "/ai/attachment/x", "//files.example/a.png"):
         content = [{"type": "file", "url": url}]
-        reply = server.post(path_of(talk), {"sender": CUSTOMER, "content": content})
+        reply = server.post(path_of(chat), {"sender": CUSTOMER, "content": content})
         assert reply.status_code == 422
         assert reply.json()["detail"][0]["loc"] == ["body", "content", 0, "url"]
     assert Message.objects.count() == 0
 
 
-def test_in_reply_to(server, bot, talk, say):
-    question = str(say(talk, "customer", "Hello").pk)
-    elsewhere = str(say(make_chat(bot), "customer", "Hello").pk)
-    message = send(server, talk, "agent", in_reply_to=question).json()
+def test_in_reply_to(server, bot, chat, add_message):
+    question = str(add_message(chat, "customer", "Hello").pk)
+    elsewhere = str(add_message(make_chat(bot), "customer", "Hello").pk)
+    message = send(server, chat, "agent", in_reply_to=question).json()
     assert message["in_reply_to"] == question
     for wrong in (elsewhere, str(uuid.uuid4())):
         for more in ({}, {"generate_reply": True}, {"sent_at": AN_HOUR_AGO}):
-            reply = send(server, talk, "customer", in_reply_to=wrong, **more)
+            reply = send(server, chat, "customer", in_reply_to=wrong, **more)
             assert reply.status_code == 422
             assert reply.json()["detail"][0]["loc"] == ["body", "in_reply_to"]
-    assert Message.objects.filter(conversation=talk).count() == 2
+    assert Message.objects.filter(conversation=chat).count() == 2
 
 
 @pytest.mark.parametrize("side", ["bot", "system"])
-def test_a_message_gets_one_automatic_reply(server, talk, say, side):
-    question = str(say(talk, "customer", "Hello").pk)
-    assert send(server, talk, "bot", in_reply_to=question).status_code == 201
-    reply = send(server, talk, side, in_reply_to=question)
+def test_a_message_gets_one_automatic_reply(server, chat, add_message, side):
+    question = str(add_message(chat, "customer", "Hello").pk)
+    assert send(server, chat, "bot", in_reply_to=question).status_code == 201
+    reply = send(server, chat, side, in_reply_to=question)
     assert (reply.status_code, reply.json()["code"]) == (409, "already_answered")
-    assert send(server, talk, side).status_code == 201
+    assert send(server, chat, side).status_code == 201
     assert Message.objects.count() == 3
 
 
@@ -330,23 +330,23 @@ def test_a_message_gets_one_automatic_reply(server, talk, say, side):
         {"sender": CUSTOMER, "text": "a", "is_note": True},
     ],
 )
-def test_a_wrong_body(server, talk, body):
-    reply = server.post(path_of(talk), body)
+def test_a_wrong_body(server, chat, body):
+    reply = server.post(path_of(chat), body)
     assert reply.status_code == 422
     assert Message.objects.count() == 0
 
 
-def test_access_is_refused(page, nobody, ann, client_a, client_b, talk):
-    assert send(page, talk, "customer").status_code == 403
+def test_access_is_refused(page, nobody, ann, client_a, client_b, chat):
+    assert send(page, chat, "customer").status_code == 403
     for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
-        assert send(stranger, talk, "customer").status_code == 404
-    assert (send(nobody, talk, "bot").status_code, send(ann, talk, "bot").status_code) == (401, 401)
+        assert send(stranger, chat, "customer").status_code == 404
+    assert (send(nobody, chat, "bot").status_code, send(ann, chat, "bot").status_code) == (401, 401)
     assert (Message.objects.count(), event_types()) == (0, [])
 
 
-def test_a_message_id_belongs_to_one_agent(server, talk, ben, bea):
+def test_a_message_id_belongs_to_one_agent(server, chat, ben, bea):
     for agent, status in ((ben, 201), (ben, 201), (bea, 409)):
         side = {"type": "agent", "id": agent.user.email}
-        reply = send(server, talk, side, f"By {agent.user.email}", client_message_id="1")
+        reply = send(server, chat, side, f"By {agent.user.email}", client_message_id="1")
         assert reply.status_code == status
     assert Message.objects.get().sender_id == str(ben.user.pk)

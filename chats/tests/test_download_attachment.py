@@ -34,9 +34,9 @@ def fetch(nobody):
 
 
 @pytest.fixture
-def link(server, talk):
+def link(server, chat):
     """A link to a picture that is a web page too."""
-    sent = send(server, talk, (b'the "bill".html', PNG + MARKUP))
+    sent = send(server, chat, (b'the "bill".html', PNG + MARKUP))
     return sent.json()["message"]["content"][0]["url"]
 
 
@@ -52,10 +52,10 @@ def test_a_file_is_a_download_that_no_browser_runs(fetch, link):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_download_from_a_real_server(server, talk, tmp_path):
+def test_a_download_from_a_real_server(server, chat, tmp_path):
     """The file is sent piece by piece, with every header."""
     data = PNG + bytes(3_000_000)
-    sent = send(server, talk, (b"a.png", data)).json()["message"]["content"][0]
+    sent = send(server, chat, (b"a.png", data)).json()["message"]["content"][0]
     folder = tmp_path / "data" / "media"
     shutil.copytree(tmp_path / "attachments", folder / "attachments")
     with (
@@ -71,14 +71,14 @@ def test_a_download_from_a_real_server(server, talk, tmp_path):
     assert reply.headers["Content-Security-Policy"].startswith("sandbox")
 
 
-def test_a_text_file_is_plain_text(fetch, server, talk):
-    sent = send(server, talk, ("Grüße.txt".encode(), b"<b>Hello</b>"))
+def test_a_text_file_is_plain_text(fetch, server, chat):
+    sent = send(server, chat, ("Grüße.txt".encode(), b"<b>Hello</b>"))
     reply, _ = fetch(sent.json()["message"]["content"][0]["url"])
     assert reply["Content-Type"] == "text/plain"
     assert reply["Content-Disposition"] == "attachment; filename*=utf-8''Gr%C3%BC%C3%9Fe.txt"
 
 
-def test_another_files_signature_is_refused(nobody, server, bot, talk, link):
+def test_another_files_signature_is_refused(nobody, server, bot, chat, link):
     other = send(server, make_chat(bot), (b"secret.png", PNG)).json()["message"]["content"][0]
     its_path = other["url"].partition("?")[0]
     signature = link.partition("=")[2]
@@ -115,6 +115,6 @@ def test_a_missing_file_is_not_found(nobody, link):
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
 
 
-def test_each_reading_of_a_message_gives_a_valid_link(fetch, server, talk, link):
-    (said,) = server.get(f"/ai/client/chat/history/{talk.pk}").json()["items"]
+def test_each_reading_of_a_message_gives_a_valid_link(fetch, server, chat, link):
+    (said,) = server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"]
     assert fetch(said["content"][0]["url"])[0].status_code == 200

@@ -41,12 +41,12 @@ def test_a_locked_chat_equals_the_orms(server, full):
 
 @pytest.mark.parametrize(("reply", "count"), [("none", 5), ("async", 6)])
 def test_the_statements_of_a_message(
-    server, talk, settings, reply, count, django_assert_num_queries
+    server, chat, settings, reply, count, django_assert_num_queries
 ):
     """With its translation considered, the most that is asked of a plain message."""
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "stub"
     ClientConfig.objects.update(auto_translate=True)
-    path = f"/ai/client/chat/{talk.pk}"
+    path = f"/ai/client/chat/{chat.pk}"
     server.post(path, {"text": "Hello", "reply": "none", "language": "en"})
     with django_assert_num_queries(count):
         reply = server.post(path, {"text": "How are you?", "reply": reply, "language": "en"})
@@ -84,9 +84,9 @@ def test_a_stored_message_equals_the_orms(chat, bea, told, side, more):
     assert fast_sql.find_message(chat, "m-2") is None
 
 
-def test_read_messages_equal_the_orms(server, chat, say):
+def test_read_messages_equal_the_orms(server, chat, add_message):
     for side in ("customer", "bot", "customer"):
-        say(chat, side, f"By the {side}")
+        add_message(chat, side, f"By the {side}")
     Message.objects.filter(seq=1).update(sent_at=DAY, translations={"vi": "Xin chào"})
     rows = Message.objects.filter(conversation=chat).order_by("seq")
     found = fast_sql.read_messages(server.key, chat.pk, after=0, limit=10)

@@ -23,28 +23,28 @@ def announced():
     return Event.objects.filter(type="feedback.created")
 
 
-def test_a_chat_is_rated(server, talk):
+def test_a_chat_is_rated(server, chat):
     body = {"rating": 4, "resolved": True, "comment": "Quick"}
-    reply = server.post(path_of(talk), body)
+    reply = server.post(path_of(chat), body)
     assert reply.status_code == 200
     given = reply.json()
     assert {name: given[name] for name in body} == body
-    assert (given["chat_id"], given["message_id"]) == (str(talk.pk), None)
+    assert (given["chat_id"], given["message_id"]) == (str(chat.pk), None)
     assert given["id"] == Feedback.objects.get().pk
     assert given["created_at"].endswith("Z")
     event = announced().get()
     assert event.data["feedback"] == given
-    talk.refresh_from_db()
-    assert event.sequence == talk.last_event_seq
+    chat.refresh_from_db()
+    assert event.sequence == chat.last_event_seq
 
 
-def test_the_chat_and_each_answer_are_rated_once(ann, server, talk, say):
-    answers = [say(talk, "bot", "Yes."), say(talk, "agent", "No.")]
+def test_the_chat_and_each_answer_are_rated_once(ann, server, chat, add_message):
+    answers = [add_message(chat, "bot", "Yes."), add_message(chat, "agent", "No.")]
     for message_id in (None, *(str(one.pk) for one in answers)):
         body = {"rating": 5, "message_id": message_id}
-        assert server.post(path_of(talk), body).status_code == 200
+        assert server.post(path_of(chat), body).status_code == 200
         for again in (server, ann):
-            reply = again.post(path_of(talk), body | {"rating": 1})
+            reply = again.post(path_of(chat), body | {"rating": 1})
             assert (reply.status_code, reply.json()["code"]) == (409, "feedback_given")
     assert list(Feedback.objects.values_list("rating", flat=True)) == [5, 5, 5]
     assert announced().count() == 3
@@ -58,46 +58,46 @@ def test_the_chat_and_each_answer_are_rated_once(ann, server, talk, say):
         {"rating": 5, "id": 7}, {"rating": 5, "stars": 5}, {"rating": 5, "message_id": "x"},
     ],
 )  # fmt: skip
-def test_a_wrong_body_is_refused(server, talk, body):
-    assert server.post(path_of(talk), body).status_code == 422
+def test_a_wrong_body_is_refused(server, chat, body):
+    assert server.post(path_of(chat), body).status_code == 422
     assert Feedback.objects.count() == announced().count() == 0
 
 
-def test_only_answers_of_this_chat_are_rated(server, talk, say, client_a):
+def test_only_answers_of_this_chat_are_rated(server, chat, add_message, client_a):
     other = server.post("/ai/client/chat", {}).json()["id"]
-    elsewhere = say(type(talk).objects.get(pk=other), "bot", "Yes.")
+    elsewhere = add_message(type(chat).objects.get(pk=other), "bot", "Yes.")
     wrong = [
-        elsewhere, say(talk, "customer", "Hello"), say(talk, "system", "An agent comes."),
-        say(talk, "agent", "Rude", is_note=True),
+        elsewhere, add_message(chat, "customer", "Hello"), add_message(chat, "system", "An agent comes."),
+        add_message(chat, "agent", "Rude", is_note=True),
     ]  # fmt: skip
     for message_id in (*(one.pk for one in wrong), uuid.uuid4()):
-        reply = server.post(path_of(talk), {"rating": 5, "message_id": str(message_id)})
+        reply = server.post(path_of(chat), {"rating": 5, "message_id": str(message_id)})
         assert reply.status_code == 422
         assert reply.json()["detail"][0]["loc"] == ["body", "message_id"]
     assert Feedback.objects.count() == 0
 
 
-def test_a_page_rates_only_its_own_chats(server, page, talk):
-    assert page.post(path_of(talk), {"rating": 5}).status_code == 404
+def test_a_page_rates_only_its_own_chats(server, page, chat):
+    assert page.post(path_of(chat), {"rating": 5}).status_code == 404
     own = page.post("/ai/client/chat", {}).json()["id"]
     assert page.post(path_of(own), {"rating": 5}).status_code == 200
 
 
-def test_access(ann, ben, cara, nobody, client_b, talk):
+def test_access(ann, ben, cara, nobody, client_b, chat):
     viewer = make_person(ann.client, "viewer", "Vic")
     strangers = [cara, make_key(client_b), make_key(client_b, "public", make_bot(client_b).pk)]
     for stranger in strangers:
-        assert stranger.post(path_of(talk), {"rating": 1}).status_code == 404
-    assert viewer.post(path_of(talk), {"rating": 1}).status_code == 403
-    assert nobody.post(path_of(talk), {"rating": 1}).status_code == 401
+        assert stranger.post(path_of(chat), {"rating": 1}).status_code == 404
+    assert viewer.post(path_of(chat), {"rating": 1}).status_code == 403
+    assert nobody.post(path_of(chat), {"rating": 1}).status_code == 401
     assert ann.post(path_of(uuid.uuid4()), {"rating": 1}).status_code == 404
     assert Feedback.objects.count() == 0
-    assert ben.post(path_of(talk), {"rating": 1}).status_code == 200
+    assert ben.post(path_of(chat), {"rating": 1}).status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_of_ten_concurrent_ratings_is_stored(server, talk):
-    replies = at_once(*[lambda: server.post(path_of(talk), {"rating": 5})] * 10)
+def test_one_of_ten_concurrent_ratings_is_stored(server, chat):
+    replies = at_once(*[lambda: server.post(path_of(chat), {"rating": 5})] * 10)
     assert sorted(reply.status_code for reply in replies) == [200] + [409] * 9
     assert Feedback.objects.count() == announced().count() == 1
 

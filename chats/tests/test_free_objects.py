@@ -16,16 +16,16 @@ HUGE = 10**30
 
 
 @pytest.fixture(params=["metadata", "attributes", "customer", "message"])
-def send(request, page, server, talk):
+def send(request, page, server, chat):
     """Sends free keys and values through one of the doors that take some."""
     doors = {
         "metadata": lambda free: server.post(OPEN, f'{{"metadata": {free}}}'),
         "attributes": lambda free: page.post(OPEN, f'{{"customer": {{"attributes": {free}}}}}'),
         "customer": lambda free: server.post(
-            f"{OPEN}/customer/{talk.pk}", f'{{"attributes": {free}}}'
+            f"{OPEN}/customer/{chat.pk}", f'{{"attributes": {free}}}'
         ),
         "message": lambda free: server.post(
-            f"{MESSAGING}/{talk.pk}/messages",
+            f"{MESSAGING}/{chat.pk}/messages",
             f'{{"sender": {{"type": "customer"}}, "text": "Hello", "metadata": {free}}}',
         ),
     }
@@ -72,29 +72,28 @@ def test_large_objects_are_refused(send):
     assert send(json.dumps({"a": "x" * 16_300})).status_code in {200, 201}
 
 
-def test_the_size_of_merged_attributes_is_limited(server, talk):
-    path = f"{OPEN}/customer/{talk.pk}"
+def test_the_size_of_merged_attributes_is_limited(server, chat):
+    path = f"{OPEN}/customer/{chat.pk}"
     assert server.post(path, {"attributes": {"a": "x" * 10_000}}).status_code == 200
     assert server.post(path, {"attributes": {"b": "x" * 10_000}}).status_code == 422
     assert server.post(path, {"attributes": {"a": "y" * 10_000}}).status_code == 200
-    assert set(Customer.objects.get(pk=talk.customer_id).attributes) == {"a"}
+    assert set(Customer.objects.get(pk=chat.customer_id).attributes) == {"a"}
 
 
-def test_stored_objects_beyond_the_limits_are_returned(ann, server, talk, say):
-    say(talk, "customer", "Hello")
+def test_stored_objects_beyond_the_limits_are_returned(ann, server, chat, add_message):
+    add_message(chat, "customer", "Hello")
     age = timezone.now() - timedelta(minutes=1)  # an export leaves out what is of this moment
     Customer.objects.update(attributes={"a": HUGE})
     Conversation.objects.update(metadata={"a": HUGE}, created_at=age)
     Message.objects.update(metadata={"a": HUGE}, created_at=age)
-    chat, customer = talk.pk, talk.customer_id
     for reply in (
         ann.get("/ai/chats"),
         server.get("/ai/client/chats"),
-        ann.get(f"/ai/chat/history/customer/{customer}"),
+        ann.get(f"/ai/chat/history/customer/{chat.customer_id}"),
         server.get("/ai/client/migrate/conversations"),
         server.get("/ai/client/migrate/messages"),
-        ann.post(f"/ai/chat/{chat}/assign", {"assign_type": "agent"}),
-        ann.post(f"/ai/chat/{chat}/end"),
+        ann.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}),
+        ann.post(f"/ai/chat/{chat.pk}/end"),
     ):
         assert reply.status_code == 200
         assert str(HUGE).encode() in reply.content
@@ -107,13 +106,13 @@ def test_stored_objects_beyond_the_limits_are_returned(ann, server, talk, say):
 
 @pytest.mark.parametrize("field", ["size_bytes", "document_id", "page"])
 @pytest.mark.parametrize("sent_at", [{}, {"sent_at": "2026-01-01T00:00:00Z"}])
-def test_digits_without_end(server, talk, field, sent_at):
+def test_digits_without_end(server, chat, field, sent_at):
     digits = "1" + "0" * 30
     cited: dict[str, Any] = {"document_id": 1, "title": "t", "quote": "q"}
     piece: dict[str, Any] = {"type": "file", "url": "https://files.example/a.png"}
     piece |= {field: digits} if field == "size_bytes" else {"citations": [cited | {field: digits}]}
     body = {"sender": {"type": "customer"}, "content": [piece], **sent_at}
-    reply = server.post(f"{MESSAGING}/{talk.pk}/messages", body)
+    reply = server.post(f"{MESSAGING}/{chat.pk}/messages", body)
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"][-1] == field
     assert not Message.objects.exists()

@@ -144,14 +144,14 @@ def test_the_preview_is_off(ben, bot):
     assert (Conversation.objects.count(), Customer.objects.count()) == (0, 0)
 
 
-def test_no_message_is_added_to_a_customers_chat(ben, bot, talk, say):
-    reply = continue_chat(ben, talk, "Give me my money back")
+def test_no_message_is_added_to_a_customers_chat(ben, bot, chat, add_message):
+    reply = continue_chat(ben, chat, "Give me my money back")
     assert (reply.status_code, reply.json()["code"]) == (409, "not_a_preview")
     assert Message.objects.count() == 0
     # The customer's own message may be answered.
-    assert continue_chat(ben, talk).json()["code"] == "nothing_to_answer"
-    message = say(talk, "customer", "Hello!")
-    assert continue_chat(ben, talk).status_code == 200
+    assert continue_chat(ben, chat).json()["code"] == "nothing_to_answer"
+    message = add_message(chat, "customer", "Hello!")
+    assert continue_chat(ben, chat).status_code == 200
     assert Job.objects.get().args == {"message_id": str(message.pk)}
 
 

@@ -19,7 +19,7 @@ def ids(reply):
     return [item["id"] for item in reply.json()["items"]]
 
 
-def say(chat, text, *, is_note=False, ago=timedelta()):
+def add_message(chat, text, *, is_note=False, ago=timedelta()):
     chat.last_seq += 1
     message = Message.objects.create(
         client_id=chat.client_id, conversation=chat, seq=chat.last_seq, sender_type="customer",
@@ -32,9 +32,9 @@ def say(chat, text, *, is_note=False, ago=timedelta()):
 
 def test_newest_activity_first(ben, bot):
     old, quiet, new = make_chat(bot), make_chat(bot), make_chat(bot)
-    say(old, "Long ago", ago=timedelta(hours=2))
+    add_message(old, "Long ago", ago=timedelta(hours=2))
     Conversation.objects.filter(pk=quiet.pk).update(created_at=timezone.now() - timedelta(hours=1))
-    message = say(new, "Just now")
+    message = add_message(new, "Just now")
     reply = ben.get(PATH)
     assert ids(reply) == [str(new.pk), str(quiet.pk), str(old.pk)]
     newest, empty, _ = reply.json()["items"]
@@ -67,8 +67,8 @@ def test_every_filter(ann, ben, bot, client_a):
 
 def test_search(ben, bot):
     chat = make_chat(bot, customer_name="Đặng Văn Hùng")
-    say(chat, "My parcel from Huế is late, where is it?")
-    say(make_chat(bot), "Something else")
+    add_message(chat, "My parcel from Huế is late, where is it?")
+    add_message(make_chat(bot), "Something else")
     for q in ("parcel late", "PARCEL", "huế", chat.chat_code[:6].lower(), "đặng v"):
         assert ids(ben.get(PATH, {"q": q})) == [str(chat.pk)], q
     for q in ("parcel else", "%", "_____", "' OR 1=1 --", "\\", "!&|()<->", "a " * 100):
@@ -114,7 +114,7 @@ def test_a_cursor_of_another_list(ben, bot):
 
 def test_only_the_clients_own_chats(ben, cara, nobody, client_a, bot):
     chat = make_chat(bot)
-    say(chat, "Hello")
+    add_message(chat, "Hello")
     assert ids(make_person(client_a, Role.VIEWER, "Vic").get(PATH)) == [str(chat.pk)]
     assert ids(cara.get(PATH)) == []
     assert ids(cara.get(PATH, {"q": "hello"})) == []
@@ -142,7 +142,7 @@ def test_all_chats_of_a_customer_and_of_a_bot(ben, bot, client_a):
 
 def test_a_chats_messages_include_notes(ben, bot):
     chat = make_chat(bot)
-    say(chat, "Hello")
-    say(chat, "Be careful", is_note=True)
+    add_message(chat, "Hello")
+    add_message(chat, "Be careful", is_note=True)
     messages = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
     assert [(message["seq"], message["is_note"]) for message in messages] == [(1, False), (2, True)]

@@ -63,7 +63,7 @@ def seqs(chat=1):
     )  # fmt: skip
 
 
-def say(server, text="Still there?", chat=1):
+def send_message(server, text="Still there?", chat=1):
     """The `seq` of a customer's next message."""
     reply = server.post(f"/ai/client/chat/{uuid_of(chat)}", {"text": text, "reply": "none"})
     assert reply.status_code in {200, 201}, reply.content
@@ -87,7 +87,7 @@ def test_a_second_import_adds_new_messages(server, bot, tmp_path):
     assert (chat.last_seq, chat.message_count) == (4, 3)
     assert chat.last_message == Message.objects.get(text="number 3")
     assert (chat.last_message_at, chat.first_response_at) == (time_of(3), time_of(3))
-    assert say(server) == 5
+    assert send_message(server) == 5
 
 
 @pytest.mark.parametrize("wrong", [{}, {"last_seq": 1}, {"last_seq": 9, "message_count": 7}])
@@ -97,7 +97,7 @@ def test_the_stored_messages_are_counted(server, bot, tmp_path, wrong):
     )
     chat = Conversation.objects.get()
     assert (chat.last_seq, chat.message_count) == (3, 3)
-    assert say(server) == 4
+    assert send_message(server) == 4
 
 
 def test_the_first_response_of_the_file_stays(bot, tmp_path):
@@ -125,7 +125,7 @@ def test_gaps_between_numbers_are_closed(server, bot, tmp_path):
     assert "1 made, 3 were there already" in output
     assert seqs()[3:] == [(4, "number 10")]
     assert export(server)["messages"][:3] == before["messages"]
-    assert say(server) == 5
+    assert send_message(server) == 5
 
 
 def test_an_import_that_crashed_before_closing_gaps_is_run_again(bot, tmp_path):
@@ -147,13 +147,13 @@ def test_an_import_that_crashed_before_closing_gaps_is_run_again(bot, tmp_path):
 
 def test_messages_written_here_keep_their_numbers(server, bot, tmp_path):
     import_rows(tmp_path, bot, [chat_row(last_seq=1)], [message_row(1)])
-    assert say(server, "written here") == 2
+    assert send_message(server, "written here") == 2
     output = import_rows(tmp_path, bot, [chat_row()], [message_row(seq) for seq in (1, 2, 3)])
     assert "messages: 1 made, 1 were there already, 1 refused" in output
     assert f"message {uuid_of(1002)}: another message of its chat has the seq 2" in output
     assert seqs() == [(1, "number 1"), (2, "written here"), (3, "number 3")]
     assert Conversation.objects.get().message_count == 3
-    assert say(server) == 4
+    assert send_message(server) == 4
 
 
 @pytest.mark.parametrize("field", ["client_message_id", "external_id"])
@@ -187,29 +187,31 @@ def test_a_message_gets_one_reply_of_a_page(bot, tmp_path):
 def test_a_customer_writes_during_the_import(server, bot, tmp_path):
     messages = [message_row(1), message_row(2)]
     with run_before(
-        "chats.services.exchange.importing.import_messages", lambda: say(server, "meanwhile")
+        "chats.services.exchange.importing.import_messages",
+        lambda: send_message(server, "meanwhile"),
     ):
         import_rows(tmp_path, bot, [chat_row(last_seq=2)], messages)
     assert seqs() == [(1, "number 1"), (2, "number 2"), (3, "meanwhile")]
-    assert say(server) == 4
+    assert send_message(server) == 4
 
 
 @pytest.mark.django_db(transaction=True)
 def test_published_numbers_stay_in_spite_of_a_gap(server, bot, tmp_path):
     with run_before(
-        "chats.services.exchange.importing.import_messages", lambda: say(server, "meanwhile")
+        "chats.services.exchange.importing.import_messages",
+        lambda: send_message(server, "meanwhile"),
     ):
         output = import_rows(
             tmp_path, bot, [chat_row(last_seq=7)], [message_row(1), message_row(7)]
         )
     assert f"conversation {uuid_of(1)}: has 3 messages" in output
     assert [seq for seq, _ in seqs()] == [1, 7, 8]
-    assert say(server) == 9
+    assert send_message(server) == 9
 
 
 def test_chats_may_be_imported_before_their_messages(server, bot, tmp_path):
     import_rows(tmp_path, bot, [chat_row(last_seq=2)], [])
-    assert say(server, "first here") == 3
+    assert send_message(server, "first here") == 3
     import_rows(tmp_path, bot, [chat_row(last_seq=2)], [message_row(1), message_row(2)])
     assert seqs() == [(1, "number 1"), (2, "number 2"), (3, "first here")]
 
@@ -219,7 +221,7 @@ def test_counters_that_are_too_low_are_corrected(server, bot, tmp_path):
     import_rows(tmp_path, bot, chats, messages)
     Conversation.objects.update(last_seq=0, message_count=0)
     import_rows(tmp_path, bot, chats, messages)
-    assert say(server) == 3
+    assert send_message(server) == 3
 
 
 def test_a_row_that_is_twice_on_a_page_is_stored_once(bot, tmp_path):

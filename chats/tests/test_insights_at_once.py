@@ -24,9 +24,9 @@ def events(kind):
 
 
 @pytest.fixture
-def told(talk, say):
-    say(talk, "customer", "My shoes are too small. I want to send them back.")
-    return talk
+def told(chat, add_message):
+    add_message(chat, "customer", "My shoes are too small. I want to send them back.")
+    return chat
 
 
 @pytest.fixture
@@ -43,21 +43,21 @@ def talkative(model, monkeypatch):
     return model
 
 
-def test_a_summary_is_made_once(ann, told, talkative, paid):
+def test_a_summary_is_made_once(ann, told, talkative, credits_spent):
     replies = at_once(*[lambda: ann.post(f"/ai/chat/{told.pk}/summarize")] * MANY)
     assert {reply.status_code for reply in replies} == {200}
     assert len({reply.content for reply in replies}) == 1
     assert (Summary.objects.count(), events("summary.created")) == (1, 1)
-    assert (len(talkative.requests), paid(ann.client)) == (1, 1)
+    assert (len(talkative.requests), credits_spent(ann.client)) == (1, 1)
 
 
-def test_the_embedded_one_too(ann, told, paid):
+def test_the_embedded_one_too(ann, told, credits_spent):
     replies = at_once(*[lambda: ann.post(f"/ai/chat/{told.pk}/summarize")] * MANY)
     assert len({reply.content for reply in replies}) == 1
-    assert (events("summary.created"), paid(ann.client)) == (1, 1)
+    assert (events("summary.created"), credits_spent(ann.client)) == (1, 1)
 
 
-def test_one_that_was_faster_stands_and_the_late_one_is_free(ann, told, paid):
+def test_one_that_was_faster_stands_and_the_late_one_is_free(ann, told, credits_spent):
     """Where the lock was lost with its connection, the look before storing decides."""
 
     def faster():
@@ -70,7 +70,7 @@ def test_one_that_was_faster_stands_and_the_late_one_is_free(ann, told, paid):
     with run_before("chats.services.insight.insights._store_summary", faster):
         made = ann.post(f"/ai/chat/{told.pk}/summarize").json()
     assert made["summary"] == "Faster."
-    assert (events("summary.created"), paid(ann.client)) == (0, 0)
+    assert (events("summary.created"), credits_spent(ann.client)) == (0, 0)
 
 
 def test_who_waits_too_long_makes_it_himself(ann, told, settings):

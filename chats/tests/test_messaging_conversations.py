@@ -140,12 +140,12 @@ def test_newest_first_of_all_channels(server, client_a, bot, ben):
 # --- List Messages ------------------------------------------------------------------------------
 
 
-def test_messages_with_notes_and_ratings(server, ben, talk, say):
-    first = say(talk, "customer", "Hello", metadata={"a": 1})
-    rated = say(talk, "bot", "Hello!", receipt={"gate": 0.9})
-    Feedback.objects.create(client=talk.client, conversation=talk, message=rated, rating=2)
-    ben.post(f"/ai/chat/{talk.pk}/manual", {"text": "Rude", "is_note": True})
-    items = server.get(f"{PATH}/{talk.pk}/messages").json()["items"]
+def test_messages_with_notes_and_ratings(server, ben, chat, add_message):
+    first = add_message(chat, "customer", "Hello", metadata={"a": 1})
+    rated = add_message(chat, "bot", "Hello!", receipt={"gate": 0.9})
+    Feedback.objects.create(client=chat.client, conversation=chat, message=rated, rating=2)
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Rude", "is_note": True})
+    items = server.get(f"{PATH}/{chat.pk}/messages").json()["items"]
     assert [(item["seq"], item["is_note"]) for item in items] == [
         (1, False), (2, False), (3, True),
     ]  # fmt: skip
@@ -156,15 +156,15 @@ def test_messages_with_notes_and_ratings(server, ben, talk, say):
 # --- End Conversation ---------------------------------------------------------------------------
 
 
-def test_a_conversation_ends_once(server, talk):
-    reply = server.put(f"{PATH}/{talk.pk}/end")
+def test_a_conversation_ends_once(server, chat):
+    reply = server.put(f"{PATH}/{chat.pk}/end")
     assert (reply.status_code, reply.json()["status"]) == (200, "ended")
-    talk.refresh_from_db()
-    assert (talk.status, talk.ended_by, talk.version) == ("ended", "api", 2)
+    chat.refresh_from_db()
+    assert (chat.status, chat.ended_by, chat.version) == ("ended", "api", 2)
     event = Event.objects.latest("id")
     assert event.type == "conversation.ended"
     assert event.data["conversation"]["ended_by"] == "api"
-    again = server.put(f"{PATH}/{talk.pk}/end")
+    again = server.put(f"{PATH}/{chat.pk}/end")
     assert (again.status_code, again.json()["code"]) == (409, "chat_ended")
     assert Event.objects.filter(type="conversation.ended").count() == 1
 
@@ -172,41 +172,41 @@ def test_a_conversation_ends_once(server, talk):
 # --- Summary and tags ---------------------------------------------------------------------------
 
 
-def test_the_newest_summary(server, talk):
-    path = f"{PATH}/{talk.pk}/summary"
+def test_the_newest_summary(server, chat):
+    path = f"{PATH}/{chat.pk}/summary"
     before = server.get(path)
     assert (before.status_code, before.json()["code"]) == (404, "not_found")
     for text in ("Old", "New"):
         Summary.objects.create(
-            client=talk.client, conversation=talk, summary=text, language="en",
+            client=chat.client, conversation=chat, summary=text, language="en",
             message_count=1, engine="embedded", key_points=["Refund"],
         )  # fmt: skip
     shown = server.get(path).json()
     assert (shown["summary"], shown["key_points"]) == ("New", ["Refund"])
-    assert shown["chat_id"] == str(talk.pk)
+    assert shown["chat_id"] == str(chat.pk)
     # Reading the summary creates none.
     assert (Summary.objects.count(), Job.objects.count()) == (2, 0)
 
 
-def test_the_tags_of_an_engine_only(server, talk):
-    assert server.get(f"{PATH}/{talk.pk}/ai-tags").json() == {"tags": []}
+def test_the_tags_of_an_engine_only(server, chat):
+    assert server.get(f"{PATH}/{chat.pk}/ai-tags").json() == {"tags": []}
     for source, confidence in (("agent", None), ("ai", 0.8), ("customer", None)):
         Tagging.objects.create(
-            client=talk.client, conversation=talk, name=f"by {source}", source=source,
+            client=chat.client, conversation=chat, name=f"by {source}", source=source,
             confidence=confidence,
         )  # fmt: skip
-    (tag,) = server.get(f"{PATH}/{talk.pk}/ai-tags").json()["tags"]
+    (tag,) = server.get(f"{PATH}/{chat.pk}/ai-tags").json()["tags"]
     assert (tag["name"], tag["source"], tag["confidence"]) == ("by ai", "ai", 0.8)
 
 
 # --- access -------------------------------------------------------------------------------------
 
 
-def test_access_is_refused(page, nobody, ann, client_a, client_b, talk):
+def test_access_is_refused(page, nobody, ann, client_a, client_b, chat):
     calls = [
         ("post", PATH, {"requester": REQUESTER}), ("get", PATH, None),
-        ("get", f"{PATH}/{talk.pk}/messages", None), ("put", f"{PATH}/{talk.pk}/end", None),
-        ("get", f"{PATH}/{talk.pk}/summary", None), ("get", f"{PATH}/{talk.pk}/ai-tags", None),
+        ("get", f"{PATH}/{chat.pk}/messages", None), ("put", f"{PATH}/{chat.pk}/end", None),
+        ("get", f"{PATH}/{chat.pk}/summary", None), ("get", f"{PATH}/{chat.pk}/ai-tags", None),
     ]  # fmt: skip
     others = [make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
     for method, path, body in calls:

@@ -63,8 +63,8 @@ def nothing_stored(store):
     return store() == [] and counts == [0, 0, 1, 0]  # the event of the chat's opening
 
 
-def test_a_message_with_files_is_stored(server, talk, store):
-    reply = send(server, talk, (b"broken.png", PNG), message=" It came broken ", reply="async")
+def test_a_message_with_files_is_stored(server, chat, store):
+    reply = send(server, chat, (b"broken.png", PNG), message=" It came broken ", reply="async")
     assert reply.status_code == 202
     said = reply.json()["message"]
     text, picture = said["content"]
@@ -75,7 +75,7 @@ def test_a_message_with_files_is_stored(server, talk, store):
         "size_bytes": len(PNG),
     }  # fmt: skip
     row = Attachment.objects.get()
-    assert (str(row.message_id), row.conversation_id) == (said["id"], talk.pk)
+    assert (str(row.message_id), row.conversation_id) == (said["id"], chat.pk)
     (kept,) = store()
     assert kept.read_bytes() == PNG
     assert "broken" not in kept.name
@@ -84,12 +84,12 @@ def test_a_message_with_files_is_stored(server, talk, store):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_files_without_text_are_handed_over(server, talk):
-    message = send(server, talk, (b"a.png", PNG), reply="async", client_message_id="m-1").json()
+def test_files_without_text_are_handed_over(server, chat):
+    message = send(server, chat, (b"a.png", PNG), reply="async", client_message_id="m-1").json()
     run_jobs()
-    talk.refresh_from_db()
-    assert (talk.assign_type, talk.handoff_reason) == ("queue", "files_only")
-    turn = send(server, talk, (b"a.png", PNG), client_message_id="m-1", reply="wait").json()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "files_only")
+    turn = send(server, chat, (b"a.png", PNG), client_message_id="m-1", reply="wait").json()
     assert turn["message"]["id"] == message["message"]["id"]
     assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "files_only")
 
@@ -113,8 +113,8 @@ def test_files_without_text_are_handed_over(server, talk):
         (b"both.png", PNG + MARKUP, "image", "image/png"),
     ],
 )
-def test_types_are_recognised_by_bytes(server, talk, name, data, kind, mime_type):
-    (piece,) = send(server, talk, (name, data)).json()["message"]["content"]
+def test_types_are_recognised_by_bytes(server, chat, name, data, kind, mime_type):
+    (piece,) = send(server, chat, (name, data)).json()["message"]["content"]
     assert (piece["type"], piece["file_name"]) == (kind, name.decode())
     assert piece["mime_type"].startswith(mime_type)
 
@@ -136,9 +136,9 @@ def test_types_are_recognised_by_bytes(server, talk, name, data, kind, mime_type
         b"",
     ],
 )
-def test_other_types_are_refused(server, talk, store, data):
+def test_other_types_are_refused(server, chat, store, data):
     # A good file beside it is not kept either.
-    reply = send(server, talk, (b"good.png", PNG), (b"invoice.pdf", data), message="Look")
+    reply = send(server, chat, (b"good.png", PNG), (b"invoice.pdf", data), message="Look")
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "files", 1]
     assert nothing_stored(store)
@@ -156,29 +156,29 @@ def test_other_types_are_refused(server, talk, store, data):
         (b"a;b='c'.png", "a;b='c'.png"),
     ],
 )
-def test_a_file_name_is_cleaned_and_only_shown(server, talk, store, tmp_path, name, shown):
-    (piece,) = send(server, talk, (name, PNG)).json()["message"]["content"]
+def test_a_file_name_is_cleaned_and_only_shown(server, chat, store, tmp_path, name, shown):
+    (piece,) = send(server, chat, (name, PNG)).json()["message"]["content"]
     assert piece["file_name"] == shown
     (kept,) = store()
     assert kept.parent == tmp_path / "attachments"
     assert len(kept.name) == 32
 
 
-def test_a_large_file_is_refused(server, talk, store, settings):
+def test_a_large_file_is_refused(server, chat, store, settings):
     settings.MAX_UPLOAD_BYTES = len(PNG)
-    assert send(server, talk, (b"a.png", PNG)).status_code == 200
+    assert send(server, chat, (b"a.png", PNG)).status_code == 200
     Message.objects.all().delete()
     for one in store():
         one.unlink()
-    reply = send(server, talk, (b"a.png", PNG), (b"b.png", PNG + b"x"))
+    reply = send(server, chat, (b"a.png", PNG), (b"b.png", PNG + b"x"))
     assert (reply.status_code, reply.json()["code"]) == (413, "too_large")
     assert (store(), Message.objects.count()) == ([], 0)
 
 
-def test_ten_files_at_most(server, talk, store):
-    assert send(server, talk, *[(b"a.png", PNG)] * 11).status_code == 422
+def test_ten_files_at_most(server, chat, store):
+    assert send(server, chat, *[(b"a.png", PNG)] * 11).status_code == 422
     assert nothing_stored(store)
-    assert len(send(server, talk, *[(b"a.png", PNG)] * 10).json()["message"]["content"]) == 10
+    assert len(send(server, chat, *[(b"a.png", PNG)] * 10).json()["message"]["content"]) == 10
 
 
 @pytest.mark.parametrize(
@@ -189,79 +189,79 @@ def test_ten_files_at_most(server, talk, store):
         {"files": "not a file"},
     ],
 )  # fmt: skip
-def test_a_wrong_form_is_refused(server, talk, store, fields):
+def test_a_wrong_form_is_refused(server, chat, store, fields):
     files = [] if "files" in fields else [(b"a.png", PNG)]
-    reply = send(server, talk, *files, **fields)
+    reply = send(server, chat, *files, **fields)
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"][0] == "body"
     assert nothing_stored(store)
 
 
-def test_a_message_without_a_file_is_refused(server, talk, store):
-    assert send(server, talk, message="Hello").status_code == 422
-    assert server.post(path_of(talk), {"message": "Hello"}).status_code == 415
+def test_a_message_without_a_file_is_refused(server, chat, store):
+    assert send(server, chat, message="Hello").status_code == 422
+    assert server.post(path_of(chat), {"message": "Hello"}).status_code == 415
     assert nothing_stored(store)
 
 
-def test_a_repeated_message_stores_one_file(server, talk, store):
-    first, again = (send(server, talk, (b"a.png", PNG), client_message_id="m-1") for _ in range(2))
+def test_a_repeated_message_stores_one_file(server, chat, store):
+    first, again = (send(server, chat, (b"a.png", PNG), client_message_id="m-1") for _ in range(2))
     assert (first.status_code, again.status_code) == (200, 200)
     assert first.json()["message"]["id"] == again.json()["message"]["id"]
     assert (Message.objects.count(), Attachment.objects.count(), len(store())) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("reply", ["none", "stream"])
-def test_a_repeated_request_stores_one_file(server, talk, store, reply):
+def test_a_repeated_request_stores_one_file(server, chat, store, reply):
     """A held answer is made anew by a repetition; its message is found again."""
     key = {"Idempotency-Key": "form-1"}
     for _ in range(2):
-        sent = send(server, talk, (b"a.png", PNG), reply=reply, headers=key)
+        sent = send(server, chat, (b"a.png", PNG), reply=reply, headers=key)
         assert sent.status_code == 200
     assert sent["Idempotent-Replayed"] == "true"
     assert (Message.objects.count(), Attachment.objects.count(), len(store())) == (1, 1, 1)
-    other = send(server, talk, (b"a.png", PNG + b"!"), reply=reply, headers=key)
+    other = send(server, chat, (b"a.png", PNG + b"!"), reply=reply, headers=key)
     assert other.json()["code"] == "idempotency_key_reused"
     assert len(store()) == 1
 
 
-def test_a_refused_message_leaves_no_file(server, ben, talk, store, say):
-    say(talk, "agent", "Hello", client_message_id="m-1")
-    reply = send(server, talk, (b"a.png", PNG), client_message_id="m-1")
+def test_a_refused_message_leaves_no_file(server, ben, chat, store, add_message):
+    add_message(chat, "agent", "Hello", client_message_id="m-1")
+    reply = send(server, chat, (b"a.png", PNG), client_message_id="m-1")
     assert reply.json()["code"] == "client_message_id_taken"
     assert (store(), Attachment.objects.count()) == ([], 0)
 
 
-def test_files_without_text_are_not_translated(server, talk, client_a, settings):
+def test_files_without_text_are_not_translated(server, chat, client_a, settings):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     client_a.config.auto_translate = True
     client_a.config.save()
     Client.objects.update(default_language="vi")
-    send(server, talk, (b"a.png", PNG))
+    send(server, chat, (b"a.png", PNG))
     assert Job.objects.count() == 0
-    send(server, talk, (b"a.png", PNG), message="It came broken")
+    send(server, chat, (b"a.png", PNG), message="It came broken")
     assert Job.objects.get().name == "chats.translate_message"
 
 
-def test_an_error_leaves_no_file(server, talk, store, monkeypatch):
+def test_an_error_leaves_no_file(server, chat, store, monkeypatch):
     def broken(*_):
         raise RuntimeError
 
     monkeypatch.setattr("chats.services.core.attachments.attach", broken)
-    assert send(server, talk, (b"a.png", PNG)).status_code == 500
+    assert send(server, chat, (b"a.png", PNG)).status_code == 500
     assert nothing_stored(store)
 
 
-def test_the_file_belongs_to_the_chat_that_follows_an_ended_one(server, talk):
+def test_the_file_belongs_to_the_chat_that_follows_an_ended_one(server, chat):
     Conversation.objects.update(status="ended", ended_by="agent")
-    next_chat = send(server, talk, (b"a.png", PNG)).json()["message"]["conversation_id"]
-    assert next_chat != str(talk.pk)
+    next_chat = send(server, chat, (b"a.png", PNG)).json()["message"]["conversation_id"]
+    assert next_chat != str(chat.pk)
     assert str(Attachment.objects.get().conversation_id) == next_chat
 
 
-def test_access_is_refused(page, server, nobody, client_a, client_b, talk, store):
+def test_access_is_refused(page, server, nobody, client_a, client_b, chat, store):
     for stranger in (page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
-        assert send(stranger, talk, (b"a.png", PNG)).status_code == 404
-    assert send(nobody, talk, (b"a.png", PNG)).status_code == 401
+        assert send(stranger, chat, (b"a.png", PNG)).status_code == 404
+    assert send(nobody, chat, (b"a.png", PNG)).status_code == 401
     assert nothing_stored(store)
     own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert send(page, own, (b"a.png", PNG)).status_code == 200

@@ -41,60 +41,60 @@ def numbered(*feelings):
         ("Which sizes do you have?", "neutral"),
     ],
 )
-def test_the_embedded_engine(ann, talk, say, paid, text, expected):
-    say(talk, "customer", text)
-    say(talk, "bot", "Terrible, awful, the worst.")  # not what the customer feels
-    found = ann.post(path_of(talk)).json()
+def test_the_embedded_engine(ann, chat, add_message, credits_spent, text, expected):
+    add_message(chat, "customer", text)
+    add_message(chat, "bot", "Terrible, awful, the worst.")  # not what the customer feels
+    found = ann.post(path_of(chat)).json()
     assert (found["sentiment"], found["engine"]) == (expected, "embedded")
     assert -1 <= found["score"] <= 1
     assert found["created_at"].endswith("Z")
-    talk.refresh_from_db()
-    assert (talk.sentiment, talk.sentiment_score) == (expected, found["score"])
+    chat.refresh_from_db()
+    assert (chat.sentiment, chat.sentiment_score) == (expected, found["score"])
     event = updates().get()
     assert (event.data["sentiment"], event.data["score"]) == (expected, found["score"])
-    assert paid(ann.client) == 1
+    assert credits_spent(ann.client) == 1
 
 
-def test_a_model(ann, talk, say, model):
-    say(talk, "customer", "Well, well.")
+def test_a_model(ann, chat, add_message, model):
+    add_message(chat, "customer", "Well, well.")
     model.json_answer = {"sentiment": "negative", "score": -0.71234}
-    found = ann.post(path_of(talk)).json()
+    found = ann.post(path_of(chat)).json()
     assert (found["sentiment"], found["score"]) == ("negative", -0.712)
     assert found["engine"] == "openai_compatible"
-    ann.post(path_of(talk))
+    ann.post(path_of(chat))
     assert updates().count() == 1  # the same again is no news
 
 
 @pytest.mark.parametrize(
     "says", [{"sentiment": "angry", "score": 0}, {"sentiment": "neutral", "score": 9}, {}]
 )
-def test_a_model_that_makes_no_sense(ann, talk, say, model, paid, says):
-    say(talk, "customer", "Well, well.")
+def test_a_model_that_makes_no_sense(ann, chat, add_message, model, credits_spent, says):
+    add_message(chat, "customer", "Well, well.")
     model.json_answer = says
-    assert ann.post(path_of(talk)).json()["code"] == "engine_unavailable"
-    talk.refresh_from_db()
-    assert (talk.sentiment, updates().count(), paid(ann.client)) == (None, 0, 0)
+    assert ann.post(path_of(chat)).json()["code"] == "engine_unavailable"
+    chat.refresh_from_db()
+    assert (chat.sentiment, updates().count(), credits_spent(ann.client)) == (None, 0, 0)
 
 
-def test_a_model_that_is_down(ann, talk, say, broken_model, paid):
-    say(talk, "customer", "Well, well.")
-    reply = ann.post(path_of(talk))
+def test_a_model_that_is_down(ann, chat, add_message, broken_model, credits_spent):
+    add_message(chat, "customer", "Well, well.")
+    reply = ann.post(path_of(chat))
     assert reply.status_code == 503
     assert "Retry-After" in reply
-    talk.refresh_from_db()
-    assert (talk.sentiment, updates().count(), paid(ann.client)) == (None, 0, 0)
+    chat.refresh_from_db()
+    assert (chat.sentiment, updates().count(), credits_spent(ann.client)) == (None, 0, 0)
 
 
-def test_a_chat_without_words_is_neutral(ann, talk, paid):
-    assert ann.post(path_of(talk)).json()["sentiment"] == "neutral"
-    assert paid(ann.client) == 0
+def test_a_chat_without_words_is_neutral(ann, chat, credits_spent):
+    assert ann.post(path_of(chat)).json()["sentiment"] == "neutral"
+    assert credits_spent(ann.client) == 0
 
 
-def test_who_may(ann, cara, nobody, talk):
+def test_who_may(ann, cara, nobody, chat):
     viewer = make_person(ann.client, "viewer", "Vic")
-    assert viewer.post(path_of(talk)).status_code == 403
-    assert nobody.post(path_of(talk)).status_code == 401
-    assert cara.post(path_of(talk)).status_code == 404
+    assert viewer.post(path_of(chat)).status_code == 403
+    assert nobody.post(path_of(chat)).status_code == 401
+    assert cara.post(path_of(chat)).status_code == 404
     assert updates().count() == 0
 
 
@@ -104,99 +104,99 @@ ANGRY, GLAD = "This is a disgrace, I want my money back!", "Thank you, that is w
 
 
 @needs_encoder
-def test_what_the_embedded_engine_read_of_each(ann, server, talk, say, paid):
-    say(talk, "customer", GLAD)  # a sixth one back: nobody looks at it
+def test_what_the_embedded_engine_read_of_each(ann, server, chat, add_message, credits_spent):
+    add_message(chat, "customer", GLAD)  # a sixth one back: nobody looks at it
     for text in (ANGRY, "Which sizes do you have?", ANGRY, GLAD):
-        say(talk, "customer", text)
-        say(talk, "bot", ANGRY)
-    say(talk, "agent", GLAD)
-    say(talk, "customer", ANGRY, is_note=True)
-    say(talk, "system", GLAD)
-    say(talk, "customer", GLAD)
-    ann.post(path_of(talk))
-    assert moods(server, talk) == [
+        add_message(chat, "customer", text)
+        add_message(chat, "bot", ANGRY)
+    add_message(chat, "agent", GLAD)
+    add_message(chat, "customer", ANGRY, is_note=True)
+    add_message(chat, "system", GLAD)
+    add_message(chat, "customer", GLAD)
+    ann.post(path_of(chat))
+    assert moods(server, chat) == [
         None, "negative", None, "neutral", None, "negative", None, "positive", None, None, None,
         "positive",
     ]  # fmt: skip
     assert not Message.objects.exclude(sentiment=None).exclude(sender_type="customer").exists()
     assert not Message.objects.filter(is_note=True).exclude(sentiment=None).exists()
-    assert paid(ann.client) == 1
+    assert credits_spent(ann.client) == 1
 
 
-def test_what_a_model_said_of_each(ann, server, talk, say, model, paid):
-    say(talk, "customer", "Well, well.")
-    say(talk, "bot", "Indeed.")
-    say(talk, "customer", "Oh.")
+def test_what_a_model_said_of_each(ann, server, chat, add_message, model, credits_spent):
+    add_message(chat, "customer", "Well, well.")
+    add_message(chat, "bot", "Indeed.")
+    add_message(chat, "customer", "Oh.")
     model.json_answer = numbered("negative", "positive")
-    ann.post(path_of(talk))
-    assert moods(server, talk) == ["negative", None, "positive"]
-    assert (len(model.requests), paid(ann.client)) == (1, 1)
+    ann.post(path_of(chat))
+    assert moods(server, chat) == ["negative", None, "positive"]
+    assert (len(model.requests), credits_spent(ann.client)) == (1, 1)
 
 
 @pytest.mark.parametrize(
     "each", [[], [{"number": 3, "sentiment": "negative"}], [{"number": 1, "sentiment": "angry"}]]
 )
-def test_what_a_model_said_nothing_of_stays_null(ann, server, talk, say, model, each):
-    say(talk, "customer", "Well, well.")
-    say(talk, "customer", "Oh.")
+def test_what_a_model_said_nothing_of_stays_null(ann, server, chat, add_message, model, each):
+    add_message(chat, "customer", "Well, well.")
+    add_message(chat, "customer", "Oh.")
     model.json_answer = {"sentiment": "negative", "score": -0.5, "messages": each}
-    assert ann.post(path_of(talk)).json()["sentiment"] == "negative"
-    assert moods(server, talk) == [None, None]
+    assert ann.post(path_of(chat)).json()["sentiment"] == "negative"
+    assert moods(server, chat) == [None, None]
 
 
-def test_a_second_judgement_replaces_the_first(ann, server, talk, say, model):
-    say(talk, "customer", "Well, well.")
+def test_a_second_judgement_replaces_the_first(ann, server, chat, add_message, model):
+    add_message(chat, "customer", "Well, well.")
     model.json_answer = numbered("negative")
-    ann.post(path_of(talk))
-    say(talk, "customer", "Oh.")
+    ann.post(path_of(chat))
+    add_message(chat, "customer", "Oh.")
     # The chat's own sentiment is as before: that is no news, but the messages are written.
     model.json_answer = numbered("positive", "negative")
-    ann.post(path_of(talk))
-    assert moods(server, talk) == ["positive", "negative"]
+    ann.post(path_of(chat))
+    assert moods(server, chat) == ["positive", "negative"]
     assert updates().count() == 1
 
 
-def test_the_event_shows_it_and_no_message_is_announced_again(ann, talk, say, model):
-    say(talk, "customer", "Well, well.")
+def test_the_event_shows_it_and_no_message_is_announced_again(ann, chat, add_message, model):
+    add_message(chat, "customer", "Well, well.")
     before = Event.objects.exclude(type="sentiment.updated").count()
     model.json_answer = numbered("negative")
-    ann.post(path_of(talk))
+    ann.post(path_of(chat))
     assert updates().get().data["conversation"]["last_message"]["sentiment"] == "negative"
     assert Event.objects.exclude(type="sentiment.updated").count() == before
 
 
-def test_many_messages_are_one_statement(ann, talk, say, model):
+def test_many_messages_are_one_statement(ann, chat, add_message, model):
     def written():
         with CaptureQueriesContext(connection) as queries:
-            assert ann.post(path_of(talk)).status_code == 200
+            assert ann.post(path_of(chat)).status_code == 200
         return len(queries)
 
-    say(talk, "customer", "One")
+    add_message(chat, "customer", "One")
     model.json_answer = numbered("negative")
     few = written()
     for number in range(9):
-        say(talk, "customer", f"More {number}")
+        add_message(chat, "customer", f"More {number}")
     model.json_answer = numbered(*["positive", "neutral"] * 5)
     assert written() == few
     assert Message.objects.filter(sentiment="positive").count() == 5
 
 
-def test_masked_messages_are_known_again(ann, server, talk, say, model):
+def test_masked_messages_are_known_again(ann, server, chat, add_message, model):
     ann.client.config.mask_personal_data = True
     ann.client.config.save()
-    say(talk, "customer", "I am zoe@mail.example.")
-    say(talk, "customer", "Call +84 90 123 4567.")
+    add_message(chat, "customer", "I am zoe@mail.example.")
+    add_message(chat, "customer", "Call +84 90 123 4567.")
     model.json_answer = numbered("neutral", "negative")
-    ann.post(path_of(talk))
-    assert moods(server, talk) == ["neutral", "negative"]
+    ann.post(path_of(chat))
+    assert moods(server, chat) == ["neutral", "negative"]
     sent = str(model.requests)
     assert "customer [1]: I am [email1]." in sent
     assert "zoe@mail" not in sent
     assert "123 4567" not in sent
 
 
-def test_another_client_changes_nothing(cara, server, talk, say, model):
-    say(talk, "customer", "Well, well.")
+def test_another_client_changes_nothing(cara, server, chat, add_message, model):
+    add_message(chat, "customer", "Well, well.")
     model.json_answer = numbered("negative")
-    assert cara.post(path_of(talk)).status_code == 404
-    assert (moods(server, talk), model.requests) == ([None], [])
+    assert cara.post(path_of(chat)).status_code == 404
+    assert (moods(server, chat), model.requests) == ([None], [])

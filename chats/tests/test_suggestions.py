@@ -24,12 +24,12 @@ def document(bot):
 
 
 @pytest.fixture
-def asked(talk, say, document):
-    say(talk, "customer", "My shoes arrived damaged, can I return the goods?")
-    return talk
+def asked(chat, add_message, document):
+    add_message(chat, "customer", "My shoes arrived damaged, can I return the goods?")
+    return chat
 
 
-def test_the_documents_words_with_their_place(server, asked, document, paid):
+def test_the_documents_words_with_their_place(server, asked, document, credits_spent):
     reply = server.post(path_of(asked))
     assert reply.status_code == 200
     best = reply.json()["suggestions"][0]
@@ -37,28 +37,28 @@ def test_the_documents_words_with_their_place(server, asked, document, paid):
     (cited,) = best["citations"]
     assert cited["document_id"] == document.pk
     assert cited["quote"] in GUIDE
-    assert paid(server.client) == 1
+    assert credits_spent(server.client) == 1
     assert asked.messages.count() == 1  # nothing is said by it
 
 
 @needs_encoder
-def test_what_agents_answered_before(server, asked, say):
+def test_what_agents_answered_before(server, asked, add_message):
     other = type(asked).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
-    say(other, "customer", "The goods arrived damaged, can I return these shoes?")
-    say(other, "agent", "Of course, write to zoe@mail.example and we fetch it.")
-    say(other, "agent", "A mean customer", is_note=True)
+    add_message(other, "customer", "The goods arrived damaged, can I return these shoes?")
+    add_message(other, "agent", "Of course, write to zoe@mail.example and we fetch it.")
+    add_message(other, "agent", "A mean customer", is_note=True)
     texts = [one["text"] for one in server.post(path_of(asked)).json()["suggestions"]]
     assert "Of course, write to [email1] and we fetch it." in texts
     assert not any("mean" in text for text in texts)
 
 
 @needs_encoder
-def test_other_bots_and_clients_replies_stay_theirs(server, client_a, client_b, asked, say):
+def test_other_bots_and_clients_replies_stay_theirs(server, client_a, client_b, asked, add_message):
     for client in (client_a, client_b):
         key = make_key(client, "secret", make_bot(client).pk)
         chat = type(asked).objects.get(pk=key.post("/ai/client/chat", {}).json()["id"])
-        say(chat, "customer", "My shoes arrived damaged, can I return the goods?")
-        say(chat, "agent", "Only on Mondays.")
+        add_message(chat, "customer", "My shoes arrived damaged, can I return the goods?")
+        add_message(chat, "agent", "Only on Mondays.")
     assert "Mondays" not in server.post(path_of(asked)).content.decode()
 
 
@@ -66,7 +66,7 @@ def test_count(server, asked):
     assert len(server.post(path_of(asked), {"count": 1}).json()["suggestions"]) == 1
 
 
-def test_a_model_writes_them_from_the_snippets(server, asked, document, model, paid):
+def test_a_model_writes_them_from_the_snippets(server, asked, document, model, credits_spent):
     model.json_answer = {
         "suggestions": [
             {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
@@ -81,20 +81,20 @@ def test_a_model_writes_them_from_the_snippets(server, asked, document, model, p
     prompt = model.requests[0]["messages"]
     assert "in this tone: formal" in prompt[0]["content"]
     assert "return damaged goods" in prompt[1]["content"]
-    assert paid(server.client) == 1
+    assert credits_spent(server.client) == 1
 
 
-def test_a_model_that_is_down(server, asked, broken_model, paid):
+def test_a_model_that_is_down(server, asked, broken_model, credits_spent):
     reply = server.post(path_of(asked))
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
-    assert paid(server.client) == 0
+    assert credits_spent(server.client) == 0
 
 
-def test_nothing_is_invented(server, talk, say, paid):
-    assert server.post(path_of(talk)).json() == {"suggestions": []}
-    assert paid(server.client) == 0
-    say(talk, "customer", "Do you sell elephants?")
-    assert server.post(path_of(talk)).json() == {"suggestions": []}
+def test_nothing_is_invented(server, chat, add_message, credits_spent):
+    assert server.post(path_of(chat)).json() == {"suggestions": []}
+    assert credits_spent(server.client) == 0
+    add_message(chat, "customer", "Do you sell elephants?")
+    assert server.post(path_of(chat)).json() == {"suggestions": []}
 
 
 @pytest.mark.parametrize(

@@ -26,16 +26,16 @@ def announced():
 
 
 @pytest.fixture
-def told(talk, say):
-    say(talk, "customer", "Hello!")
-    say(talk, "customer", "My shoes are too small. I want to send them back.")
-    say(talk, "bot", "You can return goods within 30 days.")
-    say(talk, "customer", "Do I have to pay the postage? And where is the form?")
-    say(talk, "agent", "Rude one, be careful", is_note=True)
-    return talk
+def told(chat, add_message):
+    add_message(chat, "customer", "Hello!")
+    add_message(chat, "customer", "My shoes are too small. I want to send them back.")
+    add_message(chat, "bot", "You can return goods within 30 days.")
+    add_message(chat, "customer", "Do I have to pay the postage? And where is the form?")
+    add_message(chat, "agent", "Rude one, be careful", is_note=True)
+    return chat
 
 
-def test_without_a_model_it_is_the_chats_own_words(ann, told, paid):
+def test_without_a_model_it_is_the_chats_own_words(ann, told, credits_spent):
     reply = ann.post(path_of(told))
     assert reply.status_code == 200
     made = reply.json()
@@ -53,10 +53,10 @@ def test_without_a_model_it_is_the_chats_own_words(ann, told, paid):
     event = announced().get()
     assert event.data["summary"] == made
     assert event.sequence == told.last_event_seq
-    assert paid(ann.client) == 1
+    assert credits_spent(ann.client) == 1
 
 
-def test_a_model_writes_prose_which_is_cleaned(ann, told, model, paid):
+def test_a_model_writes_prose_which_is_cleaned(ann, told, model, credits_spent):
     model.json_answer = SAID
     made = ann.post(path_of(told)).json()
     assert made["engine"] == "openai_compatible"
@@ -65,24 +65,24 @@ def test_a_model_writes_prose_which_is_cleaned(ann, told, model, paid):
     (sent,) = model.requests
     assert sent["response_format"]["type"] == "json_schema"
     assert "be careful" not in json.dumps(sent)
-    assert paid(ann.client) == 1
+    assert credits_spent(ann.client) == 1
 
 
-def test_a_current_summary_is_not_made_again(ann, told, say, model, paid):
+def test_a_current_summary_is_not_made_again(ann, told, add_message, model, credits_spent):
     model.json_answer = SAID
     first = ann.post(path_of(told)).json()
     assert ann.post(path_of(told)).json() == first
-    assert (len(model.requests), announced().count(), paid(ann.client)) == (1, 1, 1)
-    say(told, "customer", "Hello?")
+    assert (len(model.requests), announced().count(), credits_spent(ann.client)) == (1, 1, 1)
+    add_message(told, "customer", "Hello?")
     assert ann.post(path_of(told)).json()["message_count"] == 6
     assert (len(model.requests), Summary.objects.count()) == (2, 2)
 
 
-def test_a_model_that_is_down_stores_and_costs_nothing(ann, told, broken_model, paid):
+def test_a_model_that_is_down_stores_and_costs_nothing(ann, told, broken_model, credits_spent):
     reply = ann.post(path_of(told))
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
     assert int(reply["Retry-After"]) > 0
-    assert (Summary.objects.count(), announced().count(), paid(ann.client)) == (0, 0, 0)
+    assert (Summary.objects.count(), announced().count(), credits_spent(ann.client)) == (0, 0, 0)
     told.refresh_from_db()
     assert told.summary is None
 
@@ -95,19 +95,19 @@ def test_what_does_not_fit_is_asked_for_once_more(ann, told, model):
 
 
 @pytest.mark.parametrize("says", [{"summary": 7}, {"summary": ""}, [], "yes"])
-def test_what_never_fits_is_no_summary(ann, told, model, paid, says):
+def test_what_never_fits_is_no_summary(ann, told, model, credits_spent, says):
     model.json_answer = says
     assert ann.post(path_of(told)).json()["code"] == "engine_unavailable"
-    assert (len(model.requests), Summary.objects.count(), paid(ann.client)) == (2, 0, 0)
+    assert (len(model.requests), Summary.objects.count(), credits_spent(ann.client)) == (2, 0, 0)
 
 
-def test_personal_data_stays_here_where_the_client_asks(ann, talk, say, model):
+def test_personal_data_stays_here_where_the_client_asks(ann, chat, add_message, model):
     config = ann.client.config
     config.mask_personal_data = True
     config.save()
-    say(talk, "customer", "I am zoe@mail.example, call +84 90 123 4567.")
+    add_message(chat, "customer", "I am zoe@mail.example, call +84 90 123 4567.")
     model.json_answer = SAID | {"summary": "Call [phone2] or write to [email1]."}
-    made = ann.post(path_of(talk)).json()
+    made = ann.post(path_of(chat)).json()
     assert made["summary"] == "Call +84 90 123 4567 or write to zoe@mail.example."
     sent = json.dumps(model.requests)
     assert "[email1]" in sent
@@ -115,7 +115,7 @@ def test_personal_data_stays_here_where_the_client_asks(ann, talk, say, model):
     assert "123 4567" not in sent
 
 
-def test_without_credits(ann, told, paid):
+def test_without_credits(ann, told, credits_spent):
     subscription = ann.client.subscription
     subscription.credits_left = 0
     subscription.save()
@@ -125,10 +125,10 @@ def test_without_credits(ann, told, paid):
     assert Summary.objects.count() == 0
 
 
-def test_an_empty_chat_costs_nothing(ann, talk, model, paid):
-    made = ann.post(path_of(talk)).json()
+def test_an_empty_chat_costs_nothing(ann, chat, model, credits_spent):
+    made = ann.post(path_of(chat)).json()
     assert (made["message_count"], made["customer_intent"]) == (0, "")
-    assert (model.requests, paid(ann.client)) == ([], 0)
+    assert (model.requests, credits_spent(ann.client)) == ([], 0)
 
 
 def test_who_may(ann, ben, cara, nobody, server, told):

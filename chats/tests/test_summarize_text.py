@@ -17,7 +17,7 @@ TEXT = (
 )
 
 
-def test_without_a_model_it_is_the_beginning(server, paid):
+def test_without_a_model_it_is_the_beginning(server, credits_spent):
     reply = server.post(PATH, {"text": TEXT, "max_words": 12})
     assert reply.status_code == 200
     assert reply.json() == {
@@ -25,7 +25,7 @@ def test_without_a_model_it_is_the_beginning(server, paid):
         "key_points": ["Goods can be returned within 30 days.", "On Sundays we are closed."],
         "engine": "embedded",
     }
-    assert paid(server.client) == 1
+    assert credits_spent(server.client) == 1
 
 
 def test_one_endless_sentence_is_cut(server):
@@ -47,7 +47,7 @@ def test_messages_without_a_model(server):
     assert "Be kind" not in found["summary"]
 
 
-def test_a_model_writes_it(server, page, model, paid):
+def test_a_model_writes_it(server, page, model, credits_spent):
     model.json_answer = {"summary": "A shop for shoes.", "key_points": ["30 days"]}
     found = server.post(PATH, {"text": TEXT, "language": "vi", "max_words": 20}).json()
     assert found == model.json_answer | {"engine": "openai_compatible"}
@@ -55,22 +55,22 @@ def test_a_model_writes_it(server, page, model, paid):
     assert "language vi" in asked
     assert "at most 20 words" in asked
     assert page.post(PATH, {"text": TEXT}).status_code == 200
-    assert paid(server.client) == 2
+    assert credits_spent(server.client) == 2
 
 
-def test_a_model_that_is_down(server, broken_model, paid):
+def test_a_model_that_is_down(server, broken_model, credits_spent):
     reply = server.post(PATH, {"text": TEXT})
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
     assert "Retry-After" in reply
-    assert paid(server.client) == 0
+    assert credits_spent(server.client) == 0
 
 
-def test_a_long_text_costs_what_the_model_counted(server, model, paid):
+def test_a_long_text_costs_what_the_model_counted(server, model, credits_spent):
     model.json_answer = {"summary": "Words.", "key_points": []}
     assert server.post(PATH, {"text": "word " * 9_000}).status_code == 200
     held = CreditEntry.objects.get(kind=EntryKind.RESERVE)
     assert held.amount == -46
-    assert paid(server.client) == 1
+    assert credits_spent(server.client) == 1
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_a_long_text_costs_what_the_model_counted(server, model, paid):
         {"text": "a", "language": "../../x"}, {"text": "\x00"}, {"text": "a", "more": 1},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, paid, body):
+def test_a_wrong_body(server, credits_spent, body):
     assert server.post(PATH, body).status_code == 422
-    assert paid(server.client) == 0
+    assert credits_spent(server.client) == 0
 
 
 def test_who_may(ann, nobody):

@@ -19,14 +19,14 @@ PATH = "/ai/chat/summary/calculate"
 
 
 @pytest.fixture
-def chats(server, say):
+def chats(server, add_message):
     """Three chats with a message, and one without."""
     made = []
     for n in range(4):
         chat_id = server.post("/ai/client/chat", {}).json()["id"]
         made.append(Conversation.objects.get(pk=chat_id))
         if n < 3:
-            say(made[-1], "customer", f"Where is parcel {n}?")
+            add_message(made[-1], "customer", f"Where is parcel {n}?")
     return made
 
 
@@ -41,7 +41,7 @@ def progress(ann, run):
     return found["status"], found["total"], found["done"], found["failed"]
 
 
-def test_every_chat_without_a_current_summary(ann, chats, paid):
+def test_every_chat_without_a_current_summary(ann, chats, credits_spent):
     ann.post(f"/ai/chat/{chats[0].pk}/summarize")
     run = begin(ann)
     assert (run["status"], run["total"], run["finished_at"]) == ("queued", 2, None)
@@ -49,7 +49,7 @@ def test_every_chat_without_a_current_summary(ann, chats, paid):
     assert progress(ann, run) == ("done", 2, 2, 0)
     assert ann.get(f"{PATH}/{run['id']}").json()["finished_at"].endswith("Z")
     assert Summary.objects.count() == 3
-    assert paid(ann.client) == 3
+    assert credits_spent(ann.client) == 3
     assert progress(ann, begin(ann))[1] == 0
 
 
@@ -87,7 +87,7 @@ def test_many_chats_take_several_jobs(ann, chats, monkeypatch):
     assert progress(ann, run) == ("done", 3, 3, 0)
 
 
-def test_a_killed_run_goes_on_where_it_was(ann, chats, paid, monkeypatch):
+def test_a_killed_run_goes_on_where_it_was(ann, chats, credits_spent, monkeypatch):
     run = begin(ann, force=True)
     real, made = insights.summarise, []
 
@@ -106,7 +106,7 @@ def test_a_killed_run_goes_on_where_it_was(ann, chats, paid, monkeypatch):
     assert progress(ann, run) == ("done", 3, 3, 0)
     # The second chat was summarised, and not counted, before the end came: it is not made again.
     assert Summary.objects.count() == 3
-    assert paid(ann.client) == 3
+    assert credits_spent(ann.client) == 3
 
 
 def test_one_run_at_a_time(ann, ben, cara, chats):
@@ -119,11 +119,11 @@ def test_one_run_at_a_time(ann, ben, cara, chats):
     begin(ben)
 
 
-def test_an_engine_that_is_down_ends_the_run(ann, chats, broken_model, paid):
+def test_an_engine_that_is_down_ends_the_run(ann, chats, broken_model, credits_spent):
     run = begin(ann)
     run_jobs()
     assert progress(ann, run) == ("failed", 3, 0, 3)
-    assert (Summary.objects.count(), paid(ann.client)) == (0, 0)
+    assert (Summary.objects.count(), credits_spent(ann.client)) == (0, 0)
 
 
 def test_one_bad_answer_is_one_failed_chat(ann, chats, model):
@@ -145,11 +145,11 @@ def test_used_up_credits_end_the_run(ann, chats):
     assert Summary.objects.count() == 2
 
 
-def test_messages_while_it_is_made_leave_it_behind(ann, chats, say):
+def test_messages_while_it_is_made_leave_it_behind(ann, chats, add_message):
     run = begin(ann)
     with run_before(
         "chats.services.insight.insights._store_summary",
-        lambda: say(chats[0], "customer", "Hello?"),
+        lambda: add_message(chats[0], "customer", "Hello?"),
     ):
         run_jobs()
     assert progress(ann, run)[0] == "done"
@@ -166,9 +166,9 @@ def test_chats_that_begin_meanwhile_are_left_for_the_next(ann, server, chats, fo
     assert begin(ann)["total"] == 2
 
 
-def test_an_old_chat_that_is_written_in_meanwhile_is_counted(ann, chats, say):
+def test_an_old_chat_that_is_written_in_meanwhile_is_counted(ann, chats, add_message):
     run = begin(ann)
-    say(chats[3], "customer", "Hello?")
+    add_message(chats[3], "customer", "Hello?")
     run_jobs()
     assert progress(ann, run) == ("done", 4, 4, 0)
 

@@ -10,7 +10,7 @@ both = pytest.mark.parametrize("path", [PATH, OLD])
 
 
 @both
-def test_it_works(server, page, model, paid, path):
+def test_it_works(server, page, model, credits_spent, path):
     model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
     for caller in (server, page):
         reply = caller.post(path, BODY)
@@ -20,7 +20,7 @@ def test_it_works(server, page, model, paid, path):
             "engine": "openai_compatible",
         }  # fmt: skip
     assert "code vi" in model.requests[0]["messages"][0]["content"]
-    assert paid(server.client) == 2
+    assert credits_spent(server.client) == 2
 
 
 def test_the_old_path_names_its_successor(server, model, nobody):
@@ -42,17 +42,17 @@ def test_a_refusal_of_the_old_path_names_it_too(server, nobody):
 
 
 @both
-def test_without_a_model_it_says_what_to_set(server, paid, path):
+def test_without_a_model_it_says_what_to_set(server, credits_spent, path):
     reply = server.post(path, BODY)
     assert reply.status_code == 503
     assert (reply.json()["code"], reply.json()["setting"]) == (
         "engine_not_configured", "LLM_BASE_URL",
     )  # fmt: skip
-    assert paid(server.client) == 0
+    assert credits_spent(server.client) == 0
 
 
 @pytest.mark.parametrize("mode", ["500", "429", "404", "nonsense", "empty", "huge", "slow:3"])
-def test_a_model_that_fails(server, model, paid, settings, mode):
+def test_a_model_that_fails(server, model, credits_spent, settings, mode):
     model.json_answer = {"text": "warm"}
     assert server.post(PATH, BODY).status_code == 200  # the package is loaded
     model.play(mode)
@@ -60,7 +60,7 @@ def test_a_model_that_fails(server, model, paid, settings, mode):
     reply = server.post(PATH, BODY)
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
     assert int(reply["Retry-After"]) > 0
-    assert paid(server.client) == 1
+    assert credits_spent(server.client) == 1
 
 
 def test_a_model_without_json_schema(server, model):
@@ -94,9 +94,9 @@ def test_addresses_come_back_where_they_were(server, model):
         {"text": "a\x00"}, {"to": "vi"},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, model, paid, path, wrong):
+def test_a_wrong_body(server, model, credits_spent, path, wrong):
     assert server.post(path, BODY | wrong).status_code == 422
-    assert (model.requests, paid(server.client)) == ([], 0)
+    assert (model.requests, credits_spent(server.client)) == ([], 0)
 
 
 @both

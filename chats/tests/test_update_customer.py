@@ -20,22 +20,29 @@ def path_of(chat):
 
 
 @pytest.fixture
-def known(talk):
-    """The customer whom the client's system calls c-1, with a chat of his own."""
-    made = Customer.objects.create(
-        client=talk.client, external_id="c-1", name="Dan", email="dan@example.com",
+def chat(server):
+    """A chat of a customer whom the client's system does not name yet."""
+    created = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()
+    return Conversation.objects.get(pk=created["id"])
+
+
+@pytest.fixture
+def known_customer(chat):
+    """The customer whom the client's system calls c-1, with another chat."""
+    customer = Customer.objects.create(
+        client=chat.client, external_id="c-1", name="Dan", email="dan@example.com",
         attributes={"plan": "pro"},
     )  # fmt: skip
-    chat = make_chat(talk.bot)
-    Conversation.objects.filter(pk=chat.pk).update(customer=made)
-    return made
+    other_chat = make_chat(chat.bot)
+    Conversation.objects.filter(pk=other_chat.pk).update(customer=customer)
+    return customer
 
 
-def test_fields_are_updated(server, talk):
-    server.post(path_of(talk), {"email": "zoe@example.com", "attributes": {"a": 1, "b": 1}})
-    reply = server.post(path_of(talk), {"phone": "123", "attributes": {"b": [2]}})
+def test_fields_are_updated(server, chat):
+    server.post(path_of(chat), {"email": "zoe@example.com", "attributes": {"a": 1, "b": 1}})
+    reply = server.post(path_of(chat), {"phone": "123", "attributes": {"b": [2]}})
     assert reply.status_code == 200
-    assert reply.json()["id"] == str(talk.pk)
+    assert reply.json()["id"] == str(chat.pk)
     assert reply.json()["customer"] == {
         "external_id": None, "name": "Zoe", "email": "zoe@example.com", "phone": "123",
         "avatar_url": None, "attributes": {"a": 1, "b": [2]},
@@ -43,47 +50,47 @@ def test_fields_are_updated(server, talk):
     assert Customer.objects.count() == 1
     # Nothing happened in the chat itself.
     assert Event.objects.count() == 1
-    talk.refresh_from_db()
-    assert (talk.version, talk.message_count) == (1, 0)
+    chat.refresh_from_db()
+    assert (chat.version, chat.message_count) == (1, 0)
 
 
-def test_a_free_external_id_is_given_to_the_customer(server, talk):
-    shown = server.post(path_of(talk), {"external_id": "c-9"}).json()["customer"]
+def test_a_free_external_id_is_given_to_the_customer(server, chat):
+    shown = server.post(path_of(chat), {"external_id": "c-9"}).json()["customer"]
     assert (shown["external_id"], shown["name"]) == ("c-9", "Zoe")
-    assert Customer.objects.get().pk == talk.customer_id
-    again = server.post(path_of(talk), {"external_id": "c-9", "name": "Zora"}).json()["customer"]
+    assert Customer.objects.get().pk == chat.customer_id
+    again = server.post(path_of(chat), {"external_id": "c-9", "name": "Zora"}).json()["customer"]
     assert (again["external_id"], again["name"]) == ("c-9", "Zora")
     assert Customer.objects.count() == 1
 
 
-def test_another_customers_external_id_moves_the_chat(server, talk, known):
+def test_another_customers_external_id_moves_the_chat(server, chat, known_customer):
     body = {"external_id": "c-1", "phone": "123", "attributes": {"seen": True}}
-    shown = server.post(path_of(talk), body).json()["customer"]
+    shown = server.post(path_of(chat), body).json()["customer"]
     assert (shown["name"], shown["email"], shown["phone"]) == ("Dan", "dan@example.com", "123")
     assert shown["attributes"] == {"plan": "pro", "seen": True}
-    was = talk.customer_id
-    talk.refresh_from_db()
-    assert talk.customer_id == known.pk
+    was = chat.customer_id
+    chat.refresh_from_db()
+    assert chat.customer_id == known_customer.pk
     assert Customer.objects.get(pk=was).name == "Zoe"
 
 
-def test_a_customer_keeps_the_external_id(server, known):
+def test_a_customer_keeps_the_external_id(server, known_customer):
     """His other chats stay his, where one of them turns out to be somebody else's."""
-    chat, other = known.conversations.get(), make_chat(make_bot(known.client))
-    Conversation.objects.filter(pk=other.pk).update(customer=known)
+    chat, other = known_customer.conversations.get(), make_chat(make_bot(known_customer.client))
+    Conversation.objects.filter(pk=other.pk).update(customer=known_customer)
     shown = server.post(path_of(chat), {"external_id": "c-2", "name": "Eve"}).json()["customer"]
     assert (shown["external_id"], shown["name"], shown["email"]) == ("c-2", "Eve", None)
-    known.refresh_from_db()
-    assert (known.external_id, known.name) == ("c-1", "Dan")
-    assert known.conversations.get() == other
+    known_customer.refresh_from_db()
+    assert (known_customer.external_id, known_customer.name) == ("c-1", "Dan")
+    assert known_customer.conversations.get() == other
 
 
-def test_two_clients_may_use_one_external_id(server, talk, client_b):
+def test_two_clients_may_use_one_external_id(server, chat, client_b):
     Customer.objects.create(client=client_b, external_id="c-7", name="Cleo")
-    assert server.post(path_of(talk), {"external_id": "c-7"}).json()["customer"]["name"] == "Zoe"
+    assert server.post(path_of(chat), {"external_id": "c-7"}).json()["customer"]["name"] == "Zoe"
 
 
-def test_an_external_id_that_is_taken_meanwhile_moves_the_chat(server, talk, client_a, monkeypatch):
+def test_an_external_id_that_is_taken_meanwhile_moves_the_chat(server, chat, client_a, monkeypatch):
     real = customers._lock
 
     def taken_first(customer_id):
@@ -91,31 +98,31 @@ def test_an_external_id_that_is_taken_meanwhile_moves_the_chat(server, talk, cli
         return real(customer_id)
 
     monkeypatch.setattr(customers, "_lock", taken_first)
-    shown = server.post(path_of(talk), {"external_id": "c-3"})
+    shown = server.post(path_of(chat), {"external_id": "c-3"})
     assert (shown.status_code, shown.json()["customer"]["name"]) == (200, "Dan")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_message_is_stored_while_the_chat_moves_to_another_customer(server, talk, known):
+def test_a_message_is_stored_while_the_chat_moves_to_another_customer(server, chat, known_customer):
     """Whoever waits for the chat then goes on with its new customer."""
     replies = []
 
     def send():
         try:
             replies.append(
-                server.post(f"/ai/client/chat/{talk.pk}", {"text": "Hi", "reply": "none"})
+                server.post(f"/ai/client/chat/{chat.pk}", {"text": "Hi", "reply": "none"})
             )
         finally:
             connection.close()
 
     thread = threading.Thread(target=send)
     with transaction.atomic():
-        Conversation.objects.filter(pk=talk.pk).update(customer=known)
+        Conversation.objects.filter(pk=chat.pk).update(customer=known_customer)
         thread.start()
         _wait_until_somebody_waits()
     thread.join(20)
     assert [reply.status_code for reply in replies] == [200]
-    assert replies[0].json()["message"]["sender"]["id"] == str(known.pk)
+    assert replies[0].json()["message"]["sender"]["id"] == str(known_customer.pk)
 
 
 def _wait_until_somebody_waits():
@@ -132,27 +139,27 @@ def _wait_until_somebody_waits():
     raise AssertionError("nobody waits for the row")
 
 
-def test_an_email_address_identifies_nobody(page, known):
+def test_an_email_address_identifies_nobody(page, known_customer):
     chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     shown = page.post(path_of(chat), {"name": "Dan", "email": "dan@example.com"}).json()
     assert shown["customer"]["external_id"] is None
     assert shown["customer"]["attributes"] == {}
     chat.refresh_from_db()
-    assert chat.customer_id != known.pk
+    assert chat.customer_id != known_customer.pk
 
 
-def test_a_public_key_names_no_external_id(page, known):
+def test_a_public_key_names_no_external_id(page, known_customer):
     chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     reply = page.post(path_of(chat), {"external_id": "c-1", "name": "Dan"})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "external_id"]
     chat.refresh_from_db()
-    assert (chat.customer.name, chat.customer_id == known.pk) == ("", False)
+    assert (chat.customer.name, chat.customer_id == known_customer.pk) == ("", False)
 
 
-def test_attributes_are_limited_in_all(server, talk):
+def test_attributes_are_limited_in_all(server, chat):
     for first in (0, 150):
-        reply = server.post(path_of(talk), {"attributes": {str(first + n): n for n in range(150)}})
+        reply = server.post(path_of(chat), {"attributes": {str(first + n): n for n in range(150)}})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "attributes"]
     assert len(Customer.objects.get().attributes) == 150
@@ -167,14 +174,14 @@ def test_attributes_are_limited_in_all(server, talk):
         {"attributes": []}, {"attributes": {"a": "\x00"}}, {"id": 5}, {"client_id": 1},
     ],
 )  # fmt: skip
-def test_a_wrong_body_is_refused(server, talk, body):
-    assert server.post(path_of(talk), body).status_code == 422
+def test_a_wrong_body_is_refused(server, chat, body):
+    assert server.post(path_of(chat), body).status_code == 422
     assert Customer.objects.get().name == "Zoe"
 
 
-def test_access_is_refused(page, nobody, client_a, client_b, talk):
+def test_access_is_refused(page, nobody, client_a, client_b, chat):
     strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
     for stranger in strangers:
-        assert stranger.post(path_of(talk), {"name": "Mallory"}).status_code == 404
-    assert nobody.post(path_of(talk), {"name": "Mallory"}).status_code == 401
+        assert stranger.post(path_of(chat), {"name": "Mallory"}).status_code == 404
+    assert nobody.post(path_of(chat), {"name": "Mallory"}).status_code == 401
     assert Customer.objects.filter(name="Zoe", client=F("client")).count() == 1
