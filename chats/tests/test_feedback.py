@@ -67,7 +67,8 @@ def test_only_answers_of_this_chat_are_rated(server, chat, add_message, client_a
     other = server.post("/ai/client/chat", {}).json()["id"]
     elsewhere = add_message(type(chat).objects.get(pk=other), "bot", "Yes.")
     wrong = [
-        elsewhere, add_message(chat, "customer", "Hello"), add_message(chat, "system", "An agent comes."),
+        elsewhere, add_message(chat, "customer", "Hello"),
+        add_message(chat, "system", "An agent comes."),
         add_message(chat, "agent", "Rude", is_note=True),
     ]  # fmt: skip
     for message_id in (*(one.pk for one in wrong), uuid.uuid4()):
