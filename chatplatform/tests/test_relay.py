@@ -36,13 +36,14 @@ def test_a_job_with_a_valid_lease_is_not_swept(work):
     assert job.state == JobState.RUNNING
 
 
-def test_a_job_that_is_being_committed_is_not_swept(work):
+def test_a_job_that_is_being_committed_is_not_swept(work, caplog):
     job = add()
     assert leases.claim(job.pk)
     expire_lease(job)
     with transaction.atomic():
         Job.objects.select_for_update(no_key=True).get(pk=job.pk)
         at_once(relay.sweep)
+    assert not caplog.records, "the sweep waited for the lock"
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     relay.sweep()
