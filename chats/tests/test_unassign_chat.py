@@ -2,6 +2,7 @@
 
 import pytest
 
+from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.testing import make_chat
 from identity.models import Role
@@ -29,6 +30,7 @@ def test_back_to_the_bot(ben, chat):
     assert Event.objects.get(type="conversation.unassigned").data["conversation"]["version"] == 2
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("field", ["is_disabled", "agent_reply"])
 def test_to_the_queue_if_the_bot_is_off(ann, ben, bot, chat, field):
     setattr(bot, field, True)
@@ -37,6 +39,7 @@ def test_to_the_queue_if_the_bot_is_off(ann, ben, bot, chat, field):
     assert (chat_data["assign_type"], chat_data["handoff_reason"]) == ("queue", "no_answer")
     assert chat_data["waiting_since"] is not None
     # Agents are notified, the customer is not: nothing changes for the customer.
+    run_jobs()
     assert ann.get("/ai/chat/notifications").json()["items"][0]["kind"] == "handoff"
     assert Message.objects.count() == 0
 
