@@ -6,12 +6,11 @@ The chats are written as rows, without events, jobs or mails.
 import json
 import random
 import uuid
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import models, transaction
 from django.utils import timezone
 
 from bots.models import Bot, Document
@@ -35,38 +34,13 @@ from identity.models import Role, User
 
 SEED, DAYS = 20, 30
 AGENTS = [("amy@demo.example", "Amy Agent"), ("bao@demo.example", "Bảo Nguyễn")]
-# The texts by topic and language; answers use the words of the demo documents.
+# The texts by topic and language; answers use the words of the demo documents. And the numbers:
+# chats that begin on each weekday from Monday, the weight of each hour from 00:00, and so on.
 SCRIPT: dict[str, Any] = json.loads(
     (Path(__file__).parent / "samples" / "chats.json").read_text(encoding="utf-8")
 )
-# Chats that begin on each weekday from Monday, and the weight of each hour from 00:00.
-PER_WEEKDAY = (14, 13, 12, 12, 12, 5, 4)
-PER_HOUR = (0, 0, 0, 0, 0, 0, 1, 2, 5, 9, 11, 10, 6, 8, 11, 10, 8, 5, 3, 3, 2, 2, 1, 0)
-# Who ends a chat that the bot answered, by weight.
-ENDED_BY = {"customer": 30, "inactivity": 34, "bot": 10, "api": 8}
-SENTIMENT_SCORES = {"positive": 0.62, "neutral": 0.0, "negative": -0.58}
-
-
-@dataclass
-class Rows:
-    """The new rows, in the order in which they must be stored."""
-
-    customers: list[Customer] = field(default_factory=list)
-    chats: list[Conversation] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)
-    taggings: list[Tagging] = field(default_factory=list)
-    summaries: list[Summary] = field(default_factory=list)
-    feedbacks: list[Feedback] = field(default_factory=list)
-    notifications: list[Notification] = field(default_factory=list)
-
-    def store(self) -> None:
-        Customer.objects.bulk_create(self.customers)
-        Conversation.objects.bulk_create(self.chats)
-        Message.objects.bulk_create(self.messages)
-        Tagging.objects.bulk_create(self.taggings)
-        Summary.objects.bulk_create(self.summaries)
-        Feedback.objects.bulk_create(self.feedbacks)
-        Notification.objects.bulk_create(self.notifications)
+# In the order in which they must be stored.
+STORED = (Customer, Conversation, Message, Tagging, Summary, Feedback, Notification)
 
 
 def create(bot: Bot, *, password: str) -> int:
@@ -76,17 +50,17 @@ def create(bot: Bot, *, password: str) -> int:
     """
     if User.objects.filter(email=AGENTS[0][0]).exists():
         return 0
+    account = {"client": bot.client, "role": Role.AGENT}
     with transaction.atomic():
         agents = [
-            User.objects.create_user(
-                email, password, client=bot.client, full_name=name, role=Role.AGENT
-            )
+            User.objects.create_user(email, password, full_name=name, **account)
             for email, name in AGENTS
         ]
         month = Month(bot, agents, now=timezone.now())
         month.create_chats()
-        month.rows.store()
-    return len(month.rows.chats)
+        for model, rows in month.rows.items():
+            model._base_manager.bulk_create(rows)
+    return len(month.rows[Conversation])
 
 
 class Month:
@@ -95,15 +69,15 @@ class Month:
     def __init__(self, bot: Bot, agents: list[User], *, now: datetime) -> None:
         self.bot, self.agents, self.now = bot, agents, now
         self.chance = random.Random(SEED)
-        self.rows = Rows()
+        self.rows: dict[type[models.Model], list[Any]] = {model: [] for model in STORED}
         self.documents = {
             "vi" if row.file_name.startswith("huong-dan") else "en": row
             for row in Document.objects.filter(bot=bot).order_by("-id")
         }
 
     def create_chats(self) -> None:
-        for name in SCRIPT["customers"]:
-            self._add_customer(name)
+        for number, name in enumerate(SCRIPT["customers"], 1):
+            self._add_customer(number, name)
         for day in range(DAYS, -1, -1):
             for begins_at in sorted(self._start_times((self.now - timedelta(days=day)).date())):
                 if begins_at < self.now - timedelta(hours=3):
@@ -111,37 +85,9 @@ class Month:
         for number, state in enumerate(SCRIPT["now"]):
             DemoChat(self, self.now - timedelta(minutes=150 - 12 * number)).leave_open(state)
 
-    def _start_times(self, day: date) -> list[datetime]:
-        hours = self.chance.choices(range(24), PER_HOUR, k=PER_WEEKDAY[day.weekday()])
-        midnight = datetime.combine(day, time(), tzinfo=self.now.tzinfo)
-        return [
-            midnight + timedelta(hours=hour, seconds=self.chance.randrange(3600)) for hour in hours
-        ]
-
-    def _add_ended_chat(self, begins_at: datetime) -> None:
-        outcome = self.chance.choices(("answered", "unknown", "person"), (68, 20, 12))[0]
-        chat = DemoChat(self, begins_at)
-        if outcome == "answered":
-            chat.answer(questions=self.chance.choice((1, 1, 1, 2, 2, 3)))
-            chat.end(by=self.chance.choices(list(ENDED_BY), list(ENDED_BY.values()))[0])
-        else:
-            chat.hand_over("no_answer" if outcome == "unknown" else "customer_asked")
-            chat.assign(self.chance.choice(self.agents))
-            chat.end(by="agent")
-        chat.add_insights()
-
-    def _add_customer(self, name: str) -> None:
-        number = len(self.rows.customers) + 1
-        self.rows.customers.append(
-            Customer(
-                client_id=self.bot.client_id,
-                external_id=f"shop-{1000 + number}",
-                name=name,
-                email=f"customer{number}@mail.example",
-                attributes={"orders": self.chance.randrange(1, 12)},
-                created_at=self.now - timedelta(days=DAYS + 1, minutes=number),
-            )
-        )
+    def choose(self, weights: dict[str, float]) -> str:
+        """One of the names, by weight."""
+        return self.chance.choices(list(weights), list(weights.values()))[0]
 
     def id_at(self, at: datetime) -> uuid.UUID:
         """A UUIDv7 of that time, so that lists by id are in the order of time."""
@@ -149,14 +95,44 @@ class Month:
         head = int(at.timestamp() * 1000) << 80 | 0x7 << 76 | 0b10 << 62
         return uuid.UUID(int=head | (rest >> 62) << 64 | rest & (1 << 62) - 1)
 
+    def _start_times(self, day: date) -> list[datetime]:
+        count = SCRIPT["chats_per_weekday"][day.weekday()]
+        hours = self.chance.choices(range(24), SCRIPT["hour_weights"], k=count)
+        midnight = datetime.combine(day, time(), tzinfo=self.now.tzinfo)
+        return [
+            midnight + timedelta(hours=hour, seconds=self.chance.randrange(3600)) for hour in hours
+        ]
+
+    def _add_ended_chat(self, begins_at: datetime) -> None:
+        outcome = self.choose(SCRIPT["outcomes"])
+        chat = DemoChat(self, begins_at)
+        if outcome == "answered":
+            chat.answer(questions=self.chance.choice((1, 1, 1, 2, 2, 3)))
+            chat.end(by=self.choose(SCRIPT["answered_chats_ended_by"]))
+        else:
+            chat.hand_over(outcome)
+            chat.assign(self.chance.choice(self.agents))
+            chat.end(by="agent")
+        chat.add_insights()
+
+    def _add_customer(self, number: int, name: str) -> None:
+        customer = Customer(
+            client_id=self.bot.client_id,
+            external_id=f"shop-{1000 + number}",
+            name=name,
+            email=f"customer{number}@mail.example",
+            attributes={"orders": self.chance.randrange(1, 12)},
+            created_at=self.now - timedelta(days=DAYS + 1, minutes=number),
+        )
+        self.rows[Customer].append(customer)
+
 
 class DemoChat:
     """One chat; each step moves its clock `at` forward."""
 
     def __init__(self, month: Month, begins_at: datetime) -> None:
-        self.month, self.chance, self.rows = month, month.chance, month.rows
-        self.at = begins_at
-        customer = self.chance.choice(self.rows.customers)
+        self.month, self.chance, self.at = month, month.chance, begins_at
+        customer = self.chance.choice(month.rows[Customer])
         # A customer with a Vietnamese name always writes Vietnamese, from Vietnam.
         self.language = "vi" if customer.name in SCRIPT["vietnamese"] else "en"
         country = "VN" if self.language == "vi" else self.chance.choice(SCRIPT["countries"])
@@ -166,14 +142,14 @@ class DemoChat:
             client_id=month.bot.client_id,
             bot=month.bot,
             customer=customer,
-            channel=self.chance.choices(("web", "api"), (7, 3))[0],
+            channel=month.choose({"web": 7, "api": 3}),
             language=self.language,
             location=Location(country=country).model_dump(),
             metadata={"page": "/help"} if self.chance.random() < 0.5 else {},
             created_at=begins_at,
         )
         self.messages: list[Message] = []
-        self.rows.chats.append(self.row)
+        month.rows[Conversation].append(self.row)
 
     def answer(self, *, questions: int) -> None:
         """The bot answers questions from the documents; sometimes the customer thanks it."""
@@ -191,13 +167,10 @@ class DemoChat:
             self.answer(questions=1)
         line = "unknown" if reason == "no_answer" else "person"
         question = self._add_customer_message(self._random_line(line))
-        self._add_message(
-            SenderType.SYSTEM,
-            self._random_line(reason),
-            after=2,
-            in_reply_to=question,
-            receipt={"decision": reason, "handoff_reason": reason, "credits": 0},
-        )
+        receipt = {"decision": reason, "handoff_reason": reason, "credits": 0}
+        text = self._random_line(reason)
+        self.at += timedelta(seconds=2)
+        self._add_message(SenderType.SYSTEM, text, in_reply_to=question, receipt=receipt)
         self.row.assign_type, self.row.handoff_reason = AssignType.QUEUE, reason
         self.row.waiting_since = self.at
         self.row.version += 1
@@ -230,7 +203,9 @@ class DemoChat:
             return
         self.hand_over("no_answer")
         if state == "queue":
-            self._notify_agents()
+            # What the timer would send for a chat that waits.
+            for agent in self.month.agents:
+                self._add(Notification, after=300, user=agent, kind=NotificationKind.UNANSWERED)
             return
         self.assign(self.chance.choice(self.month.agents))
         if state == "snoozed":
@@ -240,15 +215,15 @@ class DemoChat:
 
     def add_insights(self) -> None:
         """Tags, sentiment, a summary and the customer's rating; not for every chat."""
-        sentiment = self.chance.choices(list(SENTIMENT_SCORES), (40, 45, 15))[0]
+        sentiments = SCRIPT["sentiments"]
+        name = self.month.choose({name: row["weight"] for name, row in sentiments.items()})
         if self.chance.random() < 0.8:
-            self.row.sentiment = sentiment
-            self.row.sentiment_score = SENTIMENT_SCORES[sentiment]
+            self.row.sentiment, self.row.sentiment_score = name, sentiments[name]["score"]
         self._add_tags()
         if self.chance.random() < 0.5:
             self._add_summary()
         if self.chance.random() < 0.35:
-            self._add_feedback(sentiment)
+            self._add_feedback(name)
 
     def _random_line(self, line: str) -> str:
         return str(self.chance.choice(SCRIPT["lines"][line][self.language]))
@@ -257,12 +232,9 @@ class DemoChat:
         self.at += timedelta(seconds=self.chance.uniform(least, most))
 
     def _add_customer_message(self, text: str) -> Message:
-        message = self._add_message(
-            SenderType.CUSTOMER,
-            text,
-            after=self.chance.uniform(15, 120),
-            sender_name=self.row.customer.name,
-        )
+        self._wait(15, 120)
+        name = self.row.customer.name
+        message = self._add_message(SenderType.CUSTOMER, text, sender_name=name)
         self.row.unread_count += 1
         if self.row.assign_type != AssignType.BOT:
             self.row.waiting_since = self.row.waiting_since or self.at
@@ -273,22 +245,19 @@ class DemoChat:
     ) -> None:
         gate = round(self.chance.uniform(0.82, 0.99), 4)
         receipt: dict[str, Any] = {"decision": "small_talk", "credits": 0}
-        citations: list[dict[str, Any]] = []
         if not is_small_talk:
-            engine = {"engine": "embedded", "model": "extractive", "credits": 1}
-            receipt = {"decision": "answered", "gate": gate, "threshold": 0.77, **engine}
-            citations = self._citations(text)
+            receipt = {"decision": "answered", "gate": gate} | SCRIPT["receipt"]
+        self._wait(0.2, 2.5)
         self._add_message(
             SenderType.BOT,
             text,
-            after=self.chance.uniform(0.2, 2.5),
             sender_id=str(self.month.bot.pk),
             sender_name=self.month.bot.bot_name,
             in_reply_to=question,
-            citations=citations,
+            citations=[] if is_small_talk else self._citations(text),
             receipt=receipt,
         )
-        self._note_response()
+        self.row.first_response_at = self.row.first_response_at or self.at
 
     def _citations(self, quote: str) -> list[dict[str, Any]]:
         document = self.month.documents.get(self.language)
@@ -299,57 +268,38 @@ class DemoChat:
         return [source | {"quote": quote}]
 
     def _add_agent_message(self, agent: User, text: str, *, is_note: bool = False) -> None:
-        self._add_message(
-            SenderType.AGENT,
-            text,
-            after=self.chance.uniform(20, 240),
-            sender_id=str(agent.pk),
-            sender_name=agent.full_name,
-            is_note=is_note,
-        )
+        self._wait(20, 240)
+        sender = {"sender_id": str(agent.pk), "sender_name": agent.full_name}
+        self._add_message(SenderType.AGENT, text, is_note=is_note, **sender)
         if not is_note:
-            self._note_response()
+            self.row.first_response_at = self.row.first_response_at or self.at
             self.row.unread_count, self.row.waiting_since = 0, None
 
-    def _note_response(self) -> None:
-        self.row.first_response_at = self.row.first_response_at or self.at
-
-    def _add_message(
-        self, sender_type: SenderType, text: str, *, after: float, **fields: Any
-    ) -> Message:
-        self.at += timedelta(seconds=after)
+    def _add_message(self, sender_type: SenderType, text: str, **fields: Any) -> Message:
         self.row.last_seq += 1
-        message = Message(
+        message: Message = self._add(
+            Message,
             id=self.month.id_at(self.at),
-            client_id=self.row.client_id,
-            conversation=self.row,
             seq=self.row.last_seq,
             sender_type=sender_type,
             content=text_content(text),
             text=text,
             language=self.language,
-            created_at=self.at,
             **fields,
         )
         self.messages.append(message)
-        self.rows.messages.append(message)
         if not message.is_note:
             self.row.message_count += 1
             self.row.last_message, self.row.last_message_at = message, self.at
         return message
 
-    def _notify_agents(self) -> None:
-        """Store the notifications that the timer would send for a chat that waits."""
-        self.rows.notifications += [
-            Notification(
-                client_id=self.row.client_id,
-                user=agent,
-                conversation=self.row,
-                kind=NotificationKind.UNANSWERED,
-                created_at=self.at + timedelta(minutes=5),
-            )
-            for agent in self.month.agents
-        ]
+    def _add(self, model: type[models.Model], *, after: float = 0, **fields: Any) -> Any:
+        """Add a row of this chat, `after` seconds from now."""
+        created_at = self.at + timedelta(seconds=after)
+        of_chat = {"client_id": self.row.client_id, "conversation": self.row}
+        row = model(**of_chat, created_at=created_at, **fields)
+        self.month.rows[model].append(row)
+        return row
 
     def _add_tags(self) -> None:
         names = {self.topic["tag"]: TagSource.AI}
@@ -360,50 +310,33 @@ class DemoChat:
                 self.row.tags.append(name)
                 is_ai = source == TagSource.AI
                 confidence = round(self.chance.uniform(0.62, 0.97), 3) if is_ai else None
-                self.rows.taggings.append(
-                    Tagging(
-                        client_id=self.row.client_id,
-                        conversation=self.row,
-                        name=name,
-                        source=source,
-                        confidence=confidence,
-                        created_at=self.at,
-                    )  # fmt: skip
-                )
+                self._add(Tagging, name=name, source=source, confidence=confidence)
 
     def _add_summary(self) -> None:
         texts = SCRIPT["summaries"][self.language]
         question, name = self.messages[0].text, self.row.customer.name
         resolution = texts["agent" if self.row.assignee else "bot"]
         self.row.summary = f"{texts['asked'].replace('{name}', name)} {question} {resolution}"
-        self.rows.summaries.append(
-            Summary(
-                client_id=self.row.client_id,
-                conversation=self.row,
-                summary=self.row.summary,
-                language=self.language,
-                key_points=[question, resolution],
-                customer_intent=question,
-                resolution=resolution,
-                message_count=self.row.message_count,
-                engine="embedded",
-                created_at=self.at + timedelta(seconds=8),
-            )
+        self._add(
+            Summary,
+            after=8,
+            summary=self.row.summary,
+            language=self.language,
+            key_points=[question, resolution],
+            customer_intent=question,
+            resolution=resolution,
+            message_count=self.row.message_count,
+            engine="embedded",
         )
 
     def _add_feedback(self, sentiment: str) -> None:
-        stars = {"positive": (4, 5), "neutral": (3, 4), "negative": (1, 2)}[sentiment]
-        comments = SCRIPT["comments"][sentiment]
         answers = [message for message in self.messages if message.citations]
         rated = self.chance.choice(answers) if answers and self.chance.random() < 0.3 else None
-        self.rows.feedbacks.append(
-            Feedback(
-                client_id=self.row.client_id,
-                conversation=self.row,
-                message=rated,
-                rating=self.chance.choice(stars),
-                resolved=None if rated else sentiment != "negative",
-                comment=self.chance.choice(comments),
-                created_at=self.at + timedelta(seconds=30),
-            )
+        self._add(
+            Feedback,
+            after=30,
+            message=rated,
+            rating=self.chance.choice(SCRIPT["sentiments"][sentiment]["stars"]),
+            resolved=None if rated else sentiment != "negative",
+            comment=self.chance.choice(SCRIPT["sentiments"][sentiment]["comments"]),
         )
