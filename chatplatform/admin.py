@@ -11,17 +11,14 @@ from chatplatform.jobs import leases
 from chatplatform.models import Job
 
 
+def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
+    return False
+
+
 class ReadOnlyAdmin(ModelAdmin):
     """Rows that only services write."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_add_permission = has_change_permission = has_delete_permission = _never
 
 
 class ReadOnlyInline(TabularInline):
@@ -29,12 +26,7 @@ class ReadOnlyInline(TabularInline):
 
     extra = 0
     can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_add_permission = has_change_permission = _never
 
 
 @admin.register(Job)
@@ -44,14 +36,9 @@ class JobAdmin(ModelAdmin):
     search_fields = ["name", "last_error", "trace_id"]
     ordering = ["-id"]
     actions = ["requeue"]
+    has_add_permission = has_change_permission = _never
 
     @admin.action(description="Try dead jobs again")
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
         self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False

@@ -135,13 +135,11 @@ REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 AUTH_USER_MODEL = "identity.User"
 AUTHENTICATION_BACKENDS = ["identity.auth.StaffBackend"]
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
-AUTH_PASSWORD_VALIDATORS = [
-    {
-        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
-        "OPTIONS": {"min_length": 10},
-    },
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+_VALIDATORS = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": f"{_VALIDATORS}.CommonPasswordValidator"},
+    {"NAME": f"{_VALIDATORS}.NumericPasswordValidator"},
 ]
 ACCESS_TOKEN_LIFETIME = timedelta(minutes=30)
 REFRESH_TOKEN_LIFETIME = timedelta(days=14)
@@ -189,12 +187,8 @@ if DEVELOPMENT:
     # Served from where they are: nothing is collected, hashed and compressed at a first start.
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
-SILENCED_SYSTEM_CHECKS: list[str] = [
-    # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
-    "admin.E408",
-    "admin.E409",
-    "admin.E410",
-]
+# The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
+SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
 # Bodies in bytes: a JSON body, and a file of an upload.
 MAX_JSON_BYTES = 1_000_000
@@ -279,55 +273,25 @@ CELERY_TASK_TIME_LIMIT = 630
 # Loops that a worker of a queue runs next to its jobs: they return when their event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
 # Periodic work, in seconds; each task may run twice without harm.
-CELERY_BEAT_SCHEDULE = {
-    "clean up jobs": {
-        "task": "chatplatform.clean_up_jobs",
-        "schedule": 3600,
-        "options": {"queue": "insight"},
-    },
-    "run timers of chats": {
-        "task": "chats.run_timers",
-        "schedule": 10,
-        # A run that had to wait for a worker is dropped: the next one does its work.
-        "options": {"queue": "insight", "expires": 10},
-    },
-    "clean up chats": {
-        "task": "chats.clean_up",
-        "schedule": 3600,
-        "options": {"queue": "insight"},
-    },
-    "crawl due": {
-        "task": "bots.crawl_due",
-        "schedule": 300,
-        "options": {"queue": "insight"},
-    },
-    "clean up sign-ins": {
-        "task": "identity.clean_up",
-        "schedule": 3600,
-        "options": {"queue": "insight"},
-    },
-    "clean up credits": {
-        "task": "identity.clean_up_credits",
-        "schedule": 300,
-        "options": {"queue": "insight"},
-    },
-    "expire function calls": {
-        "task": "bots.expire_function_calls",
-        "schedule": 600,
-        "options": {"queue": "insight"},
-    },
-    "clean up files": {
-        "task": "chatplatform.clean_up_files",
-        "schedule": 3600,
-        # To the workers that have the media store; one run may wait behind a long training.
-        "options": {"queue": "train", "expires": 3600},
-    },
-    "clean up webhooks": {
-        "task": "webhooks.clean_up",
-        "schedule": 3600,
-        "options": {"queue": "insight"},
-    },
+_PERIODIC = {
+    "chatplatform.clean_up_jobs": 3600,
+    "chats.run_timers": 10,
+    "chats.clean_up": 3600,
+    "bots.crawl_due": 300,
+    "identity.clean_up": 3600,
+    "identity.clean_up_credits": 300,
+    "bots.expire_function_calls": 600,
+    "chatplatform.clean_up_files": 3600,
+    "webhooks.clean_up": 3600,
 }
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}
+    for task, seconds in _PERIODIC.items()
+}
+# A run that had to wait for a worker is dropped: the next one does its work.
+CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
+# To the workers that have the media store; one run may wait behind a long training.
+CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
 # Seconds after which another worker takes a job whose lease was not renewed.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 

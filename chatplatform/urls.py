@@ -23,7 +23,6 @@ urlpatterns = [
     re_path("", errors.page_not_found),
 ]
 
-handler400 = errors.bad_request
-handler403 = errors.permission_denied
+handler400 = handler403 = errors.refused
 handler404 = errors.page_not_found
 handler500 = errors.server_error

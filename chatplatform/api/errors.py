@@ -3,12 +3,7 @@
 import logging
 from typing import Any, ClassVar
 
-from django.core.exceptions import (
-    BadRequest,
-    PermissionDenied,
-    RequestDataTooBig,
-    SuspiciousOperation,
-)
+from django.core import exceptions
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -33,6 +28,9 @@ CODES = {
     500: "internal_error",
     503: "unavailable",
 }
+
+
+_FAULT = "Something went wrong on our side; it has been logged."
 
 
 class ApiError(Exception):
@@ -116,13 +114,9 @@ def error_response(
     fields: dict[str, Any] | None = None,
     headers: dict[str, str] | None = None,
 ) -> HttpResponse:
-    body = {
-        "detail": detail,
-        "code": code or CODES.get(status, "error"),
-        "request_id": current_request_id(),
-        **(fields or {}),
-    }
-    return json_response(body, status, headers)
+    code = code or CODES.get(status, "error")
+    body = {"detail": detail, "code": code, "request_id": current_request_id()}
+    return json_response(body | (fields or {}), status, headers)
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse | None:
@@ -136,34 +130,27 @@ def render(exc: BaseException) -> HttpResponse:
         return exc.response()
     if isinstance(exc, Http404):
         return error_response(404, "Not found.")
-    if isinstance(exc, RequestDataTooBig):
+    if isinstance(exc, exceptions.RequestDataTooBig):
         return TooLarge().response()
-    if isinstance(exc, PermissionDenied):
+    if isinstance(exc, exceptions.PermissionDenied):
         return error_response(403, "You may not do this.")
-    if isinstance(exc, (BadRequest, SuspiciousOperation, MultiPartParserError)):
+    malformed = (exceptions.BadRequest, exceptions.SuspiciousOperation, MultiPartParserError)
+    if isinstance(exc, malformed):
         return error_response(400, "The request is malformed.")
     if isinstance(exc, APIException):
-        return error_response(exc.status_code, str(exc.detail), headers=_drf_headers(exc))
+        wait = getattr(exc, "wait", None)
+        headers = {"Retry-After": str(int(wait))} if wait else {}
+        return error_response(exc.status_code, str(exc.detail), headers=headers)
     if isinstance(exc, OperationalError):
         log.error("database unavailable: %s", exc)
-        return error_response(
-            503, "The database is not reachable; try again.", headers={"Retry-After": "2"}
-        )
+        detail = "The database is not reachable; try again."
+        return error_response(503, detail, headers={"Retry-After": "2"})
     log.error("unhandled error", exc_info=exc)
-    return error_response(500, "Something went wrong on our side; it has been logged.")
-
-
-def _drf_headers(exc: APIException) -> dict[str, str]:
-    wait = getattr(exc, "wait", None)
-    return {"Retry-After": str(int(wait))} if wait else {}
+    return error_response(500, _FAULT)
 
 
 # Django's own handlers, for failures before a view is reached.
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(exception)
-
-
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(exception)
 
 
@@ -172,4 +159,4 @@ def page_not_found(request: HttpRequest, exception: Exception | None = None) -> 
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return error_response(500, "Something went wrong on our side; it has been logged.")
+    return error_response(500, _FAULT)

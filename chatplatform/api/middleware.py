@@ -8,7 +8,7 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 
-from chatplatform.api.errors import bad_request
+from chatplatform.api.errors import render
 from chatplatform.api.request_context import serving
 from chatplatform.ids import uuid7
 
@@ -42,7 +42,7 @@ class KnownHost:
         try:
             request.get_host()
         except DisallowedHost as exc:
-            return bad_request(request, exc)
+            return render(exc)
         return self.get_response(request)
 
 
