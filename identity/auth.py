@@ -11,9 +11,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 from chatplatform.api import cors
-from chatplatform.api.access import Access
 from chatplatform.api.errors import Forbidden, NotAuthenticated
-from chatplatform.api.operation import OperationViewSet
+from chatplatform.api.operation import Access, OperationViewSet
 from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import api_keys, attempts, logins, tickets, tokens

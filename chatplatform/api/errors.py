@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException
 
-from chatplatform.api.encoding import as_json
 from chatplatform.api.request_context import current_request_id
+from chatplatform.api.shapes import as_json
 
 log = logging.getLogger(__name__)
 

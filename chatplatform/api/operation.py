@@ -7,10 +7,10 @@ and the guard tests all read the one `Operation`.
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import orjson
 from django.conf import settings
@@ -21,9 +21,9 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from chatplatform.api import idempotency
-from chatplatform.api.access import PUBLIC, Access, Caller
 from chatplatform.api.errors import (
     Invalid,
+    NotAuthenticated,
     TooLarge,
     UnsupportedMediaType,
     json_response,
@@ -33,10 +33,31 @@ from chatplatform.api.shapes import describe_error, read_only_fields
 from chatplatform.web.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-
+Act = Callable[[], HttpResponseBase]
 # In the environ, if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
+
+
+class Caller(Protocol):
+    """Who calls, as far as an operation needs it; `str()` names the caller. See identity.auth."""
+
+    @property
+    def client_id(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may call an operation: how the caller is found, and how the document says it."""
+
+    name: str
+    security: tuple[str, ...]
+    authenticate: Callable[[HttpRequest], Caller | None]
+    refusal: type[NotAuthenticated] = NotAuthenticated
+    # Whether web pages of this origin may call it (CORS); None: no page of another site.
+    admits_origin: Callable[[str], bool] | None = None
+
+
+PUBLIC = Access("public", (), lambda request: None)
 
 
 @dataclass(frozen=True)
@@ -65,43 +86,9 @@ class Deprecated:
 
 @dataclass(frozen=True)
 class Operation:
-    """What `operation()` declares."""
+    """An operation as it is declared; written `@operation(...)` above the method that serves it.
 
-    tag: str
-    name: str
-    access: Access
-    body: type[BaseModel] | Form | None
-    query: type[BaseModel] | None
-    returns: type[BaseModel] | None
-    status: int
-    also: dict[int, type[BaseModel] | None]
-    description: str
-    streams: bool
-    body_is_optional: bool
-    path_suffix: str
-    waits: bool
-    deprecated: Deprecated | None
-
-
-def operation(
-    tag: str,
-    name: str,
-    *,
-    access: Access,
-    body: type[BaseModel] | Form | None = None,
-    query: type[BaseModel] | None = None,
-    returns: type[BaseModel] | None = None,
-    status: int = 200,
-    also: dict[int, type[BaseModel] | None] | None = None,
-    streams: bool = False,
-    body_is_optional: bool = False,
-    path_suffix: str = "",
-    waits: bool = False,
-    deprecated: Deprecated | None = None,
-) -> Callable[[Method], Method]:
-    """Declare an operation. The method gets the path's parameters, and those of `request`, `body`
-    and `query` that it names.
-
+    The method gets the path's parameters, and those of `request`, `body` and `query` that it names.
     It returns a shape, a ready dict, a Django response, or None for an answer without a body. The
     shapes of `body`, `query` and `returns` are its annotations, unless they are named here.
     `also`: further documented statuses. `streams`: Accept: text/event-stream gets the answer while
@@ -109,40 +96,56 @@ def operation(
     for that.
     """
 
-    def declare(method: Method) -> Method:
+    tag: str
+    name: str
+    _: KW_ONLY
+    access: Access
+    body: type[BaseModel] | Form | None = None
+    query: type[BaseModel] | None = None
+    returns: type[BaseModel] | None = None
+    status: int = 200
+    also: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
+    description: str = ""
+    streams: bool = False
+    body_is_optional: bool = False
+    path_suffix: str = ""
+    waits: bool = False
+    deprecated: Deprecated | None = None
+
+    def __call__(self, method: Method) -> Method:
         signature = inspect.signature(method)
         shapes = {name: value.annotation for name, value in signature.parameters.items()}
-        declared = Operation(
-            tag, name, access, body or shapes.get("body"), query or shapes.get("query"),
-            returns or _shape(signature.return_annotation), status, also or {},
-            (method.__doc__ or "").strip(), streams, body_is_optional, path_suffix,
-            waits, deprecated,
-        )  # fmt: skip
-        takes_request = "request" in shapes
+        declared = replace(
+            self,
+            body=self.body or shapes.get("body"),
+            query=self.query or shapes.get("query"),
+            returns=self.returns or _shape(signature.return_annotation),
+            description=(method.__doc__ or "").strip(),
+        )
 
         @functools.wraps(method)
-        def serve(self: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
+        def serve(view: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
             http = request._request
-            self.admit(declared.access, http)
+            view.admit(declared.access, http)
             if declared.query:
                 path["query"] = parse_query(declared.query, http)
             if declared.body:
                 path["body"] = parse_body(declared, http)
-
-            if takes_request:
+            if "request" in shapes:
                 path["request"] = request
 
             def act() -> HttpResponseBase:
-                return answer(method(self, **path), declared.status)
+                return answer(method(view, **path), declared.status)
 
             if declared.waits and CAN_WAIT in http.META:
-                return WaitingResponse(lambda: _rendered(lambda: _once(self, http, declared, act)))
-            return _once(self, http, declared, act)
+                return WaitingResponse(lambda: _rendered(lambda: _once(view, http, declared, act)))
+            return _once(view, http, declared, act)
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
 
-    return declare
+
+operation = Operation
 
 
 def _shape(annotation: Any) -> type[BaseModel] | None:
@@ -152,24 +155,18 @@ def _shape(annotation: Any) -> type[BaseModel] | None:
 
 
 def _once(
-    view: "OperationViewSet",
-    http: HttpRequest,
-    declared: Operation,
-    act: Callable[[], HttpResponseBase],
+    view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
     """`act`'s response, or the stored one of an earlier request with the same Idempotency-Key."""
     if not view.principal or http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
+    client_id, caller = view.principal.client_id, str(view.principal)
     return idempotency.run_once(
-        http,
-        client_id=view.principal.client_id,
-        caller=str(view.principal),
-        run=act,
-        waits=declared.waits,
+        http, client_id=client_id, caller=caller, run=act, waits=declared.waits
     )
 
 
-def _rendered(act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+def _rendered(act: Act) -> HttpResponseBase:
     """`act`'s response, or its refusal's: outside of the view nobody else renders it."""
     try:
         return act()
@@ -216,9 +213,8 @@ def parse_json(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as exc:
-        raise Invalid.field(
-            "body", exc.pos, msg=f"JSON decode error: {exc.msg}", type="json_invalid"
-        ) from exc
+        msg = f"JSON decode error: {exc.msg}"
+        raise Invalid.field("body", exc.pos, msg=msg, type="json_invalid") from exc
     except RecursionError as exc:  # pragma: no cover - orjson refuses depth by JSONDecodeError
         raise Invalid.field("body", msg="nested too deeply", type="json_invalid") from exc
 
@@ -236,21 +232,16 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
 def _validated(shape: type[BaseModel], value: Any, where: str) -> BaseModel:
     refused = read_only_fields(shape) & set(value) if isinstance(value, dict) else set()
     if refused:
-        raise Invalid(
-            [
-                {"loc": [where, name], "msg": "Set by the server", "type": "extra_forbidden"}
-                for name in sorted(refused)
-            ]
-        )
+        fault = {"msg": "Set by the server", "type": "extra_forbidden"}
+        raise Invalid([{"loc": [where, name]} | fault for name in sorted(refused)])
     try:
         return shape.model_validate(value)
     except ValidationError as exc:
-        raise Invalid(
-            [
-                {"loc": [where, *error["loc"]], **describe_error(error)}
-                for error in exc.errors(include_url=False)
-            ]
-        ) from exc
+        faults = [
+            {"loc": [where, *error["loc"]]} | describe_error(error)
+            for error in exc.errors(include_url=False)
+        ]
+        raise Invalid(faults) from exc
 
 
 class OperationViewSet(ViewSet):

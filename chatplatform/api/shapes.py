@@ -1,5 +1,6 @@
-"""The base of every shape (a pydantic model), and the types of its fields."""
+"""The base of every shape (a pydantic model), the types of its fields, and how JSON is written."""
 
+import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Self
 
@@ -154,3 +155,27 @@ def read_only_fields(shape: type[BaseModel]) -> set[str]:
         for name, field in shape.model_fields.items()
         if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("readOnly")
     }
+
+
+def as_json(data: Any) -> bytes:
+    """`data`, which may contain shapes, as JSON: so are answers, events and deliveries written.
+
+    No stored number may make an answer fail: orjson refuses integers beyond 64 bits, so the slower
+    encoder of the standard library writes those.
+    """
+    try:
+        return orjson.dumps(data, default=_dump_shape)
+    except orjson.JSONEncodeError:
+        return json.dumps(data, default=_to_plain, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _dump_shape(value: Any) -> Any:
+    """Called by orjson for types that it does not know."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    raise TypeError(f"{type(value).__name__} has no place in a reply")
+
+
+def _to_plain(value: Any) -> Any:
+    """Types that orjson knows and the standard library does not, such as a time or a UUID."""
+    return _dump_shape(value) if isinstance(value, BaseModel) else orjson.loads(orjson.dumps(value))

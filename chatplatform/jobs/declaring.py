@@ -7,8 +7,8 @@ from typing import Any, ParamSpec
 from celery import shared_task
 from django.db import connection, transaction
 
-from chatplatform.api.encoding import as_json
 from chatplatform.api.request_context import current_request_id
+from chatplatform.api.shapes import as_json
 from chatplatform.jobs import leases, registry
 from chatplatform.jobs.registry import Declared, Queue
 

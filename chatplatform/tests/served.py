@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from bots.models import Document, FunctionCall, Prompt, WebUrl
 from bots.testing import make_bot
-from chatplatform.api.access import PUBLIC, Access
-from chatplatform.api.operation import Form, routes
+from chatplatform.api.operation import PUBLIC, Access, Form, routes
 from chats.models import (
     Attachment,
     Conversation,

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatplatform.api.encoding import as_json
-from chatplatform.api.shapes import Moment, Shape, Text
+from chatplatform.api.shapes import Moment, Shape, Text, as_json
 
 
 class Part(Shape):

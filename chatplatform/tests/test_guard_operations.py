@@ -8,8 +8,7 @@ import pytest
 from django.conf import settings
 from django.core import signing
 
-from chatplatform.api.access import PUBLIC, Access
-from chatplatform.api.operation import Form, OperationViewSet
+from chatplatform.api.operation import PUBLIC, Access, Form, OperationViewSet
 from chatplatform.tests.served import (
     ACCEPTED,
     ALL,

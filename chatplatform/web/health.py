@@ -16,9 +16,8 @@ from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
 from chatplatform import valkey
-from chatplatform.api.access import PUBLIC
 from chatplatform.api.errors import json_response
-from chatplatform.api.operation import OperationViewSet, operation
+from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
 
 STUCK_SECONDS = 120  # a job due for longer means that workers or relay stand still

@@ -15,8 +15,8 @@ import orjson
 import redis
 
 from chatplatform import valkey
-from chatplatform.api.encoding import as_json
 from chatplatform.api.errors import ApiError
+from chatplatform.api.shapes import as_json
 
 log = logging.getLogger(__name__)
 _PREFIX = "live:"

@@ -4,16 +4,32 @@ import asyncio
 import contextvars
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase
 
-from chatplatform.api.encoding import as_json
+from chatplatform.api.shapes import as_json
 from chatplatform.web.live import Listener
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream
+
+
+class StreamEvent(StrEnum):
+    """An event of a stream, for server and browser. Those of the log have names of their own."""
+
+    # A reply, while it is made.
+    MESSAGE = "message"  # the customer's message is stored
+    DELTA = "delta"  # a further piece of the reply's text
+    RESET = "reset"  # the pieces shown so far do not count
+    JOINED = "joined"  # a later message is answered together with this one; never sent on
+    DONE = "done"  # the finished answer, always the last event
+    # The live feed of the desk.
+    READY = "ready"  # the stream is open: who is online
+    PRESENCE = "presence"  # a person came or went
+    TYPING = "typing"  # somebody types, or stopped
 
 
 class ServerSent(NamedTuple):

@@ -8,9 +8,8 @@ from rest_framework.request import Request
 
 from chatplatform import media
 from chatplatform.api import idempotency
-from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error, File
-from chatplatform.api.operation import Form, operation
+from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox

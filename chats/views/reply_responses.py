@@ -11,8 +11,7 @@ from rest_framework.request import Request
 
 from chatplatform.api.errors import json_response
 from chatplatform.web.live import Listener
-from chatplatform.web.stream_events import StreamEvent
-from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
+from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from chats.models import Message
 from chats.services.reply import chat_turns
 from chats.services.reply.streams import ReplyStream

@@ -1,8 +1,7 @@
 """Operations of the tag `identity`: the caller's client, its plan and its credits."""
 
-from chatplatform.api.access import PUBLIC
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import operation
+from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import channel_tokens, clients, credits

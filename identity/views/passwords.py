@@ -1,7 +1,6 @@
 """Operations of the tag `identity`: a forgotten password is reset by mail."""
 
-from chatplatform.api.access import PUBLIC
-from chatplatform.api.operation import operation
+from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.request_context import current_address
 from identity.auth import TenantViewSet
 from identity.services import passwords

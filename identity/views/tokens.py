@@ -3,10 +3,9 @@
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from chatplatform.api.access import PUBLIC
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import Form, operation
+from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.request_context import current_address
 from identity.auth import BEARER_ANY_ROLE, TenantViewSet, bearer_token
 from identity.services import logins, tokens

@@ -7,9 +7,9 @@ from django.db import connection, models, transaction
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.encoding import as_json
 from chatplatform.api.errors import NotFound
 from chatplatform.api.pagination import cursor_of, numbers_of
+from chatplatform.api.shapes import as_json
 from chatplatform.ids import uuid7
 from chatplatform.web import live
 from identity.models import Client

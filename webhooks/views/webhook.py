@@ -8,8 +8,7 @@ from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.web.live import Listener
-from chatplatform.web.stream_events import StreamEvent
-from chatplatform.web.streaming import Events, InThread, ServerSent, StreamingReply
+from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from identity.auth import ADMIN, TenantViewSet
 from webhooks.models import Delivery
 from webhooks.services import configs, deliveries, events

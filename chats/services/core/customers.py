@@ -4,9 +4,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from chatplatform.api.encoding import as_json
 from chatplatform.api.errors import Invalid
-from chatplatform.api.shapes import MAX_FREE_BYTES
+from chatplatform.api.shapes import MAX_FREE_BYTES, as_json
 from chats.models import Customer
 from chats.shapes.people import CustomerInfo
 from identity.models import ApiKey, Client, KeyScope

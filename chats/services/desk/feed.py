@@ -21,8 +21,7 @@ from django.db import Error
 from chatplatform.api.errors import Invalid
 from chatplatform.web import live
 from chatplatform.web.live import Listener
-from chatplatform.web.stream_events import StreamEvent
-from chatplatform.web.streaming import Events, InThread, ServerSent
+from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import presence
 from identity.auth import Principal

@@ -3,7 +3,7 @@
 import uuid
 
 from chatplatform.web import live
-from chatplatform.web.stream_events import StreamEvent
+from chatplatform.web.streaming import StreamEvent
 
 
 class ReplyStream:
