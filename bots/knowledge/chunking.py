@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from bots.knowledge.extract import ExtractedText, Section
+from bots.knowledge.extract.document import ExtractedText, Section
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600

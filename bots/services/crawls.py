@@ -12,8 +12,9 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from bots.knowledge import addresses, crawler, extract
+from bots.knowledge import addresses, crawler
 from bots.knowledge.crawler import KnownPage, Limits, Outcome, Page
+from bots.knowledge.extract import detection
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots, documents, web_urls
 from chatplatform import jobs, media
@@ -48,12 +49,12 @@ MESSAGES = {
     "interrupted": "The crawl was interrupted too often; it can be started again.",
 }
 _SUFFIXES = {
-    extract.PDF: ".pdf",
-    extract.DOCX: ".docx",
-    extract.HTML: ".html",
-    extract.MARKDOWN: ".md",
-    extract.CSV: ".csv",
-    extract.PLAIN: ".txt",
+    detection.PDF: ".pdf",
+    detection.DOCX: ".docx",
+    detection.HTML: ".html",
+    detection.MARKDOWN: ".md",
+    detection.CSV: ".csv",
+    detection.PLAIN: ".txt",
 }
 
 

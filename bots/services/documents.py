@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
 
-from bots.knowledge import extract
-from bots.knowledge.extract import ExtractError
+from bots.knowledge.extract import detection
+from bots.knowledge.extract.document import ExtractError
 from bots.models import Bot, Document, DocumentStatus, WebPage, WebUrl
 from bots.services import bots
 from bots.shapes.train import ImportantDocumentDto, SkippedFile
@@ -71,7 +71,7 @@ def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
     try:
-        return extract.sniff(file.read(extract.SNIFF_BYTES), media.safe_name(file))
+        return detection.sniff(file.read(detection.SNIFF_BYTES), media.safe_name(file))
     except ExtractError as exc:
         raise Invalid.field("body", "files", position, msg=exc.message, type=exc.code) from exc
     finally:

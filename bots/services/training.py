@@ -12,7 +12,7 @@ from django.db.models.functions import Greatest
 
 from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
-from bots.knowledge.extract import ExtractedText, ExtractError
+from bots.knowledge.extract.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentStatus
 from bots.services import bots, documents
 from bots.shapes.train import DocumentDto

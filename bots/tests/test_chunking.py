@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bots.knowledge import chunking
-from bots.knowledge.extract import PLAIN, ExtractedText, Section
+from bots.knowledge.extract.detection import PLAIN
+from bots.knowledge.extract.document import ExtractedText, Section
 
 
 def extracted(*sections: Section) -> ExtractedText:

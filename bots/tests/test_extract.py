@@ -9,7 +9,8 @@ import docx
 import pytest
 
 from bots.knowledge import extract
-from bots.knowledge.extract import ExtractError, docx_reader
+from bots.knowledge.extract import detection, readers
+from bots.knowledge.extract.document import ExtractedText, ExtractError
 
 
 def pdf_bytes(*contents: bytes, is_packed: bool = False) -> bytes:
@@ -80,7 +81,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "upload"
 
 
-def read(file: Path, data: bytes, name: str) -> extract.ExtractedText:
+def read(file: Path, data: bytes, name: str) -> ExtractedText:
     file.write_bytes(data)
     return extract.extract(file, file_name=name)
 
@@ -94,7 +95,7 @@ def refused(file: Path, data: bytes, name: str) -> str:
 
 def test_pdf_keeps_its_pages(file: Path) -> None:
     text = read(file, pdf_bytes(page("Parcels arrive on Monday."), page("Dogs stay out.")), "a.pdf")
-    assert text.mime_type == extract.PDF
+    assert text.mime_type == detection.PDF
     assert [(s.page, s.text) for s in text.sections] == [
         (1, "Parcels arrive on Monday."),
         (2, "Dogs stay out."),
@@ -179,7 +180,7 @@ def test_text_is_normalised(file: Path) -> None:
 )
 def test_sniff_refuses(data: bytes, name: str, code: str) -> None:
     with pytest.raises(ExtractError) as caught:
-        extract.sniff(data, name)
+        detection.sniff(data, name)
     assert caught.value.code == code
 
 
@@ -214,7 +215,7 @@ def test_docx_of_four_million_paragraphs(file: Path) -> None:
 
 def test_docx_within_the_size_limits_but_not_the_memory(file: Path) -> None:
     body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
-    assert len(body) < docx_reader.MAX_XML_BYTES
+    assert len(body) < readers.MAX_XML_BYTES
     code = refused(file, docx_with_part(body), "a.docx")
     assert code in {"too_large", "malformed", "empty", "timeout"}
 

@@ -1,8 +1,29 @@
-"""The values of a crawl: its limits, the pages that it knows, and the outcome of each page."""
+"""The values of a crawl: its limits, the pages that it knows, what it fetches, and the outcomes."""
 
+import codecs
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.message import Message
 from enum import StrEnum
+
+from bots.knowledge.extract import detection
+from bots.knowledge.extract.document import ExtractError
+from chatplatform import egress
+
+_SITEMAP_OPENING = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:\w+:)?(?:urlset|sitemapindex)\b",
+    re.DOTALL,
+)
+_GZIP = b"\x1f\x8b"
+_META_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+)
+# Encodings that pages still use; Python knows others that are no text encodings.
+_CHARSETS = re.compile(
+    r"(?:cp125\d|iso8859-\d+|koi8-[ru]|shift_jis|euc_(?:jp|kr)|gb2312|gbk|gb18030|big5|cp874"
+    r"|tis-620|utf-16(?:-[lb]e)?)"
+)
 
 
 class Outcome(StrEnum):
@@ -66,3 +87,69 @@ class NotStored(Exception):
     ) -> None:
         super().__init__(reason)
         self.reason, self.outcome, self.http_status = reason, outcome, http_status
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The response to the request of one page."""
+
+    url: str
+    reply: egress.Reply
+    known: KnownPage | None
+
+    @property
+    def is_sitemap(self) -> bool:
+        body = self.reply.body
+        return bool(_SITEMAP_OPENING.match(body[:4_096])) or body.startswith(_GZIP)
+
+    def check_status(self) -> None:
+        """Raise NotStored unless there is a page."""
+        status = self.reply.status
+        if status == 304 and self.known:
+            return
+        if status in (404, 410):
+            raise NotStored("not_found", Outcome.FAILED, status)
+        if not 200 <= status < 300:
+            raise NotStored("http_error", Outcome.FAILED, status)
+
+    def content(self) -> tuple[bytes, str]:
+        """The body and its type: the content decides, the header only tells text formats apart."""
+        self.check_status()
+        if self.reply.status == 304 and self.known:
+            return self.known.read(), self.known.mime_type
+        header = Message()
+        header["Content-Type"] = self.reply.headers.get("content-type", "")
+        declared = header.get_content_type() if self.reply.headers.get("content-type") else ""
+        body = self.reply.body
+        if declared.startswith(("text/", "application/xhtml")):
+            body = _in_utf8(body, header.get_content_charset() or "")
+        elif declared.startswith(("image/", "audio/", "video/", "font/")):
+            raise NotStored("unsupported_type", http_status=self.reply.status)
+        try:
+            detected = detection.sniff(body[: detection.SNIFF_BYTES], "")
+        except ExtractError as error:
+            raise NotStored(error.code, http_status=self.reply.status) from None
+        if detected != detection.PLAIN:
+            return body, detected
+        if declared in (detection.HTML, "application/xhtml+xml"):
+            # A page that starts with text: the doctype tells the reader that it is HTML.
+            return b"<!doctype html>\n" + body, detection.HTML
+        if (declared or detection.PLAIN) not in (
+            detection.PLAIN,
+            detection.MARKDOWN,
+            detection.CSV,
+        ):
+            # Scripts and data are text too, but not to be read.
+            raise NotStored("unsupported_type", http_status=self.reply.status)
+        return body, declared or detection.PLAIN
+
+
+def _in_utf8(body: bytes, charset: str) -> bytes:
+    """The text in UTF-8, decoded by the charset of the header, else of the page itself."""
+    declared = _META_CHARSET.search(body[:1_024])
+    name = charset or (declared.group(1).decode("ascii", "replace") if declared else "")
+    try:
+        codec = codecs.lookup(name).name if name else "utf-8"
+    except LookupError:
+        return body
+    return body.decode(codec, "replace").encode() if _CHARSETS.fullmatch(codec) else body

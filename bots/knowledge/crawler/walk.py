@@ -7,16 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from bots.knowledge import addresses, markup
-from bots.knowledge.crawler.content import (
-    Fetched,
-    check_status,
-    content_of,
-    is_sitemap,
-    read_markup,
-)
-from bots.knowledge.crawler.pages import KnownPage, Limits, NotStored, Outcome, Page
+from bots.knowledge.crawler.pages import Fetched, KnownPage, Limits, NotStored, Outcome, Page
 from bots.knowledge.crawler.site import REDIRECT_STATUSES, Site
-from bots.knowledge.markup import MarkupError, Robots
+from bots.knowledge.extract import detection
+from bots.knowledge.markup import Markup, MarkupError, Robots
 from chatplatform import egress
 
 _SITEMAP_LEVELS = 3
@@ -98,7 +92,7 @@ class _Walk:
                 for listed in self._site.sitemaps(url):
                     yield from self._read_sitemap(addresses.normalized(listed), depth=1)
             fetched = self._fetch(url)
-            if url == self._start and is_sitemap(fetched.reply):
+            if url == self._start and fetched.is_sitemap:
                 yield from self._queue_sitemap(fetched, depth=0)
             else:
                 yield self._read(fetched, depth)
@@ -138,8 +132,8 @@ class _Walk:
     def _read(self, fetched: Fetched, depth: int) -> Page:
         """Read a page and queue its links."""
         url, reply = fetched.url, fetched.reply
-        body, mime_type = content_of(fetched)
-        page = read_markup(body, mime_type)
+        body, mime_type = fetched.content()
+        page = _read_markup(body, mime_type)
         robots = Robots(page.noindex, page.nofollow)
         robots.apply_header(reply.headers.get("x-robots-tag", ""))
         canonical = self._canonical_elsewhere(url, page.canonical)
@@ -194,7 +188,7 @@ class _Walk:
     def _queue_sitemap(self, fetched: Fetched, *, depth: int, level: int = 1) -> Iterator[Page]:
         """Queue the pages that a sitemap lists; only an unreadable one gets a row."""
         self._sitemaps_read += 1
-        check_status(fetched)
+        fetched.check_status()
         try:
             listed = markup.read_sitemap(fetched.reply.body)
         except MarkupError:
@@ -205,3 +199,12 @@ class _Walk:
             for url in listed.sitemaps:
                 address = addresses.joined(fetched.url, url)
                 yield from self._read_sitemap(address, depth=depth, level=level + 1)
+
+
+def _read_markup(body: bytes, mime_type: str) -> Markup:
+    if mime_type != detection.HTML:
+        return Markup()
+    try:
+        return markup.read_page(body)
+    except MarkupError:
+        raise NotStored("malformed", Outcome.FAILED) from None

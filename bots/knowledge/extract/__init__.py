@@ -1,65 +1,25 @@
 """Text out of uploaded files and fetched pages.
 
 `extract_in_child` reads a file in a child process with limits, since files may be hostile; only
-that process loads parsers. `detection` tells file types apart, each type has a reader.
+that process loads parsers. `detection` tells file types apart; `readers` has one reader for each.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from bots.knowledge import child, language
-from bots.knowledge.extract import (
-    csv_reader,
-    docx_reader,
-    html_reader,
-    markdown_reader,
-    pdf_reader,
-    text_reader,
-)
-from bots.knowledge.extract.detection import SNIFF_BYTES, sniff
+from bots.knowledge.extract import detection
 from bots.knowledge.extract.document import (
-    CSV,
-    DOCX,
-    HTML,
-    MARKDOWN,
-    PDF,
-    PLAIN,
     ExtractedText,
     ExtractError,
     Section,
-    TitleAndSections,
     check_length,
     clean,
 )
-
-__all__ = [
-    "CSV",
-    "DOCX",
-    "HTML",
-    "MARKDOWN",
-    "PDF",
-    "PLAIN",
-    "SNIFF_BYTES",
-    "ExtractError",
-    "ExtractedText",
-    "Section",
-    "extract",
-    "extract_in_child",
-    "read",
-    "sniff",
-]
+from bots.knowledge.extract.readers import READERS
 
 MAX_FILE_BYTES = 26_214_400
-_READERS: dict[str, Callable[[Path], TitleAndSections]] = {
-    PDF: pdf_reader.read,
-    DOCX: docx_reader.read,
-    HTML: html_reader.read,
-    MARKDOWN: markdown_reader.read,
-    PLAIN: text_reader.read,
-    CSV: csv_reader.read,
-}
 
 
 def extract_in_child(
@@ -111,9 +71,9 @@ def read(path: Path, file_name: str) -> ExtractedText:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ExtractError("too_large", f"The file is above {MAX_FILE_BYTES} bytes.")
     with path.open("rb") as file:
-        mime_type = sniff(file.read(SNIFF_BYTES), file_name)
+        mime_type = detection.sniff(file.read(detection.SNIFF_BYTES), file_name)
     try:
-        title, sections = _READERS[mime_type](path)
+        title, sections = READERS[mime_type](path)
     except (ExtractError, MemoryError):
         raise
     # Hostile files make parsers raise any kind of error.

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bots.knowledge import child
-from bots.knowledge.extract import ExtractError, read
+from bots.knowledge.extract import read
+from bots.knowledge.extract.document import ExtractError
 
 
 def main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:

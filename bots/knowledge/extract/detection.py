@@ -3,8 +3,14 @@
 import re
 from pathlib import Path
 
-from bots.knowledge.extract.document import CSV, DOCX, HTML, MARKDOWN, PDF, PLAIN, ExtractError
+from bots.knowledge.extract.document import ExtractError
 
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+PLAIN = "text/plain"
+CSV = "text/csv"
 # How much of a file `sniff` needs to see.
 SNIFF_BYTES = 8_192
 

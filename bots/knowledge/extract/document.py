@@ -4,19 +4,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-PDF = "application/pdf"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-HTML = "text/html"
-MARKDOWN = "text/markdown"
-PLAIN = "text/plain"
-CSV = "text/csv"
-
 # About 1,300 passages, which take half an hour to encode: more is not one document.
 MAX_TEXT_CHARACTERS = 2_000_000
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
-# At the end of a line these two only break a word; a plain "-" may belong to it.
-_LINE_BREAK_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 
 
 @dataclass(frozen=True)
@@ -55,11 +46,6 @@ def clean(text: str) -> str:
     text = unicodedata.normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
-
-
-def join_broken_words(text: str) -> str:
-    """Rejoin words that a soft or typographic hyphen breaks at the end of a line."""
-    return _LINE_BREAK_HYPHEN.sub("", text)
 
 
 def check_length(characters: int) -> None:

@@ -1,0 +1,299 @@
+"""The readers: one for each type of file. Each returns the file's title and its sections."""
+
+import csv
+import importlib
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bots.knowledge.extract import detection
+from bots.knowledge.extract.document import (
+    ExtractError,
+    Section,
+    SectionBuilder,
+    TitleAndSections,
+    check_length,
+    clean,
+)
+
+MAX_PAGES = 2_000
+MAX_ROWS = 20_000
+# A DOCX is judged by its zip directory: loading it takes up to 100 times its unpacked size.
+MAX_ZIP_ENTRIES = 2_000
+MAX_ZIP_BYTES = 100 * 2**20
+MAX_XML_BYTES = 8 * 2**20
+# At the end of a line these two only break a word; a plain "-" may belong to it.
+_LINE_BREAK_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
+_NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
+_LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
+_TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+_INLINE = (
+    (re.compile(r"!\[([^\]]*)\]\([^)\s]*[^)]*\)"), r"\1"),
+    (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
+    (re.compile(r"`([^`\n]+)`"), r"\1"),
+    (re.compile(r"^\s*>\s?", re.MULTILINE), ""),
+    (re.compile(r"^\s*\|?[\s:|-]*-{3,}[\s:|-]*\|?\s*$", re.MULTILINE), ""),
+    (re.compile(r"</?[a-zA-Z][^<>\n]*>"), ""),
+)
+
+
+def read_pdf(path: Path) -> TitleAndSections:
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import errors  # noqa: PLC0415
+
+    try:
+        reader = pypdf.PdfReader(path)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ExtractError("encrypted", "The PDF is protected by a password.")
+        if len(reader.pages) > MAX_PAGES:
+            raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
+        pages = _pdf_pages(reader)
+        title = str((reader.metadata and reader.metadata.title) or "")
+    except errors.LimitReachedError as error:
+        raise ExtractError("too_large", "The PDF unpacks to too much data.") from error
+    except errors.FileNotDecryptedError as error:
+        raise ExtractError("encrypted", "The PDF is protected by a password.") from error
+    pages = _without_running_lines(pages)
+    return title, [
+        Section("", _join_hyphenated(text), number) for number, text in enumerate(pages, 1)
+    ]
+
+
+def _pdf_pages(reader: Any) -> list[str]:
+    pages: list[str] = []
+    total = 0
+    for page in reader.pages:
+        pages.append(clean(page.extract_text() or ""))
+        total += len(pages[-1])
+        check_length(total)
+    return pages
+
+
+def _without_running_lines(pages: list[str]) -> list[str]:
+    """Drop first and last lines that most pages share, whatever numbers they contain."""
+    if len(pages) < 4:
+        return pages
+    split = [page.split("\n") for page in pages]
+    for edge in (0, -1):
+        shapes = [re.sub(r"\d+", "#", lines[edge].strip()) if lines else "" for lines in split]
+        common = {shape for shape in set(shapes) if shapes.count(shape) * 2 > len(pages)}
+        for lines, shape in zip(split, shapes, strict=True):
+            if lines and shape in common:
+                del lines[edge]
+    return ["\n".join(lines).strip("\n") for lines in split]
+
+
+def _join_broken_words(text: str) -> str:
+    """Rejoin words that a soft or typographic hyphen breaks at the end of a line."""
+    return _LINE_BREAK_HYPHEN.sub("", text)
+
+
+def _join_hyphenated(text: str) -> str:
+    return re.sub(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})", r"\1\2", _join_broken_words(text))
+
+
+def read_docx(path: Path) -> TitleAndSections:
+    _check_zip(path)
+    import docx  # noqa: PLC0415  parsers are loaded in the child only
+
+    document = docx.Document(str(path))
+    sections = SectionBuilder()
+    for block in document.iter_inner_content():
+        if hasattr(block, "rows"):
+            sections.add("\n".join(_table_lines(block)))
+            continue
+        text = block.text.strip()
+        if not text:
+            continue
+        style = (block.style.name or "").lower() if block.style is not None else ""
+        if style.startswith("heading") or style == "title":
+            sections.start_section(text)
+        else:
+            is_item = style.startswith("list")
+            sections.add(f"- {text}" if is_item else text, glue="\n" if is_item else "\n\n")
+    return document.core_properties.title or "", sections.build()
+
+
+def _table_lines(table: Any) -> Iterator[str]:
+    for row in table.rows:
+        cells: list[str] = []
+        for cell in row.cells:
+            text = " ".join(cell.text.split())
+            # A merged cell is listed once per column.
+            if text and (not cells or cells[-1] != text):
+                cells.append(text)
+        if cells:
+            yield " | ".join(cells)
+
+
+def _check_zip(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+    if "word/document.xml" not in {entry.filename for entry in entries}:
+        raise ExtractError("unsupported_type", "The archive holds no Word document.")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise ExtractError("encrypted", "The document is protected by a password.")
+    parts = [entry.file_size for entry in entries if entry.filename.endswith((".xml", ".rels"))]
+    if (
+        len(entries) > MAX_ZIP_ENTRIES
+        or sum(entry.file_size for entry in entries) > MAX_ZIP_BYTES
+        or max(parts) > MAX_XML_BYTES
+    ):
+        raise ExtractError("too_large", "The document unpacks to too much data.")
+
+
+def read_csv(path: Path) -> TitleAndSections:
+    text = clean(detection.decode(path.read_bytes()))
+    try:
+        dialect: Any = csv.Sniffer().sniff(text[: detection.SNIFF_BYTES], delimiters=",;\t|")
+    except csv.Error:
+        dialect = csv.excel
+    rows = [row for row in csv.reader(io.StringIO(text), dialect) if any(map(str.strip, row))]
+    if len(rows) > MAX_ROWS:
+        raise ExtractError("too_large", f"The table has more than {MAX_ROWS} rows.")
+    if not rows:
+        return "", []
+    header = [name.strip() for name in rows[0]]
+    return "", [Section("", _csv_row(header, row)) for row in rows[1:]]
+
+
+def _csv_row(header: list[str], row: list[str]) -> str:
+    lines: list[str] = []
+    for position, value in enumerate(row):
+        name = header[position] if position < len(header) else ""
+        value = clean(value.strip())
+        if value:
+            lines.append(f"{name}: {value}" if name else value)
+    return "\n".join(lines)
+
+
+def read_text(path: Path) -> TitleAndSections:
+    text = clean(detection.decode(path.read_bytes()))
+    return "", _plain_sections(_join_broken_words(text))
+
+
+def _plain_sections(text: str) -> list[Section]:
+    sections = SectionBuilder()
+    for paragraph in re.split(r"\n\s*\n", text):
+        first, _, rest = paragraph.partition("\n")
+        underline, _, below = rest.partition("\n")
+        if first.strip() and re.fullmatch(r"\s*([=\-~])\1{2,}\s*", underline):
+            first, rest = first.strip(), below
+        elif not _is_plain_heading(first.rstrip(), is_alone=not rest.strip()):
+            sections.add(paragraph)
+            continue
+        sections.start_section(first.strip())
+        sections.add(rest)
+    return sections.build()
+
+
+def _is_plain_heading(line: str, *, is_alone: bool) -> bool:
+    """Whether a line is in capitals, as in manual pages, or numbered and alone."""
+    if not line or len(line) > 80 or line[0].isspace() or line.endswith((".", ",", ";")):
+        return False
+    letters = [letter for letter in line if letter.isalpha()]
+    if len(letters) >= 3 and all(letter.isupper() for letter in letters):
+        return True
+    return is_alone and bool(_NUMBERED.match(line))
+
+
+def read_markdown(path: Path) -> TitleAndSections:
+    text = clean(detection.decode(path.read_bytes()))
+    # A single level-1 heading is the title; of several, none names the whole page.
+    titles = _TITLE.findall(text)
+    return (_without_markup(titles[0]) if len(titles) == 1 else ""), _markdown_sections(text)
+
+
+def _markdown_sections(text: str) -> list[Section]:
+    """One section per heading, with its nearest parent: "Returns > Damaged goods"."""
+    sections = SectionBuilder()
+    parents: dict[int, str] = {}
+    is_code = False
+    lines: list[str] = []
+
+    def flush() -> None:
+        sections.add(_without_markup("\n".join(lines)))
+        lines.clear()
+
+    for line in _FRONT_MATTER.sub("", text).split("\n"):
+        is_code ^= line.lstrip().startswith(("```", "~~~"))
+        match = None if is_code else _HEADING.match(line)
+        if not match:
+            if not line.lstrip().startswith(("```", "~~~")) and not _LINK_TARGET.match(line):
+                lines.append(line)
+            continue
+        flush()
+        level = len(line) - len(line.lstrip("#"))
+        heading = _without_markup(match.group(1))
+        parents = {key: value for key, value in parents.items() if key < level}
+        # A level-1 heading is the title already, so it is not repeated.
+        above = parents[max(parents)] if parents and max(parents) > 1 else ""
+        parents[level] = heading
+        sections.start_section(f"{above} > {heading}" if above else heading)
+    flush()
+    return sections.build()
+
+
+def _without_markup(text: str) -> str:
+    for pattern, replacement in _INLINE:
+        text = pattern.sub(replacement, text)
+    return clean(text)
+
+
+def read_html(path: Path) -> TitleAndSections:
+    import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
+
+    html: Any = importlib.import_module("lxml.html")  # has no types
+
+    text = clean(detection.decode(path.read_bytes()))
+    # lxml refuses a str that declares an encoding.
+    data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
+    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    title = " ".join((tree.findtext(".//title") or "").split())
+    whole = _visible_text(tree)
+    main = (
+        trafilatura.extract(
+            data.decode(),
+            output_format="markdown",
+            include_comments=False,
+            include_tables=True,
+            include_links=False,
+            include_images=False,
+            favor_recall=True,
+        )
+        or ""
+    )
+    # On short pages and unusual layouts trafilatura drops too much.
+    sections = _markdown_sections(main) if len(main) * 4 >= len(whole) else []
+    return title, sections or _plain_sections(whole)
+
+
+def _visible_text(tree: Any) -> str:
+    for element in list(tree.iter("script", "style", "noscript", "template", "nav", "head", "svg")):
+        if element.getparent() is not None:
+            element.drop_tree()
+    for element in tree.iter("p", "div", "li", "tr", "h1", "h2", "h3", "h4", "section", "td", "br"):
+        element.tail = "\n" + (element.tail or "")
+        if element.tag in ("p", "h1", "h2", "h3", "h4", "tr"):
+            element.tail = "\n" + element.tail
+    text = "".join(tree.itertext())
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return clean("\n".join(lines))
+
+
+READERS: dict[str, Callable[[Path], TitleAndSections]] = {
+    detection.PDF: read_pdf,
+    detection.DOCX: read_docx,
+    detection.HTML: read_html,
+    detection.MARKDOWN: read_markdown,
+    detection.PLAIN: read_text,
+    detection.CSV: read_csv,
+}
