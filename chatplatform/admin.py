@@ -1,4 +1,4 @@
-"""The bases of the admin site's read-only pages; the page of jobs, where dead ones are requeued."""
+"""The bases of the admin site's pages; the page of jobs, where dead ones are requeued."""
 
 from typing import Any
 
@@ -15,10 +15,16 @@ def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
     return False
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class EditOnlyAdmin(ModelAdmin):
+    """Rows that staff may change, but only services add or end."""
+
+    has_add_permission = has_delete_permission = _never
+
+
+class ReadOnlyAdmin(EditOnlyAdmin):
     """Rows that only services write."""
 
-    has_add_permission = has_change_permission = has_delete_permission = _never
+    has_change_permission = _never
 
 
 class ReadOnlyInline(TabularInline):

@@ -9,9 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
 
-from chatplatform.admin import ReadOnlyAdmin
+from chatplatform.admin import EditOnlyAdmin, ReadOnlyAdmin
 from identity.models import (
     ApiKey,
     AuditEvent,
@@ -26,18 +25,13 @@ from identity.services import api_keys, audit, credits, users
 
 
 @admin.register(Client)
-class ClientAdmin(ModelAdmin):
+class ClientAdmin(EditOnlyAdmin):
+    """Added by registration only, which creates the owner, the config and the plan as well."""
+
     list_display = ("name", "code", "default_language", "timezone", "is_disabled", "created_at")
     list_filter = ("is_disabled", "subscription__plan")
     search_fields = ("name", "code")
     readonly_fields = ("created_at",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        # Only registration creates the owner, the config and the plan as well.
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Client | None = None) -> bool:
-        return False
 
 
 class UserForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -67,7 +61,9 @@ class UserForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(User)
-class UserAdmin(ModelAdmin):
+class UserAdmin(EditOnlyAdmin):
+    """Users are disabled instead of deleted, so that their actions stay visible."""
+
     form = UserForm
     list_display = ("email", "full_name", "client", "role", "is_disabled", "last_login")
     list_filter = ("role", "is_disabled", "is_superuser")
@@ -102,16 +98,9 @@ class UserAdmin(ModelAdmin):
         users.set_role(obj.client, user_id=obj.pk, role=data["role"], by=by)
         users.set_disabled(obj.client, user_id=obj.pk, is_disabled=data["is_disabled"], by=by)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        # Users are disabled instead, so that their actions stay visible.
-        return False
-
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin):
+class ApiKeyAdmin(ReadOnlyAdmin):
     list_display = ("prefix", "name", "client", "scope", "last_used_at", "expires_at", "revoked_at")
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     list_select_related = ("client",)
@@ -126,19 +115,9 @@ class ApiKeyAdmin(ModelAdmin):
             api_keys.revoke(key.client, api_key_id=key.pk, by=request.user)
         self.message_user(request, "Revoked.", messages.SUCCESS)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        # The action needs only the right to see the list.
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return False
-
 
 @admin.register(Subscription)
-class SubscriptionAdmin(ModelAdmin):
+class SubscriptionAdmin(EditOnlyAdmin):
     """Staff choose the plan; only the ledger changes the balance."""
 
     list_display = (
@@ -183,12 +162,6 @@ class SubscriptionAdmin(ModelAdmin):
                     subject=f"subscription:{obj.pk}",
                     changes={"fields": sorted(form.changed_data)},
                 )
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
 
 @admin.register(CreditEntry)

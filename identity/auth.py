@@ -15,7 +15,7 @@ from chatplatform.api.errors import Forbidden, NotAuthenticated
 from chatplatform.api.operation import Access, OperationViewSet
 from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
-from identity.services import api_keys, attempts, logins, tickets, tokens
+from identity.services import api_keys, attempts, logins, tokens
 from identity.services.bot_lookup import bots
 
 MAX_PASSWORD_CHARACTERS = 128
@@ -152,7 +152,7 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
     ticket = request.GET.get("ticket")
     if ticket is None:
         return _any_role(request)
-    claims = tickets.redeem(ticket)
+    claims = tokens.redeem_ticket(ticket)
     user = tokens.find_user_by_claims(claims) if claims else None
     if claims is None or user is None:
         raise NotAuthenticated("This ticket was used or is too old; ask for a new one.")

@@ -157,7 +157,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             models.CheckConstraint(
                 condition=models.Q(client__isnull=False) | models.Q(is_superuser=True),
                 name="user_has_client",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

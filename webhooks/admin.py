@@ -6,13 +6,7 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
-from webhooks.models import (
-    Delivery,
-    DeliveryAttempt,
-    DeliveryState,
-    Event,
-    WebhookConfig,
-)
+from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, WebhookConfig
 from webhooks.services import deliveries
 
 COLORS: dict[str, str] = {

@@ -160,9 +160,7 @@ class Delivery(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["event", "config"], name="delivery_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["event", "config"], name="delivery_once")]
         indexes = [
             # The dispatcher: which endpoints have work, and the oldest of it.
             models.Index(
@@ -213,9 +211,7 @@ class DeliveryAttempt(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["delivery", "number"], name="attempt_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_once")]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.delivery_id}"

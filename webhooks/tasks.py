@@ -4,7 +4,7 @@ from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
 from identity.models import Subscription
 from identity.services.mails import notify
-from identity.shapes.subscriptions import SubscriptionDto
+from identity.shapes.clients import SubscriptionDto
 from webhooks.services import announce, deliveries
 
 

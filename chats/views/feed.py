@@ -22,7 +22,7 @@ from identity.auth import (
     bearer_token,
     session_check,
 )
-from identity.services import tickets
+from identity.services import tokens
 
 
 class NotificationViewSet(TenantViewSet):
@@ -70,8 +70,8 @@ class FeedViewSet(TenantViewSet):
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
     def ticket(self, request: Request) -> feed_shapes.FeedTicket:
         """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
-        ticket = tickets.make(bearer_token(request._request))
-        return feed_shapes.FeedTicket(ticket=ticket, expires_in=tickets.LIFETIME_SECONDS)
+        ticket = tokens.make_ticket(bearer_token(request._request))
+        return feed_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_API_KEY, status=204)
     def typing(self, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:

@@ -130,11 +130,7 @@ def _record_use(key: ApiKey) -> None:
 
 
 def _record(
-    key: ApiKey,
-    action: str,
-    *,
-    by: User | ApiKey | None,
-    changes: dict[str, Any] | None = None,
+    key: ApiKey, action: str, *, by: User | ApiKey | None, changes: dict[str, Any] | None = None
 ) -> None:
     changes = {"prefix": key.prefix, **(changes or {})}
     audit.record(key.client_id, action, by=by, subject=f"api_key:{key.pk}", changes=changes)

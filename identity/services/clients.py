@@ -1,4 +1,4 @@
-"""Registration of clients."""
+"""Clients: registered, and their own access tokens at messaging providers."""
 
 from datetime import timedelta
 
@@ -7,7 +7,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
-from identity.models import AttemptKind, Client, ClientConfig, Role
+from chatplatform.channels import MessagingChannel
+from identity.models import AttemptKind, ChannelToken, Client, ClientConfig, Role, User
 from identity.services import attempts, audit, credits, users
 from identity.shapes.clients import RegisterTrialDto
 
@@ -40,6 +41,31 @@ def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Cli
         )
     client.refresh_from_db(fields=["created_at"])
     return client
+
+
+def store_channel_token(
+    client: Client,
+    *,
+    channel: MessagingChannel,
+    access_token: str,
+    expires_in: int | None,
+    user_external_id: str,
+    by: User,
+) -> None:
+    """Store the client's own token at a provider, encrypted; it replaces the previous one."""
+    expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
+    with transaction.atomic():
+        ChannelToken.objects.update_or_create(
+            client=client,
+            channel=channel,
+            defaults={
+                "access_token": access_token,
+                "user_external_id": user_external_id,
+                "expires_at": expires_at,
+                "created_by": by,
+            },
+        )
+        audit.record(client.pk, f"{channel}_token.stored", by=by, subject=f"channel:{channel}")
 
 
 def _create_client(body: RegisterTrialDto) -> Client:

@@ -7,8 +7,8 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError, Invalid
 from identity.models import Attempt, AttemptKind, User
 from identity.services import attempts, audit, tokens
-from identity.shapes.tokens import Body_login_for_access_token2_identity_token2_post as LoginBody
-from identity.shapes.tokens import TokenResponse
+from identity.shapes.users import Body_login_for_access_token2_identity_token2_post as LoginBody
+from identity.shapes.users import TokenResponse
 
 
 class UnsupportedGrantType(ApiError):

@@ -1,10 +1,11 @@
-"""Access and refresh tokens: issued at sign-in, rotated, revoked."""
+"""Access and refresh tokens: issued at sign-in, rotated, revoked. One-time tickets."""
 
 import logging
 import secrets
 import uuid
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
@@ -15,15 +16,16 @@ from chatplatform.api.errors import NotAuthenticated
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
+from chatplatform.web import live
 from identity.models import Client, RefreshToken, User
 from identity.services import audit
-from identity.shapes.tokens import TokenResponse
+from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is not valid (any more); sign in again."
 # User id, token version and family of an access token.
 Claims = tuple[int, int, uuid.UUID]
-
+TICKET_SECONDS = 60
 
 _USER, _CLIENT = Columns(User), Columns(Client)
 # Runs in every request of a person.
@@ -151,6 +153,31 @@ def parse_claims(access_token: str) -> Claims | None:
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
     except (TokenError, KeyError, ValueError, TypeError, AttributeError):
         return None
+
+
+def make_ticket(access_token: str) -> str:
+    """A one-time ticket for a valid access token; 503 without Valkey.
+
+    For the URL of a browser's EventSource, which cannot send headers. It stands for the sign-in in
+    one request within a minute. Valkey holds the claims under its hash, never the token.
+    """
+    ticket = secrets.token_urlsafe(32)
+    claims = parse_claims(access_token)
+    live.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
+    return ticket
+
+
+def redeem_ticket(ticket: str) -> Claims | None:
+    """The claims of a ticket; None if it is unknown, used or expired."""
+    stored = live.pop(_ticket_name(ticket))
+    if stored is None:
+        return None
+    user_id, token_version, family = orjson.loads(stored)
+    return user_id, token_version, uuid.UUID(family)
+
+
+def _ticket_name(ticket: str) -> str:
+    return f"ticket:{hash_secret(ticket)}"
 
 
 def purge_expired() -> None:

@@ -1,13 +1,55 @@
-"""Shapes of clients."""
+"""Shapes of clients: their plans, API keys and tokens at messaging channels."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field
 
-from chatplatform.api.shapes import Language, Moment, Shape
+from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text
 from identity import models
 from identity.shapes.fields import Email, Name, NewPassword, TimeZone
-from identity.shapes.subscriptions import SubscriptionDto
+
+ScopeName = Literal["secret", "public"]
+
+
+class SubscriptionDto(Shape):
+    """A client's plan and its credits."""
+
+    plan: Literal["trial", "standard", "unlimited"] = Field(description="The kind of plan.")
+    credits_included: int = Field(description="Credits that the plan grants in each period.")
+    credits_left: int = Field(
+        description="Credits that can be used now, 0 or more: grants and top-ups, minus credits"
+        " used and credits reserved by running AI calls. The plan `unlimited` refuses nothing."
+    )
+    credits_used: int = Field(
+        description="Credits used in this period, including reservations of running AI calls;"
+        " 0 or more."
+    )
+    period_start: Moment = Field(description="When the period began.")
+    period_end: Moment | None = Field(description="When the period ends; null if it does not.")
+    is_active: bool = Field(description="Whether credits may be used; false after a trial.")
+
+    @classmethod
+    def from_row(cls, row: models.Subscription) -> Self:
+        return cls.copy_from(row)
+
+
+class TopUpAmount(Shape):
+    """Credits that were bought."""
+
+    amount: int = Field(
+        description="Credits to add, 1..1,000,000.",
+        strict=True,
+        ge=1,
+        le=1_000_000,
+        examples=[5000],
+    )
+    reference: Name = Field(
+        description="Names the purchase, such as the invoice's number; 1..200 characters. The same"
+        " one again adds nothing.",
+        min_length=1,
+        max_length=200,
+        examples=["INV-2031"],
+    )
 
 
 class ClientDto(Shape):
@@ -52,4 +94,88 @@ class RegisterTrialDto(Shape):
     language: Language = Field("en", description="BCP 47 language of the client and its owner.")
     timezone: TimeZone = Field(
         "UTC", description="IANA time zone of the client.", examples=["Europe/Berlin"]
+    )
+
+
+class ApiKeyRequest(Shape):
+    """A key to be created."""
+
+    name: Name = Field(
+        description="Says what the key is for, 1..100 characters.",
+        min_length=1,
+        max_length=100,
+        examples=["Shop backend"],
+    )
+    scope: ScopeName = Field(
+        "secret",
+        description="`secret`: for a server, all API-KEY operations. `public`: for a web page,"
+        " one bot's widget operations, only from the bot's allowed_domain.",
+        examples=["secret"],
+    )
+    bot_id: int | None = Field(
+        None,
+        description="The bot that the key is for. Required for `public`; a `secret` key without"
+        " one serves every bot.",
+        ge=1,
+        le=MAX_ID,
+        examples=[None],
+    )
+    expires_at: Moment | None = Field(
+        None,
+        description="When the key expires; in the future. Null: never.",
+        examples=["2030-01-01T00:00:00Z"],
+    )
+
+
+class ApiKeyDto(Shape):
+    """A key; its secret is shown once, when it is created."""
+
+    id: int = Field(description="The key's id.")
+    name: str = Field(description="What the key is for.")
+    scope: ScopeName = Field(description="`secret`: for a server. `public`: for a web page.")
+    bot_id: int | None = Field(description="The bot that the key is for; null: every bot.")
+    prefix: str = Field(description="The key's first 12 characters, which identify it.")
+    created_at: Moment = Field(description="When the key was created.")
+    last_used_at: Moment | None = Field(
+        description="When the key was last used, to the minute; null: never."
+    )
+    expires_at: Moment | None = Field(description="When the key expires; null: never.")
+    revoked_at: Moment | None = Field(description="When the key was revoked; null: it was not.")
+    key: str | None = Field(
+        description="`prefix.secret` in the reply that creates the key, else null."
+    )
+
+    @classmethod
+    def from_row(cls, row: models.ApiKey, key: str | None = None) -> Self:
+        return cls.copy_from(row, key=key)
+
+
+class ApiKeysResponse(Shape):
+    """A page of keys, newest first, including revoked ones."""
+
+    items: list[ApiKeyDto] = Field(description="The keys.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
+
+
+class SocialnetAccessToken(Shape):
+    """A client's own access token at socialnet. It is stored encrypted and never returned."""
+
+    access_token: Text = Field(
+        description="The token as issued by socialnet, 1..4,000 characters.",
+        min_length=1,
+        max_length=4000,
+        json_schema_extra={"writeOnly": True},
+    )
+    expires_in: int | None = Field(
+        None,
+        description="Seconds until the token expires, at most ten years; null: it does not.",
+        ge=1,
+        le=315_360_000,
+        examples=[5_184_000],
+    )
+    user_external_id: Text = Field(
+        "",
+        description="Id of the token's user at socialnet, at most 200 characters.",
+        max_length=200,
+        examples=["10158"],
     )

@@ -13,8 +13,7 @@ ClockTime = Annotated[
     str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", examples=["09:00"], max_length=5)
 ]
 ClosingTime = Annotated[
-    str,
-    Field(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", examples=["17:30"], max_length=5),
+    str, Field(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", examples=["17:30"], max_length=5)
 ]
 Notice = Annotated[Text, Field(max_length=2_000)]
 

@@ -1,14 +1,15 @@
-"""Shapes of a client's people."""
+"""Shapes of a client's people: sign-ins, passwords and roles."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from chatplatform.api.shapes import Language, Moment, Shape, Text, read_only
+from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
 from identity import models
 from identity.shapes.fields import Email, Name, NewPassword
 
 RoleName = Literal["owner", "admin", "agent", "viewer"]
+ResetToken = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 class UserDto(Shape):
@@ -86,4 +87,93 @@ class UserRole(Shape):
         description="The person's rights: `owner` and `admin`: everything; `agent`: chats;"
         " `viewer`: reading. Only an owner makes or changes owners.",
         examples=["agent"],
+    )
+
+
+class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - the document's name
+    """A sign-in, or the exchange of a refresh token."""
+
+    grant_type: Text = Field(
+        "password",
+        description="`password` or `refresh_token`; any other is a 400 `unsupported_grant_type`.",
+        max_length=60,
+        examples=["password"],
+    )
+    username: Text | None = Field(
+        None,
+        description="The person's e-mail address; required for `password`.",
+        max_length=254,
+        examples=["ann@acme.example"],
+    )
+    password: Text | None = Field(
+        None,
+        description="Required for `password`; at most 128 characters.",
+        max_length=128,
+        examples=["correct-horse-battery"],
+    )
+    refresh_token: Text | None = Field(
+        None, description="From the last reply; required for `refresh_token`.", max_length=200
+    )
+    scope: Text | None = Field(
+        None, description="Accepted and ignored: the role decides.", max_length=200
+    )
+    client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
+    client_secret: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
+
+    @field_validator("grant_type")
+    @classmethod
+    def _left_empty(cls, value: str) -> str:
+        return value or "password"
+
+
+class TokenResponse(Shape):
+    """An access token, and a refresh token for the next one."""
+
+    access_token: str = Field(description="Send it as `Authorization: Bearer …`.")
+    token_type: Literal["bearer"] = Field(description="How to send the access token.")
+    expires_in: int = Field(description="Seconds until the access token expires.")
+    refresh_token: str = Field(
+        description="Exchanged for the next pair, once; a second use ends the whole sign-in."
+    )
+    scope: str = Field(description="The person's role.")
+
+
+class OAuthError(Shape):
+    """A refused sign-in, with the fields of RFC 6749 and of this API."""
+
+    error: str = Field(description="`invalid_grant` or `unsupported_grant_type`.")
+    error_description: str = Field(description="The same sentence as `detail`.")
+    detail: str = Field(description="A sentence for people that says what to do.")
+    code: str = Field(description="Stable, machine-readable code; the same as `error`.")
+    request_id: str = Field(
+        description="Identifies this request in our logs; also in X-Request-ID."
+    )
+
+
+class ForgotPasswordRequest(Shape):
+    """The account whose password was forgotten."""
+
+    email: Email = Field(
+        description="The person's e-mail address; at most 254 characters.",
+        examples=["ben@acme.example"],
+    )
+
+
+class VerifyResetTokenRequest(Shape):
+    """The token of a reset link, to be checked before a form is shown."""
+
+    model_config = example(token="J2cXWmS0sD6mVqA3bqS1gk2Qw8x9mZt4yFhPzRvLuEo")
+
+    token: ResetToken = Field(description="The text after `#token=` in the mailed link.")
+
+
+class ResetPasswordRequest(Shape):
+    """The token of a reset link, and the new password."""
+
+    token: ResetToken = Field(
+        description="The text after `#token=` in the mailed link. Works once, for an hour (three"
+        " days in an invitation)."
+    )
+    new_password: NewPassword = Field(
+        description="10..128 characters, not a common password and not only digits."
     )

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from chatplatform.crypto import CryptoError
 from identity.models import AuditEvent, ChannelToken, Role
-from identity.services import channel_tokens
+from identity.services import clients
 from identity.testing import make_person
 
 PATH = "/identity/socialnet-access-token"
@@ -79,7 +79,7 @@ def test_only_admins(ann, role):
 
 def test_one_token_for_each_channel(ann):
     for channel in ("socialnet", "photoapp"):
-        channel_tokens.store(
+        clients.store_channel_token(
             ann.client, channel=channel, access_token="x", expires_in=None, user_external_id="",
             by=ann.user,
         )  # fmt: skip

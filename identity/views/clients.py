@@ -1,54 +1,101 @@
-"""Operations of the tag `identity`: the caller's client, its plan and its credits."""
+"""Operations of the tags `identity` and `config`: clients, their plans, keys and settings."""
 
+from typing import Any
+
+from chatplatform.api.errors import NotFound
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import PUBLIC, operation
+from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, TenantViewSet
-from identity.services import channel_tokens, clients, credits
-from identity.shapes.clients import ClientDto, RegisterTrialDto
-from identity.shapes.subscriptions import SubscriptionDto, TopUpAmount
-from identity.shapes.tokens import SocialnetAccessToken
+from identity.services import api_keys, clients, configs, credits, mails
+from identity.shapes import clients as client_shapes
+from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
 
 
 class ClientViewSet(TenantViewSet):
     @operation("identity", "Register Trial", access=PUBLIC, status=201, also={409: None, 429: None})
-    def register_trial(self, body: RegisterTrialDto) -> ClientDto:
+    def register_trial(self, body: client_shapes.RegisterTrialDto) -> client_shapes.ClientDto:
         """Register a company with its owner and a trial plan. 409 `email_taken`.
 
         After 20 registrations from one address within an hour: 429 with Retry-After.
         """
-        return ClientDto.from_row(clients.register_trial(body, address=current_address()))
+        client = clients.register_trial(body, address=current_address())
+        return client_shapes.ClientDto.from_row(client)
 
     @operation("identity", "Get Client Info", access=BEARER)
-    def retrieve(self) -> ClientDto:
+    def retrieve(self) -> client_shapes.ClientDto:
         """The caller's client, with its plan."""
-        return ClientDto.from_row(self.client)
+        return client_shapes.ClientDto.from_row(self.client)
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
-    def store_socialnet_token(self, body: SocialnetAccessToken) -> None:
+    def store_socialnet_token(self, body: client_shapes.SocialnetAccessToken) -> None:
         """Store the client's access token at socialnet, encrypted. No operation returns it.
 
         Replaces the token that was stored before.
         """
-        channel_tokens.store(self.client, channel="socialnet", by=self.user, **dict(body))
+        clients.store_channel_token(self.client, channel="socialnet", by=self.user, **dict(body))
 
 
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
-    def retrieve(self) -> SubscriptionDto:
+    def retrieve(self) -> client_shapes.SubscriptionDto:
         """The plan, the credits that are left, and the credits used in this period."""
-        return SubscriptionDto.from_row(self.client.subscription)
+        return client_shapes.SubscriptionDto.from_row(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, also={409: Error})
-    def top_up(self, body: TopUpAmount) -> SubscriptionDto:
+    def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.SubscriptionDto:
         """Record credits that were bought elsewhere; the platform itself takes no payments.
 
         Repeating a `reference` adds nothing and returns the same answer; with another amount it
         is a 409 `reference_taken`. A top-up does not restart a plan that has ended; the credits
         are kept.
         """
-        return SubscriptionDto.from_row(
-            credits.top_up(
-                self.client.pk, amount=body.amount, reference=body.reference, by=self.user
-            )
-        )
+        account = credits.top_up(self.client.pk, **dict(body), by=self.user)
+        return client_shapes.SubscriptionDto.from_row(account)
+
+
+class ApiKeyViewSet(TenantViewSet):
+    @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
+    def list(self, query: Page) -> dict[str, Any]:
+        """The client's keys, newest first, including revoked ones; never their secrets."""
+        keys = api_keys.list_for_client(self.client)
+        return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
+
+    @operation("identity", "Create Api Key", access=ADMIN, status=201)
+    def create(self, body: client_shapes.ApiKeyRequest) -> client_shapes.ApiKeyDto:
+        """Create a key. Only this reply holds it in full."""
+        row, key = api_keys.create(self.client, created_by=self.user, **dict(body))
+        return client_shapes.ApiKeyDto.from_row(row, key)
+
+    @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
+    def destroy(self, api_key_id: int) -> None:
+        """End a key, within a second everywhere. Revoking it again does nothing."""
+        api_keys.revoke(self.client, api_key_id=api_key_id, by=self.user)
+
+
+class ConfigViewSet(TenantViewSet):
+    @operation("config", "Getclientchatconfigrouter", access=BEARER)
+    def retrieve(self, client_id: int) -> ClientConfigDto:
+        """The settings of your chats."""
+        return ClientConfigDto.from_row(configs.get(self.client, client_id))
+
+    @operation("config", "Updateclientchatconfigrouter", access=ADMIN, also={409: Error})
+    def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
+        """Change the fields that the body names; the others keep their value.
+
+        Send the `version` that you read to detect a change in between: then nothing changes, and
+        the 409 `stale_version` holds the current `version`.
+        """
+        config = configs.get(self.client, client_id)
+        return ClientConfigDto.from_row(configs.update(config, body, by=self.user))
+
+
+class EmailNotificationViewSet(TenantViewSet):
+    @operation("config", "Update Email Notification", access=ADMIN)
+    def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
+        """Choose who gets which notifications by mail. Fields left out keep their value."""
+        if client_id != self.client.pk:
+            raise NotFound
+        row = mails.update_notification(self.client, body, by=self.user)
+        return EmailNotificationRequest.from_row(row)

@@ -1,50 +1,58 @@
-"""Operations of the tag `identity`: a client's people."""
+"""Operations of the tag `identity`: a client's people, their sign-ins and passwords."""
 
 from typing import Any
 
-from chatplatform.api.operation import operation
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from chatplatform.api.errors import json_response
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
-from identity.auth import ADMIN, BEARER, TenantViewSet
-from identity.services import users
-from identity.shapes.users import UserDisableFlag, UserDto, UserPassword, UserRole, UsersResponse
+from chatplatform.api.request_context import current_address
+from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, TenantViewSet, bearer_token
+from identity.services import logins, passwords, tokens, users
+from identity.shapes import users as user_shapes
+
+LoginBody = user_shapes.Body_login_for_access_token2_identity_token2_post
+LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/form-data"))
 
 
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER)
-    def me(self) -> UserDto:
+    def me(self) -> user_shapes.UserDto:
         """The caller."""
-        return UserDto.from_row(self.user)
+        return user_shapes.UserDto.from_row(self.user)
 
     @operation(
         "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
-    def create(self, body: UserDto) -> UserDto:
+    def create(self, body: user_shapes.UserDto) -> user_shapes.UserDto:
         """Add a person, who gets a mail: a welcome, or without a password a link to choose one.
 
         409 `email_taken`. Only an owner adds owners: 403. After 100 within an hour: 429.
         """
         fields = body.model_dump(include={"email", "full_name", "role", "language"})
         user = users.create(self.client, **fields, password=body.password, by=self.user)
-        return UserDto.from_row(user)
+        return user_shapes.UserDto.from_row(user)
 
-    @operation("identity", "Get My Company Users", access=BEARER, returns=UsersResponse)
+    @operation("identity", "Get My Company Users", access=BEARER, returns=user_shapes.UsersResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """The client's people in the order in which they were added."""
-        return page(users.list_for_client(self.client), query, shape=UserDto.from_row)
+        return page(users.list_for_client(self.client), query, shape=user_shapes.UserDto.from_row)
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
-    def disable(self, user_id: int, body: UserDisableFlag) -> UserDto:
+    def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:
         """Disable a person, which ends all their tokens at once, or enable them again.
 
         Only an owner may do this to an owner: 403. The last owner cannot be disabled: 409
         `last_owner`.
         """
-        return UserDto.from_row(
-            users.set_disabled(self.client, user_id=user_id, **dict(body), by=self.user)
-        )
+        user = users.set_disabled(self.client, user_id=user_id, **dict(body), by=self.user)
+        return user_shapes.UserDto.from_row(user)
 
     @operation("identity", "Reset User Password", access=ADMIN, status=204)
-    def reset_password(self, user_id: int, body: UserPassword) -> None:
+    def reset_password(self, user_id: int, body: user_shapes.UserPassword) -> None:
         """Set a person's password. Ends all their tokens at once and notifies them by mail.
 
         Only an owner may do this to an owner: 403.
@@ -52,13 +60,69 @@ class UserViewSet(TenantViewSet):
         users.reset_password(self.client, user_id=user_id, **dict(body), by=self.user)
 
     @operation("identity", "Update User Role", access=ADMIN, also={409: None})
-    def set_role(self, user_id: int, body: UserRole) -> UserDto:
+    def set_role(self, user_id: int, body: user_shapes.UserRole) -> user_shapes.UserDto:
         """Give a person another role. Their access tokens end at once; a refresh token still
         works and returns an access token with the new role.
 
         Only an owner makes or changes owners: 403. The last owner keeps the role: 409
         `last_owner`.
         """
-        return UserDto.from_row(
-            users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
-        )
+        user = users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
+        return user_shapes.UserDto.from_row(user)
+
+
+class TokenViewSet(TenantViewSet):
+    @operation(
+        "identity",
+        "Login For Access Token2",
+        access=PUBLIC,
+        body=LOGIN_FORM,
+        returns=user_shapes.TokenResponse,
+        also={400: user_shapes.OAuthError, 401: user_shapes.OAuthError, 429: Error},
+    )
+    def create(self, body: LoginBody) -> HttpResponse:
+        """Sign in with e-mail address and password, or exchange a refresh token.
+
+        401 `invalid_grant` if the password or the refresh token is wrong, expired or used. After
+        10 failures of an account from one address, or 100 failures from one address, within 15
+        minutes: 429 with Retry-After, even if the password is right.
+        """
+        response = logins.grant(body, address=current_address())
+        return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
+
+    @operation("identity", "Revoke Token", access=BEARER_ANY_ROLE, status=204)
+    def revoke(self, request: Request) -> None:
+        """Sign out: end the sign-in of this access token, with its refresh tokens."""
+        tokens.revoke(bearer_token(request._request), by=self.user)
+
+
+class PasswordResetViewSet(TenantViewSet):
+    @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
+    def request_reset(self, body: user_shapes.ForgotPasswordRequest) -> None:
+        """Mail a link to choose a new password, if an account has this address.
+
+        The answer is the same whether or not there is such an account. The link works once, for
+        an hour, and replaces earlier links. After 5 requests for an e-mail address, or 30 from a
+        network address, within an hour: 429 with Retry-After.
+        """
+        passwords.request_reset(email=body.email, address=current_address())
+
+    @operation(
+        "identity", "Verify Reset Token", access=PUBLIC, status=204, also={400: None, 429: None}
+    )
+    def verify(self, body: user_shapes.VerifyResetTokenRequest) -> None:
+        """Check whether a link still works; 400 `reset_token_invalid` if it does not.
+
+        After 6 wrong tokens from one address within 15 minutes: 429, even for a right one, which
+        is then void.
+        """
+        passwords.check_reset(token=body.token, address=current_address())
+
+    @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
+    def reset(self, body: user_shapes.ResetPasswordRequest) -> None:
+        """Set the password of the person to whom the link was sent; all their tokens end.
+
+        400 `reset_token_invalid` if the link is wrong, used or expired; such a try counts as in
+        Verify Reset Token.
+        """
+        passwords.use_reset(token=body.token, password=body.new_password, address=current_address())

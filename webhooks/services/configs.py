@@ -55,11 +55,7 @@ def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: Use
             client=client, secret=delivery.new_secret(), **_columns(body)
         )
         audit.record(
-            client.pk,
-            "webhook.created",
-            by=by,
-            subject=_subject(config),
-            changes={"url": body.url},
+            client.pk, "webhook.created", by=by, subject=_subject(config), changes={"url": body.url}
         )
     config.refresh_from_db(fields=["created_at"])
     return config

@@ -12,14 +12,7 @@ from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid
 from identity.models import Client
 from webhooks.delivery import Fault
-from webhooks.models import (
-    Delivery,
-    DeliveryAttempt,
-    DeliveryState,
-    Event,
-    Payload,
-    WebhookConfig,
-)
+from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
 from webhooks.services import events
 from webhooks.shapes import webhook as webhook_shapes
 
