@@ -8,13 +8,9 @@ from chats.models import Conversation, Customer, Feedback, Message, Summary, Sum
 
 class Transcript(ReadOnlyInline):
     model = Message
-    fields = ["seq", "sender_type", "plain_text", "created_at", "status"]
-    readonly_fields = ("seq", "sender_type", "plain_text", "created_at", "status")
+    fields = ["seq", "sender_type", "text", "created_at", "status"]
+    readonly_fields = ("seq", "sender_type", "text", "created_at", "status")
     ordering = ["seq"]
-
-    @admin.display(description="Text")
-    def plain_text(self, message: Message) -> str:
-        return " ".join(piece.get("text") or "" for piece in message.content)
 
 
 @admin.register(Conversation)

@@ -88,20 +88,16 @@ class MessageContent(Shape):
         return self
 
 
+_PIECE_KEYS = tuple(MessageContent.model_fields)
+
+
 def _piece(stored: dict[str, Any]) -> dict[str, Any]:
     """A stored piece as `MessageContent`: every key, and a fresh link to a stored file."""
     attachment_id = stored.get("attachment_id")
-    return {
-        "type": stored["type"],
-        "text": stored.get("text"),
-        "url": models.Attachment.link_to(attachment_id) if attachment_id else stored.get("url"),
-        "file_name": stored.get("file_name"),
-        "mime_type": stored.get("mime_type"),
-        "size_bytes": stored.get("size_bytes"),
-        "location": stored.get("location"),
-        "options": stored.get("options"),
-        "citations": stored.get("citations"),
-    }
+    piece = {name: stored.get(name) for name in _PIECE_KEYS}
+    if attachment_id:
+        piece["url"] = models.Attachment.link_to(attachment_id)
+    return piece
 
 
 class Message(Shape):

@@ -125,14 +125,15 @@ def _create_conversation(
         _feedback(client, entity.feedback, chat_id, None).save()
 
 
-# Columns that have the same name and value as the entity's fields.
+# Every column that the entity names as well is copied, except those that are set above.
+_SET_BY_THE_IMPORT = {
+    "id", "customer", "assignee", "assign_type", "tags", "location", "requester", "responsible",
+    "chat_code", "last_message",
+}  # fmt: skip
 _CONVERSATION_FIELDS = (
-    "channel", "status", "version", "waiting_since", "handoff_reason", "language", "sentiment",
-    "summary", "unread_count", "message_count", "last_message_at", "first_response_at", "ended_at",
-    "ended_by", "metadata", "created_at", "provider", "group_id", "external_id", "snoozed_until",
-    "assigned_at", "return_at", "last_seq", "read_from_seq", "reply_window_expires_at",
-    "sentiment_score",
-)  # fmt: skip
+    {field.name for field in Conversation._meta.concrete_fields}
+    & ConversationEntity.model_fields.keys()
+) - _SET_BY_THE_IMPORT
 
 
 def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> User | None:
