@@ -329,7 +329,7 @@ def corpus(documents: int) -> tuple[search.Index, list[Asked]]:
     for number, (title, text, questions) in enumerate(notices(branches)):
         chunks += passages(title, text, 10_000 + number, is_important=True)
         asked += [Asked(one, 10_000 + number, True) for one in questions]
-    return search.Index.build(chunks), asked
+    return search.Index(chunks), asked
 
 
 def passages(

@@ -41,11 +41,23 @@ CALL_COLORS: dict[str, str] = {
 }
 
 
-def progress_bar(percent: int) -> str:
-    """A progress bar with its value as text."""
-    return format_html(
-        '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %', *[percent] * 3
-    )
+class TrainedAdmin(ReadOnlyAdmin):
+    """The columns of rows whose training has a status, a progress and an error."""
+
+    @display(description="Status", ordering="status", label=COLORS)
+    def shown_status(self, row: Document | WebUrl) -> str:
+        return row.status
+
+    @display(description="Progress", ordering="progress")
+    def shown_progress(self, row: Document | WebUrl) -> str:
+        return format_html(
+            '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
+            *[row.progress] * 3,
+        )
+
+    @display(description="Error")
+    def shown_error(self, row: Document | WebUrl) -> str:
+        return f"{row.error_code}: {row.error_message}" if row.error_code else "–"
 
 
 class SampleQuestionInline(ReadOnlyInline):
@@ -87,7 +99,7 @@ class PromptAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Document)
-class DocumentAdmin(ReadOnlyAdmin):
+class DocumentAdmin(TrainedAdmin):
     list_display = (
         "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
         "valid_to", "shown_error", "created_at",
@@ -97,20 +109,6 @@ class DocumentAdmin(ReadOnlyAdmin):
     list_select_related = ("bot",)
     ordering = ("-id",)
     actions = ("train_again",)
-
-    @display(description="Status", ordering="status", label=COLORS)
-    def shown_status(self, document: Document) -> str:
-        return document.status
-
-    @display(description="Progress", ordering="progress")
-    def shown_progress(self, document: Document) -> str:
-        return progress_bar(document.progress)
-
-    @display(description="Error")
-    def shown_error(self, document: Document) -> str:
-        if not document.error_code:
-            return "–"
-        return f"{document.error_code}: {document.error_message}"
 
     @admin.action(description="Train again")
     def train_again(self, request: HttpRequest, rows: QuerySet[Document]) -> None:
@@ -157,7 +155,7 @@ class PagesOfWebUrl(ReadOnlyInline):
 
 
 @admin.register(WebUrl)
-class WebUrlAdmin(ReadOnlyAdmin):
+class WebUrlAdmin(TrainedAdmin):
     list_display = (
         "url", "bot", "crawl_depth", "shown_status", "shown_progress", "shown_pages",
         "shown_error", "last_fetched_at", "next_fetch_at",
@@ -172,22 +170,10 @@ class WebUrlAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebUrl]:
         return web_urls.with_page_counts(super().get_queryset(request))
 
-    @display(description="Status", ordering="status", label=COLORS)
-    def shown_status(self, web_url: WebUrl) -> str:
-        return web_url.status
-
-    @display(description="Progress", ordering="progress")
-    def shown_progress(self, web_url: WebUrl) -> str:
-        return progress_bar(web_url.progress)
-
     @display(description="Pages")
     def shown_pages(self, web_url: WebUrl) -> str:
         counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
-
-    @display(description="Error")
-    def shown_error(self, web_url: WebUrl) -> str:
-        return f"{web_url.error_code}: {web_url.error_message}" if web_url.error_code else "–"
 
     @admin.action(description="Crawl now")
     def crawl_now(self, request: HttpRequest, rows: QuerySet[WebUrl]) -> None:

@@ -1,7 +1,7 @@
-"""The JSON Schema of a function's arguments: which schemas are taken, and what fits them.
+"""The JSON Schema of a function's arguments: which schemas are accepted, and what fits them.
 
-Schemas come from people and arguments from a model, so both are bounded: no schema may make a
-check endless, and none may fetch another.
+People write schemas and models write arguments, so both have limits: every check ends soon, and no
+schema is fetched from an address.
 """
 
 import json
@@ -18,45 +18,40 @@ from chatplatform.api.shapes import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000
-# Nodes and levels of a schema with its references followed: what one check may cost at most.
+# Subschemas and levels of a schema, with its references followed: they bound the cost of a check.
 MAX_NODES = 2_000
 MAX_DEPTH = 12
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _LOCAL = re.compile(r"#(?:/[^/]*)*")
-# A pattern can take for ever on a short text; the others name or fetch schemas by address.
+# A pattern may match a short text for ever; the other keywords name or fetch schemas.
 _REFUSED = frozenset(
     {
-        "pattern",
-        "patternProperties",
-        "$id",
-        "$anchor",
-        "$dynamicRef",
-        "$dynamicAnchor",
+        "pattern", "patternProperties", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor",
         "$vocabulary",
     }
-)
-# Keywords whose value maps names, which are the writer's own, to schemas.
+)  # fmt: skip
+# Keywords whose value maps freely chosen names to schemas.
 _MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
-# Keywords whose value is data and no schema.
+# Keywords whose value is data, not a schema.
 _DATA = frozenset({"enum", "const", "default", "examples", "required", "dependentRequired"})
 _json_object = TypeAdapter(JsonObject)
 
 
 class WrongSchema(ValueError):
-    """The schema is not taken; the text says why."""
+    """The schema is not accepted; the text says why."""
 
 
 class WrongArguments(ValueError):
-    """The arguments do not fit; the text is for the model."""
+    """The arguments do not fit the schema; the text is for the model."""
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Raise WrongSchema unless arguments can be checked against it, at a bounded cost."""
+    """Raise WrongSchema if the schema is wrong, or too costly to check arguments against."""
     try:
-        written = json.dumps(schema, allow_nan=False)
+        text = json.dumps(schema, allow_nan=False)
     except (ValueError, RecursionError) as error:
         raise WrongSchema("must be plain JSON") from error
-    if len(written) > MAX_SCHEMA_CHARS:
+    if len(text) > MAX_SCHEMA_CHARS:
         raise WrongSchema(f"must not be longer than {MAX_SCHEMA_CHARS} characters")
     if schema.get("type") != "object":
         raise WrongSchema('must have "type": "object" at its top')
@@ -72,7 +67,7 @@ def check_schema(schema: dict[str, Any]) -> None:
 
 
 def _nodes(root: dict[str, Any], node: Any, depth: int) -> Iterator[None]:
-    """One step for each subschema, each reference followed."""
+    """Yield once for each subschema; references are followed."""
     if depth > MAX_DEPTH:
         raise WrongSchema(f"must not be nested deeper than {MAX_DEPTH} levels, or refer to itself")
     if isinstance(node, list):
@@ -97,35 +92,35 @@ def _nodes(root: dict[str, Any], node: Any, depth: int) -> Iterator[None]:
 def _target(root: dict[str, Any], reference: Any) -> Any:
     if not isinstance(reference, str) or not _LOCAL.fullmatch(reference):
         raise WrongSchema('may refer to itself alone, as in "#/$defs/address"')
-    found: Any = root
+    node: Any = root
     for step in reference.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(node, dict) or name not in node:
             raise WrongSchema(f"refers to {reference[:100]}, which it does not hold")
-        found = found[name]
-    return found
+        node = node[name]
+    return node
 
 
 def parse(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as a model wrote them, checked; raises WrongArguments."""
+    """The arguments in a model's text, checked; raises WrongArguments."""
     if len(text) > MAX_ARGUMENTS_CHARS:
         raise WrongArguments("The arguments are too long.")
     try:
-        given = orjson.loads(text or "{}")
+        values = orjson.loads(text or "{}")
     except ValueError as error:
         raise WrongArguments(f"The arguments are no JSON: {error}") from error
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise WrongArguments("The arguments must be a JSON object.")
-    fit(given, schema)
-    return given
+    check(values, schema)
+    return values
 
 
-def fit(given: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Raise WrongArguments unless they fit the schema and can be stored."""
+def check(values: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Raise WrongArguments if the arguments do not fit the schema, or cannot be stored."""
     try:
-        _json_object.validate_python(given)
-        json.dumps(given, allow_nan=False)
-        Draft202012Validator(schema).validate(given)
+        _json_object.validate_python(values)
+        json.dumps(values, allow_nan=False)
+        Draft202012Validator(schema).validate(values)
     except ValidationError as error:
         place = "/".join(map(str, error.absolute_path)) or "the object"
         raise WrongArguments(f"{place}: {error.message[:300]}") from error

@@ -1,4 +1,4 @@
-"""The check of an answer: it cites what exists, and invents no link, address or figure."""
+"""The check of an answer: its citations exist, and it invents no link, address or figure."""
 
 import re
 import unicodedata
@@ -23,52 +23,51 @@ _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 
 
 def checked(
-    text: str, snippets: tuple[Snippet, ...], usage: Usage, heard: str | None = None
+    text: str, snippets: tuple[Snippet, ...], usage: Usage, results: str | None = None
 ) -> tuple[str, tuple[int, ...]]:
-    """The answer without citations of nothing, and what it cites; raises NotGrounded.
+    """The answer without wrong citations, and the numbers that it cites; raises NotGrounded.
 
-    `heard` is what functions returned: an answer that rests on it needs no snippet.
+    `results` is what functions returned; with them an answer needs no snippet.
     """
-    known = {snippet.number: snippet for snippet in snippets}
+    by_number = {snippet.number: snippet for snippet in snippets}
     mentioned = [int(n) for group in _CITATION.findall(text) for n in group.split(",")]
-    cited = tuple(dict.fromkeys(number for number in mentioned if number in known))
-    if not cited and heard is None:
+    cited = tuple(dict.fromkeys(number for number in mentioned if number in by_number))
+    if not cited and results is None:
         raise NotGrounded("The answer cites no snippet that exists.", usage=usage)
-    sources = [known[number] for number in cited]
-    evidence = "\n".join([heard or "", *(f"{s.title}\n{s.url or ''}\n{s.text}" for s in sources)])
-    said = _facts(_CITATION.sub(" ", text))
-    if not said <= _facts(evidence):
+    sources = [by_number[number] for number in cited]
+    evidence = "\n".join([results or "", *(f"{s.title}\n{s.url or ''}\n{s.text}" for s in sources)])
+    if not _facts(_CITATION.sub(" ", text)) <= _facts(evidence):
         raise NotGrounded("The answer states what its snippets do not hold.", usage=usage)
-    return _without_unknown(text, known), cited
+    return _without_wrong_citations(text, set(by_number)), cited
 
 
-def _without_unknown(text: str, known: dict[int, Snippet]) -> str:
-    def kept(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in match[1].split(",") if int(number) in known]
+def _without_wrong_citations(text: str, valid: set[int]) -> str:
+    def corrected(match: re.Match[str]) -> str:
+        numbers = [int(number) for number in match[1].split(",") if int(number) in valid]
         return f"[{', '.join(map(str, numbers))}]" if numbers else ""
 
-    return _CITATION.sub(kept, text).strip()
+    return _CITATION.sub(corrected, text).strip()
 
 
 def _facts(text: str) -> set[tuple[str, str]]:
-    """What must not be invented: links, e-mail addresses and figures, in a comparable form."""
+    """The links, e-mail addresses and figures of a text, in a comparable form."""
     text = unicodedata.normalize("NFKC", text)
-    emails = {("email", found.lower()) for found in _EMAIL.findall(text)}
+    emails = {("email", email.lower()) for email in _EMAIL.findall(text)}
     text = _EMAIL.sub(" ", text)
-    links = {("link", _link(found)) for found in _LINK.findall(text)}
+    links = {("link", _link(link)) for link in _LINK.findall(text)}
     text = _LIST_NUMBER.sub(" ", _LINK.sub(" ", text))
-    figures = {("figure", _figure(found)) for found in _FIGURE.findall(_GROUPING.sub("", text))}
+    figures = {("figure", _figure(figure)) for figure in _FIGURE.findall(_GROUPING.sub("", text))}
     return emails | links | figures
 
 
-def _link(found: str) -> str:
-    # The host and scheme know no case; a path does, but a difference in case is no invention.
-    return found.rstrip(_LINK_END).rstrip("/").lower()
+def _link(link: str) -> str:
+    # Paths are case-sensitive, but a link that differs in case only is not invented.
+    return link.rstrip(_LINK_END).rstrip("/").lower()
 
 
-def _figure(found: str) -> str:
-    """One spelling for a number: 5,50 and 5.5 are the same, and so are digits of any script."""
-    plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else "." for c in found)
+def _figure(figure: str) -> str:
+    """One form for equal numbers, such as 5,50 and 5.5, and for the digits of all scripts."""
+    plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else "." for c in figure)
     whole, dot, rest = plain.partition(".")
     rest = rest.rstrip("0")
     return f"{whole.lstrip('0') or '0'}{dot if rest else ''}{rest}"

@@ -8,9 +8,10 @@ raised as EngineUnavailable.
 import re
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, tools
@@ -19,7 +20,6 @@ from bots.engine.prompting import NO_ANSWER, fenced
 from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.types import (
     Answer,
-    Citation,
     Completion,
     EngineUnavailable,
     Question,
@@ -78,7 +78,8 @@ class OpenAICompatible:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
                 )
-                draft = self._draft(messages, on_delta, ends_at, options)
+                ask = partial(self._ask, messages, on_delta, ends_at, options)
+                draft = _with_retry(ask, ends_at)
             except EngineUnavailable as error:
                 # The rounds before the failure have cost what they cost.
                 error.usage = used if used.prompt_tokens else error.usage
@@ -90,10 +91,10 @@ class OpenAICompatible:
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
         heard = exchange.evidence if exchange.has_results else None
-        text, cited = checked(draft.text, question.snippets, used, heard)
-        return Answer(
-            text, _citations(question, cited), draft.model or question.model or self._model, used
-        )
+        text, numbers = checked(draft.text, question.snippets, used, heard)
+        snippets = {snippet.number: snippet for snippet in question.snippets}
+        cited = tuple(snippets[number].citation for number in numbers)
+        return Answer(text, cited, draft.model or question.model or self._model, used)
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """The text that the task asks for; a second attempt is made if the first does not fit."""
@@ -133,12 +134,7 @@ class OpenAICompatible:
     def _retried(
         self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
     ) -> Completion:
-        """A failure before the first byte is tried once more."""
-        try:
-            draft = self._whole(messages, options, ends_at)
-        except _Retriable:
-            time.sleep(min(_RETRY_PAUSE_SECONDS, max(ends_at - time.monotonic(), 0)))
-            draft = self._whole(messages, options, ends_at)
+        draft = _with_retry(partial(self._whole, messages, options, ends_at), ends_at)
         usage = draft.usage or _estimated_usage(messages, draft.text)
         return Completion(draft.text, usage, draft.model or self._model)
 
@@ -152,20 +148,6 @@ class OpenAICompatible:
                 pass
             draft.check_complete()
         return draft
-
-    def _draft(
-        self,
-        messages: list[dict[str, Any]],
-        on_delta: Callable[[str], None],
-        ends_at: float,
-        options: dict[str, Any],
-    ) -> "_Draft":
-        """One answer of the server; a second attempt is made if nothing of the first came."""
-        try:
-            return self._ask(messages, on_delta, ends_at, options)
-        except _Retriable:
-            time.sleep(min(_RETRY_PAUSE_SECONDS, max(ends_at - time.monotonic(), 0)))
-            return self._ask(messages, on_delta, ends_at, options)
 
     def _ask(
         self,
@@ -193,7 +175,7 @@ class OpenAICompatible:
             else:
                 draft.check_complete()
         if not gate.is_refused and not draft.calls.found:
-            gate.finish(draft.end())
+            gate.send(draft.end())
         return draft
 
     @contextmanager
@@ -258,6 +240,14 @@ class _Retriable(EngineUnavailable):
     """A failure before the first byte of an answer, which a second attempt may not meet."""
 
 
+def _with_retry(ask: Callable[[], "_Draft"], ends_at: float) -> "_Draft":
+    try:
+        return ask()
+    except _Retriable:
+        time.sleep(min(_RETRY_PAUSE_SECONDS, max(ends_at - time.monotonic(), 0)))
+        return ask()
+
+
 class _CallersError(Exception):
     """Carries an error of `on_delta` past the handlers for the server's errors."""
 
@@ -271,7 +261,7 @@ def _callers_own() -> Iterator[None]:
 
 
 @contextmanager
-def _failures(draft: "_Draft | None" = None) -> Iterator[None]:
+def _failures(draft: "_Draft") -> Iterator[None]:
     """Turn every error of the server, the network and the package into EngineUnavailable."""
     import openai  # noqa: PLC0415
 
@@ -301,10 +291,8 @@ def _failures(draft: "_Draft | None" = None) -> Iterator[None]:
         raise _unavailable("The model server's answer makes no sense.", draft) from error
 
 
-def _unavailable(
-    text: str, draft: "_Draft | None", *, may_retry: bool = False
-) -> EngineUnavailable:
-    if may_retry and draft is not None and not draft.has_begun:
+def _unavailable(text: str, draft: "_Draft", *, may_retry: bool = False) -> EngineUnavailable:
+    if may_retry and not draft.has_begun:
         return _Retriable(text)
     return EngineUnavailable(text)
 
@@ -385,26 +373,18 @@ class _Gate:
         self.is_refused = _is_refusal(self._text)
         if self.is_refused or len(self._text.lstrip(_DECORATION)) < _HELD_CHARS:
             return
-        self._send(min(len(self._text) - self._begun_marker(), MAX_ANSWER_CHARS))
-
-    def finish(self, length: int) -> None:
-        """Send what was held back, up to the answer's final length."""
-        self._send(length)
+        self.send(min(len(self._text) - self._begun_marker(), MAX_ANSWER_CHARS))
 
     def _begun_marker(self) -> int:
         """How many of the latest characters may turn out to be the marker's beginning."""
         sizes = range(len(NO_ANSWER) - 1, 0, -1)
         return next((size for size in sizes if self._text.endswith(NO_ANSWER[:size])), 0)
 
-    def _send(self, end: int) -> None:
+    def send(self, end: int) -> None:
+        """Pass on the text up to `end`, if it was held back."""
         if end > self._sent:
             fresh, self._sent = self._text[self._sent : end], end
             self._on_delta(fresh)
-
-
-def _citations(question: Question, numbers: Sequence[int]) -> tuple[Citation, ...]:
-    snippets = {snippet.number: snippet for snippet in question.snippets}
-    return tuple(snippets[number].citation for number in numbers)
 
 
 def _is_refusal(text: str) -> bool:

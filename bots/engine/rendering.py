@@ -1,7 +1,7 @@
-"""A function's request, filled with arguments that a model chose: none may leave its place.
+"""A function's URL and body, filled with arguments that a model chose.
 
-In a URL `{name}` stands for a percent-encoded argument. In a body, which is a JSON text,
-`{{name}}` stands for a JSON value, or for text inside a string.
+In a URL `{name}` stands for a percent-encoded argument. In a body, which is JSON, `{{name}}` stands
+for a JSON value, or for text in a string. An argument cannot change what surrounds it.
 """
 
 import json
@@ -11,43 +11,43 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-# What the conversation fills in: no argument can take such a name.
+# Filled in from the conversation; no argument may have these names.
 CUSTOMER, CHAT = "customer.external_id", "chat.id"
 BOUND = frozenset({CUSTOMER, CHAT})
 MAX_URL_CHARS = 4_000
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
 _IN_URL = re.compile(r"\{(" + _NAME + r")\}")
 _IN_BODY = re.compile(r"\{\{\s*(" + _NAME + r")\s*\}\}")
-# One JSON string, or one placeholder outside of strings.
+# A JSON string, or a placeholder outside of strings.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|' + _IN_BODY.pattern)
-# Marks a placeholder that stood outside of a string; no text of a template may hold it.
+# Marks a placeholder that was outside of strings; templates may not contain this character.
 _BARE = "\ue000"
 _ORIGIN = re.compile(r"^[^:/?#]+://[^/?#]*")
 _PATH_MARKS = re.compile(r"[/\\]")
 
 
 class WrongTemplate(ValueError):
-    """The template is none; the text says why."""
+    """The template is not valid; the text says why."""
 
 
 class WrongValue(ValueError):
-    """An argument does not fit its place; the text is for the model."""
+    """An argument does not fit its placeholder; the text is for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A body template, read once."""
+    """A parsed body template and the names of its placeholders."""
 
     tree: Any
     names: frozenset[str]
 
 
 def url_names(template: str) -> frozenset[str]:
-    """The placeholders of a URL; raises WrongTemplate."""
-    origin = _ORIGIN.match(template)
-    if origin is None:
+    """The names of a URL's placeholders; raises WrongTemplate."""
+    start = _ORIGIN.match(template)
+    if start is None:
         raise WrongTemplate("must begin with a scheme and a host")
-    if "{" in origin[0] or "}" in origin[0]:
+    if "{" in start[0] or "}" in start[0]:
         raise WrongTemplate("must have no placeholder before its path")
     bare = _IN_URL.sub("", template)
     if "{" in bare or "}" in bare:
@@ -58,26 +58,26 @@ def url_names(template: str) -> frozenset[str]:
 
 
 def sample_url(template: str) -> str:
-    """The URL as any arguments would make it, for the check of its destination."""
+    """The URL with sample arguments, for the check of its host."""
     return _IN_URL.sub("x", template)
 
 
 def origin(template: str) -> str:
-    """Scheme, host and port, in lower case: where credentials may be sent."""
-    found = _ORIGIN.match(template)
-    return found[0].lower() if found else ""
+    """Scheme, host and port in lower case; secret headers are bound to them."""
+    match = _ORIGIN.match(template)
+    return match[0].lower() if match else ""
 
 
 def url(template: str, values: Mapping[str, Any]) -> str:
-    """The URL to call; raises WrongValue."""
+    """The template with its values; raises WrongValue."""
     path, mark, query = template.partition("?")
     start = len(origin(path))
     segments = [_segment(part, values) for part in path[start:].split("/")]
-    asked = _IN_URL.sub(lambda m: quote(_plain(m[1], values.get(m[1])), safe=""), query)
-    made = f"{path[:start]}{'/'.join(segments)}{mark}{asked}"
-    if len(made) > MAX_URL_CHARS:
+    query = _IN_URL.sub(lambda m: quote(_plain(m[1], values.get(m[1])), safe=""), query)
+    filled = f"{path[:start]}{'/'.join(segments)}{mark}{query}"
+    if len(filled) > MAX_URL_CHARS:
         raise WrongValue("The arguments are too long for the address.")
-    return made
+    return filled
 
 
 def _segment(template: str, values: Mapping[str, Any]) -> str:
@@ -89,13 +89,13 @@ def _segment(template: str, values: Mapping[str, Any]) -> str:
             raise WrongValue(f"{name} must not hold the path segments . and ..")
     filled = _IN_URL.sub(lambda m: quote(_plain(m[1], values[m[1]]), safe=""), template)
     if filled in {".", ".."} and filled != template:
-        # Two harmless halves that meet: each was checked alone above.
+        # Each argument was checked above, but two together may form a dot segment.
         raise WrongValue("The arguments must not make up a path segment . or ..")
     return filled
 
 
 def _plain(name: str, value: Any) -> str:
-    """A simple value as text."""
+    """A text, number or boolean as text; other values raise WrongValue."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
@@ -107,7 +107,7 @@ def _plain(name: str, value: Any) -> str:
 
 
 def read_body(template: str) -> Body:
-    """The template as a tree of JSON; raises WrongTemplate."""
+    """Parse a body template; raises WrongTemplate."""
     if _BARE in template:
         raise WrongTemplate("holds a character of the private use area")
     text = _TOKEN.sub(lambda m: m[0] if m[0][0] == '"' else f'"{_BARE}{m[1]}"', template)
@@ -136,8 +136,8 @@ def _names(node: Any) -> Iterator[str]:
 
 
 def body(template: Body, values: Mapping[str, Any]) -> bytes:
-    """The body to send."""
-    # In ASCII: a template's "\ud800" is no character that UTF-8 could carry.
+    """The template with its values, as JSON."""
+    # In ASCII, since UTF-8 cannot encode the "\ud800" that a template may contain.
     return json.dumps(_filled(template.tree, values)).encode()
 
 
@@ -154,7 +154,6 @@ def _filled(node: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _inside(value: Any) -> str:
-    """A value as part of a text."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

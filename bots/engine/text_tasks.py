@@ -26,7 +26,6 @@ Draft = TypeVar("Draft", bound=BaseModel)
 
 MAX_TAGS = 6
 MAX_NEW_TAGS = 3
-MAX_SUGGESTIONS = 5
 # The newest messages of a customer that get a sentiment each: a model's output takes time.
 MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.knowledge import embedding
-
-Vectors = NDArray[np.float32]
+from bots.knowledge.embedding import Vectors
 
 # BM25's usual saturation and length normalisation.
 _K1, _B = 1.2, 0.75
@@ -230,10 +229,6 @@ class Index:
             else None
         )
         self._vectors = self._matrix()
-
-    @classmethod
-    def build(cls, chunks: Sequence[IndexedChunk]) -> "Index":
-        return cls(chunks)
 
     def _matrix(self) -> Vectors | None:
         if not self.chunks or any(chunk.vector.size == 0 for chunk in self.chunks):

@@ -245,7 +245,10 @@ def _content(page: Page, stored: str) -> dict[str, str | int]:
 def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tally: _Tally) -> None:
     if page.outcome == Outcome.UNCHANGED and document is None:
         return  # The document was deleted while the page was fetched.
-    reason = "bot_limit" if page.outcome == Outcome.NEW and document is None else page.reason
+    reason, status = page.reason, str(page.outcome)
+    if page.outcome == Outcome.NEW:
+        status = PageStatus.TRAINED if document else PageStatus.REFUSED
+        reason = "" if document else "bot_limit"
     WebPage.objects.update_or_create(
         web_url=web_url,
         url=page.url,
@@ -253,7 +256,7 @@ def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tall
             "client_id": web_url.client_id,
             "document": document,
             "depth": page.depth,
-            "status": PageStatus.REFUSED if reason == "bot_limit" else _status(page),
+            "status": status,
             "reason": reason,
             "http_status": page.http_status,
             "etag": page.etag,
@@ -262,12 +265,6 @@ def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tall
         },
     )
     tally.add(page, reason)
-
-
-def _status(page: Page) -> PageStatus:
-    if page.outcome == Outcome.NEW:
-        return PageStatus.TRAINED
-    return PageStatus(page.outcome)
 
 
 # --- the end ------------------------------------------------------------------------------------

@@ -31,9 +31,6 @@ class DocumentLimit(ApiError):
     detail = f"A bot has at most {MAX_DOCUMENTS} documents; delete some first."
 
 
-# --- upload -------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class StoredFile:
     """An upload in the media store that no row names yet."""
@@ -120,9 +117,6 @@ def uploaded_documents(bot: Bot) -> QuerySet[Document]:
     return Document.objects.filter(bot=bot, web_url=None)
 
 
-# --- train again --------------------------------------------------------------------------------
-
-
 def enqueue_training(document: Document) -> None:
     """Enqueue the training of a queued document, in the transaction that queued it."""
     jobs.enqueue(
@@ -174,9 +168,6 @@ def _retrain_file(document: Document | None) -> str | None:
 def _has_file(document: Document) -> bool:
     name = document.file.name
     return bool(name and default_storage.exists(name))
-
-
-# --- change and delete --------------------------------------------------------------------------
 
 
 def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:

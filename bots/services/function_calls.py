@@ -16,7 +16,6 @@ from identity.models import User
 from identity.services import audit
 
 EXPIRES_AFTER = timedelta(hours=24)
-EXPIRED = "expired"
 
 
 class AlreadyDecided(ApiError):
@@ -27,9 +26,6 @@ class AlreadyDecided(ApiError):
 def ordering_key(conversation_id: uuid.UUID | None) -> str:
     """The key of all jobs that reply in a conversation: they run one after the other."""
     return f"chat:{conversation_id}"
-
-
-# --- approval -----------------------------------------------------------------------------------
 
 
 def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> FunctionCall:
@@ -73,12 +69,16 @@ def withdraw(row: FunctionCall) -> None:
 def _decide(
     rows: QuerySet[FunctionCall], *, approve: bool, by: User | None = None, **more: Any
 ) -> bool:
-    waiting = rows.filter(
-        status=CallStatus.WAITING, decided_at=None, created_at__gt=datetime.now(UTC) - EXPIRES_AFTER
-    )
     if not approve:
         more |= {"status": CallStatus.REJECTED}
-    return bool(waiting.update(decided_by=by, decided_at=Now(), **more))
+    return bool(_undecided(rows).update(decided_by=by, decided_at=Now(), **more))
+
+
+def _undecided(rows: QuerySet[FunctionCall]) -> QuerySet[FunctionCall]:
+    """The calls that may still be decided on."""
+    return rows.filter(
+        status=CallStatus.WAITING, decided_at=None, created_at__gt=datetime.now(UTC) - EXPIRES_AFTER
+    )
 
 
 def expire() -> int:
@@ -87,7 +87,7 @@ def expire() -> int:
         status=CallStatus.WAITING,
         decided_at=None,
         created_at__lte=datetime.now(UTC) - EXPIRES_AFTER,
-    ).update(status=CallStatus.REJECTED, error=EXPIRED)
+    ).update(status=CallStatus.REJECTED, error="expired")
 
 
 def delete_for_conversation(conversation_id: uuid.UUID) -> None:
@@ -97,13 +97,8 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
 
 def waiting_for_customer(call_id: str) -> FunctionCall | None:
     """A call that the customer has yet to decide on; None if there is none or it is too late."""
-    return FunctionCall.objects.filter(
-        pk=call_id,
-        status=CallStatus.WAITING,
-        requires_approval=Approval.CUSTOMER,
-        decided_at=None,
-        created_at__gt=datetime.now(UTC) - EXPIRES_AFTER,
-    ).first()
+    rows = FunctionCall.objects.filter(pk=call_id, requires_approval=Approval.CUSTOMER)
+    return _undecided(rows).first()
 
 
 def decided_by_message(message_id: uuid.UUID) -> FunctionCall | None:
@@ -111,9 +106,6 @@ def decided_by_message(message_id: uuid.UUID) -> FunctionCall | None:
     return FunctionCall.objects.filter(
         message_id=message_id, requires_approval=Approval.CUSTOMER, decided_at__isnull=False
     ).first()
-
-
-# --- the log ------------------------------------------------------------------------------------
 
 
 def list_for_bot(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:

@@ -238,7 +238,7 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
         _record(call, CallStatus.REFUSED, error="The function is not there any more.")
         return call
     try:
-        arguments.fit(call.arguments, function.parameters)
+        arguments.check(call.arguments, function.parameters)
     except arguments.WrongArguments as error:
         _record(call, CallStatus.REFUSED, error=f"The function was changed: {error}")
         return call

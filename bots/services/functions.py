@@ -76,7 +76,9 @@ def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list
         row.secret_headers = json.dumps(
             _merged_secret_headers(position, function, existing.get(name))
         )
-        _fill(row, function, position)
+        own = function.model_dump(include={"description", "parameters", "requires_approval"})
+        for field, value in (own | function.http.model_dump() | {"position": position}).items():
+            setattr(row, field, value)
         row.save()
     return {
         "added": sorted(names - set(existing)),
@@ -106,18 +108,6 @@ def _merged_secret_headers(
     if {name.lower() for name in headers} & {name.lower() for name in function.http.headers}:
         raise _invalid(position, "secret_headers", msg="A header cannot be both secret and not.")
     return headers
-
-
-def _fill(row: Function, function: FunctionDTO, position: int) -> None:
-    row.description = function.description
-    row.parameters = function.parameters
-    row.method = function.http.method
-    row.url = function.http.url
-    row.headers = function.http.headers
-    row.timeout_seconds = function.http.timeout_seconds
-    row.body_template = function.http.body_template
-    row.requires_approval = function.requires_approval
-    row.position = position
 
 
 def _check(position: int, function: FunctionDTO) -> None:

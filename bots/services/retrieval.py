@@ -10,7 +10,8 @@ from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
 from bots.knowledge import embedding
-from bots.knowledge.search import Index, IndexedChunk, SearchResult, Vectors
+from bots.knowledge.embedding import Vectors
+from bots.knowledge.search import Index, IndexedChunk, SearchResult
 from bots.models import Bot, Chunk, Document
 
 # Bounds of the cache; one bot that is larger than the second is kept alone.
@@ -68,7 +69,7 @@ class _Cache:
         chunks = load(bot.pk, now=now)
         entry = _Entry(
             version=bot.knowledge_version,
-            index=Index.build(chunks),
+            index=Index(chunks),
             size_bytes=sum(map(_size, chunks)),
             valid_until=_next_change(bot.pk, now=now),
         )

@@ -34,9 +34,6 @@ class WebUrlExists(ApiError):
     detail = "The bot has this address already; update that one."
 
 
-# --- read ---------------------------------------------------------------------------------------
-
-
 def _status_conditions(page: str = "") -> dict[str, Q]:
     """Conditions for each status that is shown; `page` is the lookup path to the page."""
     stored = Q(**{f"{page}status__in": [PageStatus.TRAINED, PageStatus.UNCHANGED]})
@@ -84,9 +81,6 @@ def with_pages(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
 def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
     """The bot's addresses with their pages, unordered."""
     return with_pages(WebUrl.objects.filter(bot=bot))
-
-
-# --- write --------------------------------------------------------------------------------------
 
 
 def create(bot: Bot, *, body: WebUrlDto) -> WebUrlDto:

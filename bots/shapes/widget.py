@@ -34,9 +34,6 @@ class WidgetQuery(KeyBotQuery, LanguageQuery):
     """Query parameters of a widget's configuration."""
 
 
-# --- customer-info fields -----------------------------------------------------------------------
-
-
 class Option(Shape):
     """One possible answer of a `select`."""
 
@@ -128,9 +125,6 @@ def _stored_field(stored: dict[str, object]) -> CustomerInfoField:
     return CustomerInfoField.model_construct(**{**stored, "options": shapes})  # type: ignore[arg-type]
 
 
-# --- welcome message and sample questions -------------------------------------------------------
-
-
 class WelcomeMessages(Shape):
     """The bot's welcome message, by language."""
 
@@ -188,9 +182,6 @@ class SampleQuestionsResponse(Shape):
     next_cursor: str | None = Field(None, description="Always null: there is only one page.")
 
 
-# --- banner -------------------------------------------------------------------------------------
-
-
 # The name is the specification's.
 class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(Shape):
     """A banner: a picture, its link and its alternative text."""
@@ -223,9 +214,6 @@ class BotBannerDto(Shape):
     url: str | None = Field(description="Public URL of the picture; null: the bot has no banner.")
     link: str | None = Field(description="Target of a click; null: none.")
     alt: str | None = Field(description="Alternative text; null: none.")
-
-
-# --- configuration ------------------------------------------------------------------------------
 
 
 class ConfigField(Shape):

@@ -117,7 +117,7 @@ def index_of(path: Path, text: str) -> search.Index:
                 sentence_vectors=vectors[1:],
             )
         )
-    return search.Index.build(chunks)
+    return search.Index(chunks)
 
 
 def ask(index: search.Index, question: str, language: str) -> embedded.Extract | None:

@@ -7,7 +7,8 @@ import pytest
 
 from bots.engine import embedded, intents
 from bots.knowledge import embedding, search
-from bots.knowledge.search import Index, IndexedChunk, Vectors
+from bots.knowledge.embedding import Vectors
+from bots.knowledge.search import Index, IndexedChunk
 
 EMPTY = np.zeros(0, dtype=np.float32)
 
@@ -41,7 +42,7 @@ TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter
 
 
 def test_without_vectors_words_alone() -> None:
-    index = Index.build([plain(n, text) for n, text in enumerate(TEXTS)])
+    index = Index([plain(n, text) for n, text in enumerate(TEXTS)])
     result = index.search("refund without receipt", language="en")
     assert result.hits[0].chunk.id == 1
     assert result.vector is None
@@ -49,7 +50,7 @@ def test_without_vectors_words_alone() -> None:
 
 
 def test_empty_index_finds_nothing() -> None:
-    result = Index.build([]).search("anything", language="en")
+    result = Index([]).search("anything", language="en")
     assert result.hits == ()
     assert result.gate == 0
     assert embedded.extract("anything", language="en", result=result, threshold=0.1) is None
@@ -58,11 +59,11 @@ def test_empty_index_finds_nothing() -> None:
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_an_important_document_is_read_beside_the_best(limit: int) -> None:
     chunks = [plain(n, text, is_important=n == 2) for n, text in enumerate(TEXTS)]
-    hits = Index.build(chunks).search("refund receipt", language="en", limit=limit).hits
+    hits = Index(chunks).search("refund receipt", language="en", limit=limit).hits
     assert [hit.chunk.id for hit in hits][0] == 1, "what is far from the question does not lead"
     assert 2 in [hit.chunk.id for hit in hits]
     assert len(hits) == min(limit + 1, 3)
-    assert Index.build(chunks).search("refund receipt", language="en", limit=0).hits == ()
+    assert Index(chunks).search("refund receipt", language="en", limit=0).hits == ()
 
 
 def test_important_documents_share_their_places_by_relevance() -> None:
@@ -72,7 +73,7 @@ def test_important_documents_share_their_places_by_relevance() -> None:
     # A second passage of a document takes no place from another document.
     chunks.append(plain(99, texts[-1], is_important=True, document=len(texts) - 1))
     plainly = [plain(100 + n, f"Refund {n} refund refund refund") for n in range(20)]
-    index = Index.build([*chunks, *plainly])
+    index = Index([*chunks, *plainly])
     hits = index.search("refund rule", language="en", limit=1).hits
     held = {hit.chunk.document_id for hit in hits if hit.chunk.is_important}
     ranked = index.search("refund rule", language="en", limit=50).hits
@@ -88,7 +89,7 @@ def test_an_important_text_leads_if_scores_are_near() -> None:
             plain(n, text, is_important=text == new, document=n)
             for n, text in enumerate([*order, *TEXTS])
         ]
-        result = Index.build(chunks).search("how many days do refunds take", language="en")
+        result = Index(chunks).search("how many days do refunds take", language="en")
         assert result.hits[0].chunk.text == new
         reply = embedded.extract(
             "how many days do refunds take", language="en", result=result, threshold=0.5
@@ -102,11 +103,9 @@ def test_an_important_text_opens_no_gate() -> None:
     without = [plain(n, text) for n, text in enumerate(TEXTS)]
     within = [plain(n, text, is_important=True) for n, text in enumerate(TEXTS)]
     for question in ("weather in Paris", "refund receipt"):
-        one, other = (
-            Index.build(chunks).search(question, language="en") for chunks in (without, within)
-        )
+        one, other = (Index(chunks).search(question, language="en") for chunks in (without, within))
         assert one.gate == other.gate
-    off_topic = Index.build(within).search("weather in Paris", language="en")
+    off_topic = Index(within).search("weather in Paris", language="en")
     assert embedded.extract(
         "weather in Paris", language="en", result=off_topic, threshold=search.DEFAULT_THRESHOLD
     ) is None  # fmt: skip
@@ -114,7 +113,7 @@ def test_an_important_text_opens_no_gate() -> None:
 
 def test_vietnamese_without_marks_is_matched() -> None:
     texts = ["Đổi hàng trong bảy ngày.", "Cửa hàng đóng cửa Chủ nhật.", "Phí giao hàng cố định."]
-    index = Index.build([plain(n, text, language="vi") for n, text in enumerate(texts)])
+    index = Index([plain(n, text, language="vi") for n, text in enumerate(texts)])
     assert index.search("phi giao", language="vi").hits[0].chunk.id == 2
     assert index.search("phí giao", language="vi").hits[0].chunk.id == 2
 
@@ -125,15 +124,13 @@ def test_across_languages_meaning_decides_alone() -> None:
         plain(0, "Zoo zoo.", language="vi", vector=far),
         plain(1, "Mèo.", language="vi", vector=near),
     ]
-    result = Index.build(chunks).search_vector("what is a zoo of cats", near, language="en")
+    result = Index(chunks).search_vector("what is a zoo of cats", near, language="en")
     assert result.hits[0].chunk.id == 1
 
 
 @pytest.mark.parametrize("question", ["", "\x00", "?", "🙂", "\ud800", "a" * 5000])
 def test_odd_questions_do_no_harm(question: str) -> None:
-    result = Index.build([plain(n, text) for n, text in enumerate(TEXTS)]).search(
-        question, language="en"
-    )
+    result = Index([plain(n, text) for n, text in enumerate(TEXTS)]).search(question, language="en")
     assert len(result.hits) == 3
     assert result.gate < search.DEFAULT_THRESHOLD
 
@@ -144,7 +141,7 @@ def test_a_thousand_pieces_are_quick() -> None:
     words = [f"word{n}" for n in range(3000)]
     chunks = [plain(n, " ".join(random.choice(words, 120)), vector=vectors[n]) for n in range(1000)]
     started = time.process_time()
-    index = Index.build(chunks)
+    index = Index(chunks)
     assert time.process_time() - started < 2
     started = time.process_time()
     for _ in range(20):
