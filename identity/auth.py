@@ -186,7 +186,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
         return None
     origin = request.headers.get("Origin")
     if key.scope == KeyScope.PUBLIC and origin is not None:
-        if not _is_allowed(origin, key):
+        if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):
             raise Forbidden("This key may not be used from this page.")
         cors.grant(request, origin)
     return Principal(key.client, key=key)
@@ -208,10 +208,6 @@ def _person_or_key(request: HttpRequest) -> Principal | None:
             raise InvalidApiKey
         return principal
     return None
-
-
-def _is_allowed(origin: str, key: ApiKey) -> bool:
-    return key.bot_id is not None and origin_matches(origin, bots().allowed_hosts(key.bot_id))
 
 
 def _any_bot_allows(origin: str) -> bool:

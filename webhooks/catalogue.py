@@ -109,10 +109,9 @@ _FORMATS = {
     "email": "zoe@shop.example",
 }
 _OF_TYPE: dict[str, Any] = {
-    "boolean": False, "integer": 1, "number": 0.5, "string": "text", "null": None,
+    "boolean": False, "integer": 1, "number": 0.5, "string": "text", "null": None, "array": [],
+    "object": {},
 }  # fmt: skip
-
-
 _ENVELOPE: dict[str, dict[str, Any]] = {
     "id": {
         "type": "string",
@@ -167,14 +166,6 @@ def schema_of(name: str, components: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
-def unresolved(components: dict[str, Any]) -> set[str]:
-    """Names of components that the document does not have."""
-    named = {
-        part for kind in EVENTS.values() for part in kind.data.values() if isinstance(part, str)
-    }
-    return named - set(components)
-
-
 def _part(part: str | dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     if isinstance(part, dict):
         return part
@@ -223,21 +214,15 @@ def example_of(
         if key in schema:
             return example_of(schema[key][0], components, name, depth)
     if name == "id" and "pattern" in schema:
-        return "evt_019aa4c17c1e70008000" + "5f0a4b1c2d3e"
+        return "evt_019aa4c17c1e700080005f0a4b1c2d3e"
     if "properties" in schema and depth < _EXAMPLE_DEPTH:
         return {
             field: example_of(part, components, field, depth + 1)
             for field, part in schema["properties"].items()
         }
-    return _plain_example(schema)
-
-
-def _plain_example(schema: dict[str, Any]) -> Any:
     if "type" not in schema:
         return None
     kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
     if schema.get("format") in _FORMATS:
         return _FORMATS[schema["format"]]
-    if kind in {"array", "object"}:
-        return [] if kind == "array" else {}
     return _OF_TYPE[kind]

@@ -23,13 +23,7 @@ def replay_range(
     *, config_id: str, created_from: str, created_to: str, state: str, event_type: str | None
 ) -> None:
     """Queue a range of events for an endpoint again."""
-    deliveries.replay_range(
-        config_id,
-        created_from=created_from,
-        created_to=created_to,
-        state=state,
-        event_type=event_type,
-    )
+    deliveries.replay_range(config_id, created_from, created_to, state, event_type)
 
 
 @job("webhooks.give_up", queue=Queue.WEBHOOK)

@@ -55,7 +55,9 @@ def test_everything_announced_is_in_the_catalogue():
 
 
 def test_shapes_are_those_of_the_document(served):
-    assert catalogue.unresolved(served["components"]["schemas"]) == NOT_SERVED_YET
+    parts = [part for kind in catalogue.EVENTS.values() for part in kind.data.values()]
+    names = {part for part in parts if isinstance(part, str)}
+    assert names - set(served["components"]["schemas"]) == NOT_SERVED_YET
 
 
 @pytest.mark.parametrize("name", catalogue.EVENTS)

@@ -93,7 +93,12 @@ def get_valid(presented: str) -> ApiKey | None:
         return None
     prefix, secret = parts.groups()
     cached = _get_cached(prefix)
-    key = cached or _find(prefix)
+    key = (
+        cached
+        or ApiKey.objects.select_related("client")
+        .filter(prefix=prefix, revoked_at=None, client__is_disabled=False)
+        .first()
+    )
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None
     if key.expires_at and key.expires_at <= timezone.now():
@@ -111,11 +116,6 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
         return
     if not bots().exists(client, bot_id):
         raise Invalid.field("body", "bot_id", msg="There is no such bot.")
-
-
-def _find(prefix: str) -> ApiKey | None:
-    rows = ApiKey.objects.select_related("client")
-    return rows.filter(prefix=prefix, revoked_at=None, client__is_disabled=False).first()
 
 
 def _record_use(key: ApiKey) -> None:

@@ -86,11 +86,6 @@ def clear_failures(attempt: Attempt) -> None:
     ).delete()
 
 
-def discard(attempt: Attempt) -> None:
-    """The attempt succeeded: delete it; earlier failures still count."""
-    attempt.delete()
-
-
 def reaches_limit(attempt: Attempt) -> bool:
     """Whether this failed attempt is the one that reaches its account's limit."""
     limit = LIMITS[AttemptKind(attempt.kind)]

@@ -15,15 +15,11 @@ from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
 
 def get(client: Client, client_id: int) -> ClientConfig:
     """The client's own config; 404 for another client's."""
-    found: ClientConfig | None = (
-        ClientConfig.objects.for_client(client)
-        .filter(client_id=client_id)
-        .select_related("client")
-        .first()
-    )
-    if found is None:
+    rows = ClientConfig.objects.for_client(client).filter(client_id=client_id)
+    config = rows.select_related("client").first()
+    if config is None:
         raise NotFound
-    return found
+    return config
 
 
 def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:

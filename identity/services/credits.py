@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -94,7 +94,8 @@ def reserve(client_id: int, *, cost: int, reference: str) -> None:
     assert cost >= 0
     with transaction.atomic():
         account = _lock(client_id)
-        if _open_reservation(client_id, reference) or _is_paid(client_id, reference):
+        entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
+        if entries.filter(Q(is_open=True) | Q(kind=EntryKind.SETTLE)).exists():
             return
         if account.plan == Plan.UNLIMITED and account.is_active:
             _grant(account, max(0, cost - account.credits_left), f"unlimited:{uuid7()}")
@@ -139,9 +140,8 @@ def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> S
     """Add bought credits. A repeated reference adds nothing; with another amount it is a 409."""
     with transaction.atomic():
         account = _lock(client_id)
-        existing = CreditEntry.objects.filter(
-            client_id=client_id, reference=reference, kind=EntryKind.TOP_UP
-        ).first()
+        entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
+        existing = entries.filter(kind=EntryKind.TOP_UP).first()
         if existing and existing.amount != amount:
             raise ReferenceTaken(amount=existing.amount)
         if existing is None:
@@ -202,20 +202,6 @@ def _lock(client_id: int) -> Subscription:
     return Subscription.objects.select_for_update(no_key=True).get(client_id=client_id)
 
 
-def _open_reservation(client_id: int, reference: str) -> CreditEntry | None:
-    return CreditEntry.objects.filter(
-        client_id=client_id, reference=reference, is_open=True
-    ).first()
-
-
-def _is_paid(client_id: int, reference: str) -> bool:
-    return bool(
-        CreditEntry.objects.filter(
-            client_id=client_id, reference=reference, kind=EntryKind.SETTLE
-        ).exists()
-    )
-
-
 def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
     left = account.credits_left
     if not account.is_active:
@@ -226,7 +212,8 @@ def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
 def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
     with transaction.atomic():
         account = _lock(client_id)
-        entry = _open_reservation(client_id, reference)
+        entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
+        entry = entries.filter(is_open=True).first()
         if entry is None:
             return 0
         CreditEntry.objects.filter(pk=entry.pk).update(is_open=False)

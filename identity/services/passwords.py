@@ -16,7 +16,7 @@ from django.utils import timezone
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.crypto import hash_secret
-from identity.models import Attempt, AttemptKind, PasswordReset, User
+from identity.models import AttemptKind, PasswordReset, User
 from identity.services import attempts, audit, mails, tokens
 
 RESET_LIFETIME = timedelta(hours=1)
@@ -86,16 +86,12 @@ def send_invitation(*, user_id: int) -> None:
 
 def check_reset(*, token: str, address: str) -> None:
     """400 `reset_token_invalid` if the link does not work any more."""
-    attempt = _start_attempt(token, address)
-    _find_valid(token)
-    attempts.discard(attempt)
+    _find_valid(token, address)
 
 
 def use_reset(*, token: str, password: str, address: str) -> None:
     """Set the password of the user to whom the link was sent; each link works once."""
-    attempt = _start_attempt(token, address)
-    reset = _find_valid(token)
-    attempts.discard(attempt)
+    reset = _find_valid(token, address)
     encoded = encode(password, field="new_password")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
@@ -135,23 +131,18 @@ def _link(token: str) -> str:
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
-def _start_attempt(token: str, address: str) -> Attempt:
+def _find_valid(token: str, address: str) -> PasswordReset:
+    """The reset of a link that works; a wrong token counts as a failed attempt."""
+    unused = PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None)
     try:
-        return attempts.start(AttemptKind.TRY_RESET, address=address)
+        attempt = attempts.start(AttemptKind.TRY_RESET, address=address)
     except attempts.TooManyAttempts:
         # A right token after so many wrong ones was guessed: it is void.
-        PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None).update(
-            used_at=timezone.now()
-        )
+        unused.update(used_at=timezone.now())
         raise
-
-
-def _find_valid(token: str) -> PasswordReset:
-    reset: PasswordReset | None = (
-        PasswordReset.objects.select_related("user__client")
-        .filter(token_hash=hash_secret(token), used_at=None, expires_at__gt=timezone.now())
-        .first()
-    )
+    rows = unused.select_related("user__client")
+    reset: PasswordReset | None = rows.filter(expires_at__gt=timezone.now()).first()
     if reset is None or not reset.user.is_active:
         raise ResetTokenInvalid
+    attempt.delete()
     return reset

@@ -118,11 +118,8 @@ def _lock(config: WebhookConfig) -> WebhookConfig:
 
 def _columns(body: webhook_shapes.WebhookConfigRequest) -> dict[str, Any]:
     is_off = not body.is_active
-    return {
-        "url": body.url,
+    return body.model_dump() | {
         "event_types": list(dict.fromkeys(body.event_types)),
-        "description": body.description,
-        "is_active": body.is_active,
         "disabled_reason": DisabledReason.BY_HAND if is_off else None,
         "disabled_at": timezone.now() if is_off else None,
     }

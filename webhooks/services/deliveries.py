@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid
-from identity.models import Client
 from webhooks.delivery import Fault
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
 from webhooks.services import events
@@ -71,10 +70,8 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
         row.pk for row in targets if config or not row.event_types or event.type in row.event_types
     ]
     if not config_ids:
-        raise (
-            EndpointDisabled
-            if config
-            else EndpointDisabled("No endpoint that is on takes this type of event.")
+        raise EndpointDisabled(
+            None if config else "No endpoint that is on takes this type of event."
         )
     with transaction.atomic():
         for config_id in config_ids:
@@ -83,7 +80,7 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
 
 
 def enqueue_replay(
-    client: Client, config: WebhookConfig, body: webhook_shapes.ReplayRequest
+    config: WebhookConfig, body: webhook_shapes.ReplayRequest
 ) -> webhook_shapes.Replay:
     """Accept the replay of a range; a job queues the deliveries, however many."""
     if not config.is_active:
@@ -96,28 +93,22 @@ def enqueue_replay(
         raise Invalid.field("body", "created_to", msg="Must lie after created_from.")
     jobs.enqueue(
         "webhooks.replay_range",
-        client_id=client.pk,
+        client_id=config.client_id,
         config_id=str(config.pk),
         created_from=body.created_from.isoformat(),
         created_to=until.isoformat(),
         state=body.state,
         event_type=body.type,
     )
-    return webhook_shapes.Replay(
-        config_id=config.pk,
-        created_from=body.created_from,
-        created_to=until,
-        state=body.state,
-        type=body.type,
-    )
+    return webhook_shapes.Replay.copy_from(body, config_id=config.pk, created_to=until)
 
 
 def replay_range(
-    config_id: str, *, created_from: str, created_to: str, state: str, event_type: str | None
-) -> int:
-    """Queue a range of events for an endpoint, the oldest first; returns how many."""
+    config_id: str, created_from: str, created_to: str, state: str, event_type: str | None
+) -> None:
+    """Queue a range of events for an endpoint, the oldest first."""
     config = WebhookConfig.objects.filter(pk=config_id, is_active=True).first()
-    queued, last = 0, uuid.UUID(int=0)
+    last = uuid.UUID(int=0)
     while config:
         rows = _in_range(config, created_from, created_to, state, event_type).filter(pk__gt=last)
         batch = list(rows.order_by("id")[:_BATCH])
@@ -125,8 +116,7 @@ def replay_range(
             break
         with jobs.commit():
             _queue(batch, config.pk)
-        queued, last = queued + len(batch), batch[-1].pk
-    return queued
+        last = batch[-1].pk
 
 
 def _in_range(
@@ -224,14 +214,8 @@ def give_up(config_id: str) -> None:
 def purge_expired() -> None:
     """Delete deliveries, attempts and payloads older than 30 days, in batches; events stay."""
     before = timezone.now() - RETENTION
-    while True:
-        ids = list(
-            Delivery.objects.filter(created_at__lt=before, due_at=None).values_list(
-                "pk", flat=True
-            )[: _BATCH * 4]
-        )
-        if not ids:
-            break
+    old = Delivery.objects.filter(created_at__lt=before, due_at=None)
+    while ids := list(old.values_list("pk", flat=True)[: _BATCH * 4]):
         DeliveryAttempt.objects.filter(delivery_id__in=ids).delete()
         Delivery.objects.filter(pk__in=ids, due_at=None).delete()
     orphans = Payload.objects.filter(event__created_at__lt=before).exclude(

@@ -11,7 +11,6 @@ from chatplatform.api.shapes import Moment, Shape, Text, example, iso
 from webhooks import models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
-Reason: TypeAlias = Literal["by_hand", "gone", "failing"]
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
 
@@ -58,7 +57,7 @@ class WebhookConfig(Shape):
     event_types: list[str] = Field(description="The types that are sent; empty: every type.")
     description: str = Field(description="The client's note.")
     is_active: bool = Field(description="Whether events are sent.")
-    disabled_reason: Reason | None = Field(
+    disabled_reason: Literal["by_hand", "gone", "failing"] | None = Field(
         description="Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
         " deliveries of five days failed); null while it is on."
     )

@@ -126,7 +126,7 @@ class EventViewSet(TenantViewSet):
     def replay_range(self, body: webhook_shapes.ReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again; a worker queues them, oldest first."""
         config = configs.get(self.client, body.config_id)
-        return deliveries.enqueue_replay(self.client, config, body)
+        return deliveries.enqueue_replay(config, body)
 
 
 def _until_ended(test: Delivery) -> Any:
