@@ -37,7 +37,7 @@ class Customer(TenantModel):
             # The search of the chats by the beginning of a name.
             models.Index(
                 models.F("client"), OpClass(Upper("name"), "text_pattern_ops"), name="customer_name"
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -26,10 +26,7 @@ class ChatAssignDto(Shape):
         " agent has, but not take one from another agent.",
     )
     note: Text | None = Field(
-        None,
-        description="An internal note for whoever has it next.",
-        min_length=1,
-        max_length=8000,
+        None, description="An internal note for whoever has it next.", min_length=1, max_length=8000
     )
     return_after_seconds: int | None = Field(
         None,
@@ -111,9 +108,7 @@ class AssignNotification(Shape):
     def from_row(cls, row: models.Notification) -> "AssignNotification":
         by = row.assigned_by
         return cls.copy_from(
-            row,
-            chat_id=row.conversation_id,
-            assigned_by=Identity.from_row(by) if by else None,
+            row, chat_id=row.conversation_id, assigned_by=Identity.from_row(by) if by else None
         )
 
 

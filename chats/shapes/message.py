@@ -138,11 +138,7 @@ class Message(Shape):
             "id": str(row.pk),
             "conversation_id": str(row.conversation_id),
             "seq": row.seq,
-            "sender": {
-                "type": row.sender_type,
-                "id": row.sender_id,
-                "name": row.sender_name,
-            },
+            "sender": {"type": row.sender_type, "id": row.sender_id, "name": row.sender_name},
             "recipient": row.recipient,
             "content": [_piece(piece) for piece in row.content],
             "status": row.status,

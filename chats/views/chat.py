@@ -11,11 +11,7 @@ from chats.services.desk import agent_actions, assignment, inbox
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
-from identity.auth import (
-    BEARER,
-    BEARER_OR_API_KEY,
-    TenantViewSet,
-)
+from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
 
 
 class ChatViewSet(TenantViewSet):

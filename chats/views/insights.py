@@ -10,11 +10,7 @@ from chats.models import Conversation
 from chats.services.core import conversations, feedback, tags
 from chats.services.insight import insights, summary_runs
 from chats.shapes import insight as insight_shapes
-from identity.auth import (
-    BEARER,
-    BEARER_OR_API_KEY,
-    TenantViewSet,
-)
+from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
 
 
 class InsightViewSet(TenantViewSet):

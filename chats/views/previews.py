@@ -12,10 +12,7 @@ from chats.services.core import conversations
 from chats.services.exchange import previews
 from chats.shapes import preview as preview_shapes
 from chats.views import reply_responses
-from identity.auth import (
-    BEARER,
-    TenantViewSet,
-)
+from identity.auth import BEARER, TenantViewSet
 
 
 class PreviewViewSet(TenantViewSet):

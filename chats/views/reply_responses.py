@@ -55,11 +55,7 @@ def _http_status(turn: dict[str, Any]) -> int:
 
 
 async def _follow(
-    message: Message,
-    turn: dict[str, Any],
-    shape: Shaper,
-    listener: Listener,
-    in_thread: InThread,
+    message: Message, turn: dict[str, Any], shape: Shaper, listener: Listener, in_thread: InThread
 ) -> Events:
     """The turn's events; ends with `done`, at the latest after the longest wait."""
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS

@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    OperationalError,
-    transaction,
-)
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError, transaction
 from pydantic import ValidationError
 
 from bots.models import Bot

@@ -9,14 +9,7 @@ from django.db.models import Count, OuterRef, Subquery
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform import jobs
 from chatplatform.api.errors import Invalid
-from chats.models import (
-    Conversation,
-    LockedConversation,
-    Message,
-    SenderType,
-    Tagging,
-    TagSource,
-)
+from chats.models import Conversation, LockedConversation, Message, SenderType, Tagging, TagSource
 from chats.services.core import conversations
 from chats.shapes.insight import MAX_TAGS, Tag, Tags
 from identity.models import Client, KeyScope

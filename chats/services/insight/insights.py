@@ -17,13 +17,7 @@ from bots.engine import digest, sentiment, tagging, text_tasks
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
-from bots.engine.text_tasks import (
-    MAX_ANALYSED,
-    MAX_NEW_TAGS,
-    MAX_TAGS,
-    ChatSummaryDraft,
-    TagDrafts,
-)
+from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
 from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight

@@ -16,14 +16,7 @@ from bots.services.function_calls import ordering_key
 from chatplatform.api.errors import ApiError
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
-from chats.models import (
-    AssignType,
-    Conversation,
-    LockedConversation,
-    Message,
-    SenderType,
-    Status,
-)
+from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
 from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
 from chats.services.core.fast_sql import MessageTarget
 from chats.services.reply.streams import ReplyStream

@@ -31,10 +31,7 @@ from chats.services.reply.streams import ReplyStream
 
 log = logging.getLogger(__name__)
 _MAX_ARGUMENT_CHARS = 200
-_OUTCOMES = {
-    CallStatus.SUCCEEDED: "was carried out",
-    CallStatus.REJECTED: "was not approved",
-}
+_OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
 def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()) -> None:
