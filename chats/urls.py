@@ -2,18 +2,17 @@
 
 from django.urls import path
 
-from chats.views.chat import ChatViewSet
+from chats.views.chat import ChatViewSet, PreviewViewSet
 from chats.views.client import AttachmentViewSet, ClientChatViewSet
-from chats.views.exchange import ClientDocumentsViewSet, MigrationViewSet
+from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
-from chats.views.insights import InsightViewSet
-from chats.views.language import ClientLanguageViewSet
-from chats.views.messaging import MessagingViewSet
-from chats.views.previews import PreviewViewSet
+from chats.views.insights import ClientLanguageViewSet, InsightViewSet
 
+client_chat = ClientChatViewSet.as_view
+messaging = MessagingViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
-conversations = MessagingViewSet.as_view({"post": "create", "get": "list"})
-conversation_messages = MessagingViewSet.as_view({"post": "send", "get": "messages"})
+conversations = messaging({"post": "create", "get": "list"})
+conversation_messages = messaging({"post": "send", "get": "messages"})
 
 urlpatterns = [
     # AI / chat
@@ -51,28 +50,19 @@ urlpatterns = [
     path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
     path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
     # AI / client
-    path("ai/client/chat", ClientChatViewSet.as_view({"post": "create"})),
-    path("ai/client/chat/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send"})),
-    path(
-        "ai/client/chat/customer/<uuid:chat_id>",
-        ClientChatViewSet.as_view({"post": "update_customer"}),
-    ),
-    path("ai/client/chat/files/<uuid:chat_id>", ClientChatViewSet.as_view({"post": "send_files"})),
-    path(
-        "ai/client/chat/assistant/<uuid:chat_id>",
-        ClientChatViewSet.as_view({"post": "send_as_assistant"}),
-    ),
-    path(
-        "ai/client/chat/auto-response/<uuid:chat_id>",
-        ClientChatViewSet.as_view({"post": "auto_respond"}),
-    ),
-    path("ai/client/chats", ClientChatViewSet.as_view({"get": "list"})),
-    path("ai/client/chat/history/<uuid:chat_id>", ClientChatViewSet.as_view({"get": "history"})),
+    path("ai/client/chat", client_chat({"post": "create"})),
+    path("ai/client/chat/<uuid:chat_id>", client_chat({"post": "send"})),
+    path("ai/client/chat/customer/<uuid:chat_id>", client_chat({"post": "update_customer"})),
+    path("ai/client/chat/files/<uuid:chat_id>", client_chat({"post": "send_files"})),
+    path("ai/client/chat/assistant/<uuid:chat_id>", client_chat({"post": "send_as_assistant"})),
+    path("ai/client/chat/auto-response/<uuid:chat_id>", client_chat({"post": "auto_respond"})),
+    path("ai/client/chats", client_chat({"get": "list"})),
+    path("ai/client/chat/history/<uuid:chat_id>", client_chat({"get": "history"})),
     path(
         "ai/client/chat/history-with-customer/<uuid:chat_id>",
-        ClientChatViewSet.as_view({"get": "history_with_customer"}),
+        client_chat({"get": "history_with_customer"}),
     ),
-    path("ai/client/chat/messages/<slug:chat_code>", ClientChatViewSet.as_view({"get": "by_code"})),
+    path("ai/client/chat/messages/<slug:chat_code>", client_chat({"get": "by_code"})),
     path("ai/attachment/<uuid:attachment_id>", AttachmentViewSet.as_view({"get": "download"})),
     path("ai/client/migrate/messages", MigrationViewSet.as_view({"get": "messages"})),
     path("ai/client/migrate/conversations", MigrationViewSet.as_view({"get": "conversations"})),
@@ -88,16 +78,7 @@ urlpatterns = [
     # messaging (the specification spells its paths so)
     path("mesaging/conversations", conversations),
     path("mesaging/conversations/<uuid:conversation_id>/messages", conversation_messages),
-    path(
-        "mesaging/conversations/<uuid:conversation_id>/end",
-        MessagingViewSet.as_view({"put": "end"}),
-    ),
-    path(
-        "mesaging/conversations/<uuid:conversation_id>/summary",
-        MessagingViewSet.as_view({"get": "summary"}),
-    ),
-    path(
-        "mesaging/conversations/<uuid:conversation_id>/ai-tags",
-        MessagingViewSet.as_view({"get": "ai_tags"}),
-    ),
+    path("mesaging/conversations/<uuid:conversation_id>/end", messaging({"put": "end"})),
+    path("mesaging/conversations/<uuid:conversation_id>/summary", messaging({"get": "summary"})),
+    path("mesaging/conversations/<uuid:conversation_id>/ai-tags", messaging({"get": "ai_tags"})),
 ]

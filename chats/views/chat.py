@@ -1,120 +1,142 @@
-"""AI / chat: what agents do with a client's chats."""
+"""AI / chat: what agents do with a client's chats, and their previews of a bot."""
 
 import uuid
 from typing import Any
 
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+
+from chatplatform.api import idempotency
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import conversations
 from chats.services.desk import agent_actions, assignment, inbox
-from chats.shapes import conversation as conversation_shapes
-from chats.shapes import desk as desk_shapes
-from chats.shapes import message as message_shapes
+from chats.services.exchange import previews
+from chats.shapes.conversation import ChatsQuery, Conversation, ConversationsResponse
+from chats.shapes.desk import ChatAssignDto, ChatSnoozeDto, ManualChatMessageDto
+from chats.shapes.message import Message, MessagesResponse
+from chats.shapes.preview import GenerateChatRequest, GeneratedChat
+from chats.views import reply_responses
 from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
 
 
 class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
-    def assign(
-        self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto
-    ) -> conversation_shapes.Conversation:
+    def assign(self, chat_id: uuid.UUID, body: ChatAssignDto) -> Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
         If two agents claim it at once, one gets it and the other 409 `already_assigned`. Only its
         agent or an admin moves an agent's chat.
         """
-        chat = conversations.get_for_client(self.client, chat_id)
-        return conversation_shapes.Conversation.from_row(
-            assignment.assign(chat, body, by=self.user)
-        )
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(assignment.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
-    def unassign(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def unassign(self, chat_id: uuid.UUID) -> Conversation:
         """Give a chat back to the bot, or to the queue if the bot is off."""
-        chat = conversations.get_for_client(self.client, chat_id)
-        return conversation_shapes.Conversation.from_row(assignment.unassign(chat, by=self.user))
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(assignment.unassign(chat, by=self.user))
 
     @operation(
-        "AI / chat",
-        "Manual Chat",
-        access=BEARER,
-        returns=message_shapes.Message,
-        status=201,
-        also={409: Error},
+        "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
     )
-    def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
+    def manual(self, chat_id: uuid.UUID, body: ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or leave an internal note.
 
         A chat that no agent has is assigned to you. An admin may write in another agent's chat.
         """
-        chat = conversations.get_for_client(self.client, chat_id)
-        return message_shapes.Message.from_row(agent_actions.send(chat, body, by=self.user))
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Message.from_row(agent_actions.send(chat, body, by=self.user))
 
-    @operation(
-        "AI / chat", "Get Chat History", access=BEARER, returns=message_shapes.MessagesResponse
-    )
+    @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first."""
-        chat = conversations.get_for_client(self.client, chat_id)
-        return page(inbox.transcript(chat), query, by="seq", shape=message_shapes.Message.from_row)
+        chat = conversations.get(self.caller, pk=chat_id)
+        return page(inbox.transcript(chat), query, by="seq", shape=Message.from_row)
 
-    @operation(
-        "AI / chat",
-        "Get Chat History",
-        access=BEARER,
-        returns=conversation_shapes.ConversationsResponse,
-    )
+    @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
         rows = inbox.chats_of_customer(self.client, customer_id)
-        return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
+        return page(rows, query, by="-id", shape=Conversation.from_row)
 
-    @operation(
-        "AI / chat",
-        "Get Chat History",
-        access=BEARER,
-        returns=conversation_shapes.ConversationsResponse,
-    )
+    @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
         rows = inbox.chats_of_bot(self.client, bot_id)
-        return page(rows, query, by="-id", shape=conversation_shapes.Conversation.from_row)
+        return page(rows, query, by="-id", shape=Conversation.from_row)
 
-    @operation(
-        "AI / chat", "Get Chats", access=BEARER, returns=conversation_shapes.ConversationsResponse
-    )
-    def list(self, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
+    @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
+    def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return page(
-            rows, query, by=inbox.NEWEST_ACTIVITY, shape=conversation_shapes.Conversation.from_row
-        )
+        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=Conversation.from_row)
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, also={409: Error})
-    def end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def end(self, chat_id: uuid.UUID) -> Conversation:
         """The customer ends the chat; 409 `chat_ended` if it has ended already."""
-        chat = conversations.get_for_caller(self.caller, chat_id)
-        return conversation_shapes.Conversation.from_row(agent_actions.end_for_customer(chat))
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(agent_actions.end_for_customer(chat))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
-    def agent_end(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def agent_end(self, chat_id: uuid.UUID) -> Conversation:
         """An agent ends the chat; 409 if it has ended already, or if another agent has it."""
-        chat = conversations.get_for_client(self.client, chat_id)
-        return conversation_shapes.Conversation.from_row(agent_actions.end(chat, by=self.user))
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(agent_actions.end(chat, by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
-    def snooze(
-        self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto
-    ) -> conversation_shapes.Conversation:
+    def snooze(self, chat_id: uuid.UUID, body: ChatSnoozeDto) -> Conversation:
         """Snooze a chat until a time; a message of the customer opens it sooner."""
-        chat = conversations.get_for_client(self.client, chat_id)
-        return conversation_shapes.Conversation.from_row(
-            agent_actions.snooze(chat, until=body.until, by=self.user)
-        )
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
-    def read(self, chat_id: uuid.UUID) -> conversation_shapes.Conversation:
+    def read(self, chat_id: uuid.UUID) -> Conversation:
         """Mark all messages of the customer as read: `unread_count` becomes 0."""
-        chat = conversations.get_for_client(self.client, chat_id)
-        return conversation_shapes.Conversation.from_row(agent_actions.mark_read(chat))
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(agent_actions.mark_read(chat))
+
+
+class PreviewViewSet(TenantViewSet):
+    @operation(
+        "AI / chat",
+        "Generate Chat",
+        access=BEARER,
+        returns=GeneratedChat,
+        also={202: GeneratedChat, 409: Error},
+        streams=True,
+    )
+    def begin(self, request: Request, bot_id: int, body: GenerateChatRequest) -> HttpResponseBase:
+        """Try a bot: opens a preview chat with what was said and generates the reply."""
+        message = previews.open_preview(
+            self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
+        )
+        return reply_responses.respond(
+            request, message, reply=body.reply, shape=previews.with_receipt
+        )
+
+    @operation(
+        "AI / chat",
+        "Generate Chat",
+        access=BEARER,
+        body_is_optional=True,
+        returns=GeneratedChat,
+        also={202: GeneratedChat, 409: Error},
+        streams=True,
+    )
+    def go_on(
+        self, request: Request, chat_id: uuid.UUID, body: GenerateChatRequest
+    ) -> HttpResponseBase:
+        """The next reply. In a preview `messages` say more; without any, the last is answered."""
+        chat = conversations.get(self.caller, pk=chat_id)
+        message = previews.continue_chat(
+            chat,
+            body,
+            client_message_id=idempotency.stable_id(),
+            earlier_result_id=idempotency.earlier_result_id(),
+        )
+        idempotency.store_result_id(str(message.pk))
+        return reply_responses.respond(
+            request, message, reply=body.reply, shape=previews.with_receipt
+        )

@@ -14,20 +14,33 @@ from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations, messages
 from chats.services.desk import inbox
 from chats.services.reply import incoming
-from chats.shapes import conversation as conversation_shapes
-from chats.shapes import message as message_shapes
+from chats.shapes.conversation import (
+    ChatCreation,
+    ChatsQuery,
+    Conversation,
+    ConversationHistory,
+    ConversationsResponse,
+)
+from chats.shapes.message import (
+    AttachmentQuery,
+    ChatTurn,
+    ConvMessage,
+    FilesBody,
+    Message,
+    MessagesResponse,
+)
 from chats.shapes.people import CustomerInfo
 from chats.views import reply_responses
 from identity.auth import API_KEY, SECRET_KEY, TenantViewSet
 
-FILES = Form(message_shapes.FilesBody, files=("files",))
+FILES = Form(FilesBody, files=("files",))
 
 
 class ClientChatViewSet(TenantViewSet):
     @operation("AI / client", "Create new chat conversation", access=API_KEY, status=201)
-    def create(self, body: conversation_shapes.ChatCreation) -> conversation_shapes.Conversation:
+    def create(self, body: ChatCreation) -> Conversation:
         """Open a conversation, with the customer's first message if there is one."""
-        return conversation_shapes.Conversation.from_row(
+        return Conversation.from_row(
             incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
         )
 
@@ -35,13 +48,11 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Send message in existing chat conversation",
         access=API_KEY,
-        returns=message_shapes.ChatTurn,
-        also={202: message_shapes.ChatTurn, 409: Error},
+        returns=ChatTurn,
+        also={202: ChatTurn, 409: Error},
         streams=True,
     )
-    def send(
-        self, request: Request, chat_id: uuid.UUID, body: message_shapes.ConvMessage
-    ) -> HttpResponseBase:
+    def send(self, request: Request, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message. The reply is waited for, streamed, or comes later.
 
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
@@ -52,45 +63,36 @@ class ClientChatViewSet(TenantViewSet):
         return reply_responses.respond(request, message, reply=body.reply, is_new=is_new)
 
     @operation(
-        "AI / client",
-        "Get chat conversation history",
-        access=API_KEY,
-        returns=message_shapes.MessagesResponse,
+        "AI / client", "Get chat conversation history", access=API_KEY, returns=MessagesResponse
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation without internal notes, oldest first."""
         return messages.history_page(self.key, chat_id, query)
 
     @operation("AI / client", "Update customer information in chat conversation", access=API_KEY)
-    def update_customer(
-        self, chat_id: uuid.UUID, body: CustomerInfo
-    ) -> conversation_shapes.Conversation:
+    def update_customer(self, chat_id: uuid.UUID, body: CustomerInfo) -> Conversation:
         """Update what is known of the customer; fields left out keep their value."""
-        chat = conversations.get_for_key(self.key, chat_id)
-        return conversation_shapes.Conversation.from_row(
-            conversations.update_customer(chat, body, by=self.key)
-        )
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Conversation.from_row(conversations.update_customer(chat, body, by=self.key))
 
     @operation(
         "AI / client",
         "Send message with files in chat conversation",
         access=API_KEY,
         body=FILES,
-        returns=message_shapes.ChatTurn,
-        also={202: message_shapes.ChatTurn, 409: Error},
+        returns=ChatTurn,
+        also={202: ChatTurn, 409: Error},
         streams=True,
         path_suffix="/",
     )
-    def send_files(
-        self, request: Request, chat_id: uuid.UUID, body: message_shapes.FilesBody
-    ) -> HttpResponseBase:
+    def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
         """Store a customer's message with files; it is answered like a message without files.
 
         The message's content has a signed link to each file, valid for a day. A file is always
         served as a download.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        chat = conversations.get_for_key(self.key, chat_id)
+        chat = conversations.get(self.caller, pk=chat_id)
         with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
         return reply_responses.respond(request, message, reply=body.reply, is_new=is_new)
@@ -99,29 +101,27 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Send assistant reply message in chat conversation",
         access=SECRET_KEY,
-        returns=message_shapes.Message,
+        returns=Message,
         status=201,
         also={409: Error},
     )
-    def send_as_assistant(
-        self, chat_id: uuid.UUID, body: message_shapes.ConvMessage
-    ) -> dict[str, Any]:
+    def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
         """Answer from your own system in the bot's name; 409 while an agent has the chat."""
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        chat = conversations.get_for_key(self.key, chat_id)
-        return message_shapes.Message.from_row(messages.append_by_assistant(chat, body))
+        chat = conversations.get(self.caller, pk=chat_id)
+        return Message.from_row(messages.append_by_assistant(chat, body))
 
     @operation(
         "AI / client",
         "Generate automatic AI response",
         access=API_KEY,
-        returns=message_shapes.ChatTurn,
-        also={202: message_shapes.ChatTurn, 409: Error},
+        returns=ChatTurn,
+        also={202: ChatTurn, 409: Error},
         streams=True,
     )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; an existing reply is returned again."""
-        chat = conversations.get_for_key(self.key, chat_id)
+        chat = conversations.get(self.caller, pk=chat_id)
         message = incoming.request_reply_again(
             chat, earlier_result_id=idempotency.earlier_result_id()
         )
@@ -132,45 +132,41 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get chat conversation list",
         access=SECRET_KEY,
-        returns=conversation_shapes.ConversationsResponse,
+        returns=ConversationsResponse,
     )
-    def list(self, query: conversation_shapes.ChatsQuery) -> dict[str, Any]:
+    def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return page(
-            rows, query, by=inbox.NEWEST_ACTIVITY, shape=conversation_shapes.Conversation.from_row
-        )
+        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=Conversation.from_row)
 
     @operation(
         "AI / client",
         "Get chat conversation history with customer information",
         access=SECRET_KEY,
-        returns=conversation_shapes.ConversationHistory,
+        returns=ConversationHistory,
     )
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """A conversation with its customer and its messages, oldest first."""
-        chat = conversations.get_for_key(self.key, chat_id)
-        items = page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
-        shown = conversation_shapes.Conversation.from_row(chat)
+        chat = conversations.get(self.caller, pk=chat_id)
+        items = page(messages.history(chat), query, by="seq", shape=Message.from_row)
+        shown = Conversation.from_row(chat)
         return {"conversation": shown, "customer": shown.customer, **items}
 
     @operation(
         "AI / client",
         "Get messages by chat conversation code",
         access=API_KEY,
-        returns=message_shapes.MessagesResponse,
+        returns=MessagesResponse,
     )
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
-        chat = conversations.get_by_code(self.key, chat_code)
-        return page(messages.history(chat), query, by="seq", shape=message_shapes.Message.from_row)
+        chat = conversations.get(self.caller, chat_code=chat_code)
+        return page(messages.history(chat), query, by="seq", shape=Message.from_row)
 
 
 class AttachmentViewSet(TenantViewSet):
     @operation("AI / client", "Download Attachment", access=PUBLIC, returns=File)
-    def download(
-        self, attachment_id: uuid.UUID, query: message_shapes.AttachmentQuery
-    ) -> HttpResponseBase:
+    def download(self, attachment_id: uuid.UUID, query: AttachmentQuery) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""
         row, file = attachments.open_by_link(attachment_id, signature=query.signature)
         return media.file_response(

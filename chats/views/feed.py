@@ -12,7 +12,6 @@ from chatplatform.web.streaming import StreamingReply
 from chats.services.core import conversations, notifications
 from chats.services.desk import feed
 from chats.shapes import desk as desk_shapes
-from chats.shapes import feed as feed_shapes
 from identity.auth import (
     BEARER,
     BEARER_ANY_ROLE,
@@ -47,7 +46,7 @@ class NotificationViewSet(TenantViewSet):
 
 class FeedViewSet(TenantViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=True)
-    def stream(self, request: Request, query: feed_shapes.FeedQuery) -> HttpResponseBase:
+    def stream(self, request: Request, query: desk_shapes.FeedQuery) -> HttpResponseBase:
         """Everything that happens at your client, live, as server-sent events.
 
         Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
@@ -68,13 +67,13 @@ class FeedViewSet(TenantViewSet):
         return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
 
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
-    def ticket(self, request: Request) -> feed_shapes.FeedTicket:
+    def ticket(self, request: Request) -> desk_shapes.FeedTicket:
         """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
         ticket = tokens.make_ticket(bearer_token(request._request))
-        return feed_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
+        return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_API_KEY, status=204)
-    def typing(self, chat_id: uuid.UUID, body: feed_shapes.Typing) -> None:
+    def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
-        chat = conversations.get_for_caller(self.caller, chat_id)
+        chat = conversations.get(self.caller, pk=chat_id)
         feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)

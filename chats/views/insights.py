@@ -1,16 +1,27 @@
-"""AI / chat: summaries, tags, sentiment and feedback."""
+"""AI / chat: summaries, tags, sentiment, feedback. AI / client: suggestions, texts, translation."""
 
 import uuid
+from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import BaseModel
+
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import operation
+from chatplatform.api.operation import Deprecated, operation
 from chatplatform.api.pagination import page
 from chats.models import Conversation
 from chats.services.core import conversations, feedback, tags
-from chats.services.insight import insights, summary_runs
+from chats.services.insight import assist, insights, summary_runs
 from chats.shapes import insight as insight_shapes
-from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
+from identity.auth import API_KEY, BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
+
+# Work that costs credits, by an engine that may be away.
+PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
+OLD_TRANSLATE = Deprecated(
+    since=datetime(2026, 11, 1, tzinfo=UTC),
+    sunset=datetime(2027, 11, 1, tzinfo=UTC),
+    successor="/client/translate",
+)
 
 
 class InsightViewSet(TenantViewSet):
@@ -36,13 +47,7 @@ class InsightViewSet(TenantViewSet):
         """How far a run is."""
         return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
 
-    @operation(
-        "AI / chat",
-        "Summarize Chat By Id",
-        access=BEARER,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
+    @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
         """The summary of a chat; made, stored and charged only if the last one is not current."""
         return insight_shapes.ChatSummary.from_row(insights.summarise(self._chat(chat_id)))
@@ -62,35 +67,17 @@ class InsightViewSet(TenantViewSet):
         """Replace all tags of a chat, whatever their source."""
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
-    @operation(
-        "AI / chat",
-        "Auto Generate Tag With Ai",
-        access=BEARER,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
+    @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
         """Have an engine add the tags that it is sure of; the response has all tags of the chat."""
         return insight_shapes.Tags.from_rows(insights.auto_tag(self._chat(chat_id)))
 
-    @operation(
-        "AI / chat",
-        "Auto Generate Tag With Ai Temp",
-        access=BEARER,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
+    @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
     def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
         """Tags that an engine would add to the chat; nothing is stored."""
         return insight_shapes.Tags.proposed(insights.propose_tags(self._chat(chat_id)))
 
-    @operation(
-        "AI / chat",
-        "Generate Sentiment Manual",
-        access=BEARER,
-        also={402: Error, 503: Error},
-        waits=True,
-    )
+    @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def judge(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
         return insights.analyse_sentiment(self._chat(chat_id))
@@ -100,8 +87,7 @@ class InsightViewSet(TenantViewSet):
         self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
         """A customer's rating of a chat, or of one answer in it; each once."""
-        chat = conversations.get_for_caller(self.caller, chat_id)
-        return insight_shapes.ChatFeedBackDto.from_row(feedback.create(chat, body))
+        return insight_shapes.ChatFeedBackDto.from_row(feedback.create(self._chat(chat_id), body))
 
     @operation(
         "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse
@@ -112,4 +98,62 @@ class InsightViewSet(TenantViewSet):
         return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
 
     def _chat(self, chat_id: uuid.UUID) -> Conversation:
-        return conversations.get_for_client(self.client, chat_id)
+        return conversations.get(self.caller, pk=chat_id)
+
+
+class ClientLanguageViewSet(TenantViewSet):
+    @operation(
+        "AI / client",
+        "Generate intelligent reply suggestions for chat conversation",
+        access=SECRET_KEY,
+        body_is_optional=True,
+        also=PAID,
+        waits=True,
+    )
+    def suggest(
+        self, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
+    ) -> insight_shapes.ReplySuggestions:
+        """Replies to the customer's last message, for an agent to choose from.
+
+        A model writes them from the bot's documents; without one they are the documents' own
+        words, and what agents answered to questions like it.
+        """
+        return assist.suggest(conversations.get(self.caller, pk=chat_id), body)
+
+    @operation(
+        "AI / client", "Multi-language text translation", access=API_KEY, also=PAID, waits=True
+    )
+    def translate(
+        self, body: insight_shapes.TranslationRequest
+    ) -> insight_shapes.TranslationResponse:
+        """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
+        return assist.translate(self.client, body)
+
+    @operation(
+        "AI / client",
+        "AI translation API",
+        access=API_KEY,
+        also=PAID,
+        deprecated=OLD_TRANSLATE,
+        waits=True,
+    )
+    def translate_old(
+        self, body: insight_shapes.TranslationRequest
+    ) -> insight_shapes.TranslationResponse:
+        """Use POST /client/translate, which answers the same."""
+        return assist.translate(self.client, body)
+
+    @operation(
+        "AI / client",
+        "Intelligent content summarization with AI",
+        access=API_KEY,
+        also=PAID,
+        waits=True,
+    )
+    def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
+        """A text, or messages, in few words.
+
+        Without a model it is an extract and no composed summary: the text's first sentences, or of
+        messages the first request, the latest two and the open questions.
+        """
+        return assist.summarise(self.client, body)

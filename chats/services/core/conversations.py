@@ -15,7 +15,7 @@ from chats.services.core import customers, fast_sql, notifications, presence
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
-from identity.models import ApiKey, AssignStrategy, Client, KeyScope
+from identity.models import ApiKey, AssignStrategy, KeyScope
 from webhooks.services import announce
 
 
@@ -57,28 +57,10 @@ def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
     return Conversation.objects.for_client(caller.client)
 
 
-def get_for_key(key: ApiKey, chat_id: Any) -> Conversation:
-    """One conversation that the key may see; 404 for any other."""
-    return _get(visible_to_key(key), chat_id)
-
-
-def get_by_code(key: ApiKey, chat_code: str) -> Conversation:
-    """The conversation with this code, if the key may see it; 404 for any other."""
-    return _get(visible_to_key(key), chat_code, by="chat_code")
-
-
-def get_for_client(client: Client, chat_id: Any) -> Conversation:
-    """One conversation of the client; 404 for any other."""
-    return _get(Conversation.objects.for_client(client), chat_id)
-
-
-def get_for_caller(caller: Principal, chat_id: Any) -> Conversation:
-    """One conversation that the caller, a person or a key, may see; 404 for any other."""
-    return _get(visible_to_caller(caller), chat_id)
-
-
-def _get(rows: QuerySet[Conversation], value: Any, *, by: str = "pk") -> Conversation:
-    chat = rows.select_related("customer", "assignee", "last_message").filter(**{by: value}).first()
+def get(caller: Principal, **by: Any) -> Conversation:
+    """The conversation with this `pk` or `chat_code`, if the caller may see it; else 404."""
+    rows = visible_to_caller(caller).select_related("customer", "assignee", "last_message")
+    chat = rows.filter(**by).first()
     if chat is None:
         raise NotFound
     return chat
