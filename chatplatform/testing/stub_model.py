@@ -2,9 +2,10 @@
 
     python -m chatplatform.testing.stub_model --port 9100 --script ok
 
-Modes: ok, slow (slow:2 for two seconds), cut, 500, 503, 429, nonsense, garbled, empty, drip,
-no_answer, ungrounded, plain (answers JSON although a stream was asked for), flood (never ends),
-json (answers `json_answer`), no_schema (the same, but 400 to a request with a schema),
+Modes: ok, slow (slow:2 for two seconds), held (answers `json_answer` after `release.set()`), cut,
+500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (answers JSON although a
+stream was asked for), flood (never ends), json (answers `json_answer`), no_schema (the same, but
+400 to a request with a schema),
 huge (ten million characters). Several, separated by commas, are played
 one a request, the last one from then on. A mode `say:...` says that; one that is a list of [name,
 arguments] asks for these functions, arguments as an object or as raw text. POST /script {"mode":
@@ -41,7 +42,8 @@ class StubModel(ThreadingHTTPServer):
 
     def __init__(self, port: int = 0, script: str = "ok") -> None:
         super().__init__(("127.0.0.1", port), _Handler)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self.release = threading.Event()
         self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
@@ -64,7 +66,13 @@ class StubModel(ThreadingHTTPServer):
         """Record a request; returns how to answer it."""
         with self._lock:
             self.requests.append(body)
+            self._lock.notify_all()
             return self._modes.pop(0) if len(self._modes) > 1 else self._modes[0]
+
+    def wait_for_requests(self, count: int) -> None:
+        """Return when so many completions have been asked for."""
+        with self._lock:
+            assert self._lock.wait_for(lambda: len(self.requests) >= count, 60)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         # Callers hang up in the middle on purpose; anything else is worth seeing.
@@ -122,6 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(_whole("x" * 10_000_000))
         elif mode.isdigit():
             self._json({"error": {"message": f"scripted {mode}"}}, int(mode))
+        elif mode == "held":
+            self.server.release.wait()
+            self._json(_whole(json.dumps(self.server.json_answer)))
         elif mode.startswith("slow"):
             time.sleep(float(mode.partition(":")[2] or SLOW_SECONDS))
             self._json(_whole(_quote(body)))

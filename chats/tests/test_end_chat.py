@@ -1,4 +1,4 @@
-"""End A Chat By Id, Agent End A Chat By Id, and what follows from an end."""
+"""End A Chat By Id, Agent End A Chat By Id, and the insights enqueued at the end."""
 
 import pytest
 
@@ -17,15 +17,15 @@ def chat(bot, ben):
     return make_chat(bot, assign_type="agent", assignee=ben.user)
 
 
-def ended():
+def ended_chats():
     return list(
         Conversation.objects.filter(status="ended").values_list("ended_by", "version", "ended_at")
     )
 
 
-@pytest.mark.parametrize("who", ["server", "ben"])
-def test_the_customer_ends_a_chat(request, chat, who):
-    reply = request.getfixturevalue(who).post(f"/ai/chat/{chat.pk}/end")
+@pytest.mark.parametrize("caller", ["server", "ben"])
+def test_the_customer_ends_a_chat(request, chat, caller):
+    reply = request.getfixturevalue(caller).post(f"/ai/chat/{chat.pk}/end")
     assert reply.status_code == 200
     chat_data = reply.json()
     assert (chat_data["status"], chat_data["ended_by"], chat_data["version"]) == (
@@ -49,17 +49,17 @@ def test_an_agent_ends_a_chat(ben, chat):
 
 def test_an_ended_chat_does_not_end_again(ben, server, chat):
     server.post(f"/ai/chat/{chat.pk}/end")
-    (before,) = ended()
+    (before,) = ended_chats()
     for path in (f"/ai/chat/{chat.pk}/end", f"/ai/chat/{chat.pk}/agent-end"):
         reply = ben.post(path)
         assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
-    assert ended() == [before]
+    assert ended_chats() == [before]
     assert Event.objects.count() == 1
 
 
 def test_another_agents_chat(ann, bea, chat):
     assert bea.post(f"/ai/chat/{chat.pk}/agent-end").json()["code"] == "already_assigned"
-    assert ended() == []
+    assert ended_chats() == []
     assert ann.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 200
 
 
@@ -76,7 +76,7 @@ def test_one_of_two_concurrent_ends_succeeds(ben, server, chat):
 
 
 @pytest.mark.parametrize("setting", ["auto_summary", "auto_tag", "auto_sentiment"])
-def test_the_insights_that_the_client_wants_are_enqueued(ben, client_a, chat, setting):
+def test_insights_are_enqueued_if_the_client_has_switched_them_on(ben, client_a, chat, setting):
     setattr(client_a.config, setting, True)
     client_a.config.save()
     ben.post(f"/ai/chat/{chat.pk}/agent-end")
@@ -84,11 +84,10 @@ def test_the_insights_that_the_client_wants_are_enqueued(ben, client_a, chat, se
     assert (job.name, job.args) == ("chats.run_after_end", {"conversation_id": str(chat.pk)})
 
 
-def test_access_is_refused(cara, nobody, page, client_a, client_b, server, chat):
-    viewer = make_person(client_a, Role.VIEWER, "Vic")
-    strangers = [
-        cara, page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk),
-    ]  # fmt: skip
+def test_access_is_refused(cara, nobody, page, server, chat):
+    viewer = make_person(chat.client, Role.VIEWER, "Vic")
+    other_bots_key = make_key(chat.client, "secret", make_bot(chat.client).pk)
+    strangers = [cara, page, make_key(cara.client), other_bots_key]
     for stranger in strangers:
         assert stranger.post(f"/ai/chat/{chat.pk}/end").status_code == 404
     assert cara.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 404
@@ -96,4 +95,4 @@ def test_access_is_refused(cara, nobody, page, client_a, client_b, server, chat)
         assert viewer.post(path).status_code == 403
         assert nobody.post(path).status_code == 401
     assert server.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 401
-    assert (ended(), Event.objects.count()) == ([], 0)
+    assert (ended_chats(), Event.objects.count()) == ([], 0)

@@ -1,4 +1,4 @@
-"""Decide Function Call, and what the customer, the agents and the log see of an approval."""
+"""Decide Function Call: approvals by an agent or by the customer."""
 
 import uuid
 
@@ -13,14 +13,14 @@ from chatplatform.testing import at_once, run_jobs
 from chats.models import Conversation, Message
 from chats.services.reply.confirmations import yes_or_no
 from chats.tests import test_function_calls
-from chats.tests.test_function_calls import ask, log, run_and_die, wants
+from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
 from identity.models import AuditEvent
 from identity.testing import make_person
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ASKED = "Please refund order 1234"
+QUESTION = "Please refund order 1234"
 DONE = "say:Order 1234 was refunded and arrives on 24 November."
 
 
@@ -28,35 +28,35 @@ def decision(bot, row):
     return f"/function-calling/{bot.pk}/events/{row.pk}/decision"
 
 
-def replied():
-    """What was said to anybody, without the note that asks the agents."""
-    found = test_function_calls.replied()
-    return [one for one in found if not one.text.startswith("Waits for your approval")]
+def replies():
+    """All replies, without the note that asks the agents for their approval."""
+    rows = test_function_calls.replies()
+    return [reply for reply in rows if not reply.text.startswith("Waits for your approval")]
 
 
 def texts():
-    return [one.content[0]["text"] for one in replied()]
+    return [reply.content[0]["text"] for reply in replies()]
 
 
 @pytest.fixture
 def waiting(server, chat, configure, refund, stub):
     """A refund that waits for an agent."""
     configure({**refund, "requires_approval": "agent"})
-    stub.play([wants("refund"), DONE])
-    ask(server, chat, ASKED)
+    stub.play([function_call("refund"), DONE])
+    ask(server, chat, QUESTION)
     run_jobs()
-    return log("waiting")
+    return get_call("waiting")
 
 
 # --- by an agent --------------------------------------------------------------------------------
 
 
-def test_a_call_waits_and_the_agents_get_the_chat(waiting, chat, tool):
+def test_a_waiting_call_is_handed_over_to_the_agents(waiting, chat, tool):
     chat.refresh_from_db()
     assert (chat.assign_type, chat.handoff_reason) == ("queue", "approval_needed")
-    (told,) = replied()
-    assert "colleague must confirm" in told.content[0]["text"]
-    assert told.receipt["call_id"] == str(waiting.pk)
+    (reply,) = replies()
+    assert "colleague must confirm" in reply.content[0]["text"]
+    assert reply.receipt["call_id"] == str(waiting.pk)
     assert tool.requests == []
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"
     note = Message.objects.get(is_note=True)
@@ -67,15 +67,15 @@ def test_a_call_waits_and_the_agents_get_the_chat(waiting, chat, tool):
 def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):
     reply = ben.post(decision(bot, waiting), {"approve": True})
     assert reply.status_code == 200
-    shown = reply.json()
-    assert (shown["status"], shown["decided_by"]) == ("waiting", ben.user.pk)
+    call = reply.json()
+    assert (call["status"], call["decided_by"]) == ("waiting", ben.user.pk)
     assert tool.requests == []
     run_jobs()
-    (asked,) = tool.requests
-    assert asked.json()["order"] == "1234"
-    assert log("succeeded").pk == waiting.pk
+    (request,) = tool.requests
+    assert request.json()["order"] == "1234"
+    assert get_call("succeeded").pk == waiting.pk
     assert texts()[1:] == [DONE.removeprefix("say:")]
-    answer = replied()[1]
+    answer = replies()[1]
     assert (answer.sender_type, answer.is_note) == ("bot", False)
     chat.refresh_from_db()
     assert (chat.assign_type, chat.handoff_reason, chat.waiting_since) == ("bot", None, None)
@@ -85,8 +85,8 @@ def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):
 
 
 def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
-    shown = ben.post(decision(bot, waiting), {"approve": False}).json()
-    assert shown["status"] == "rejected"
+    call = ben.post(decision(bot, waiting), {"approve": False}).json()
+    assert call["status"] == "rejected"
     run_jobs()
     assert tool.requests == []
     assert "not confirmed" in texts()[1]
@@ -95,15 +95,15 @@ def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
     assert AuditEvent.objects.filter(action="function_call.rejected").count() == 1
 
 
-def test_of_two_agents_one_wins(waiting, ben, ann, bot, tool):
+def test_one_of_two_concurrent_decisions_succeeds(waiting, ben, ann, bot, tool):
     approved, rejected = at_once(
         lambda: ben.post(decision(bot, waiting), {"approve": True}),
         lambda: ann.post(decision(bot, waiting), {"approve": False}),
     )
     is_approved = approved.status_code == 200
     assert sorted(reply.status_code for reply in (approved, rejected)) == [200, 409]
-    refused = (rejected if is_approved else approved).json()
-    assert refused["code"] == "already_decided"
+    second = (rejected if is_approved else approved).json()
+    assert second["code"] == "already_decided"
     run_jobs()
     assert len(tool.requests) == (1 if is_approved else 0)
     assert Job.objects.filter(name="chats.continue_after_approval").count() == 1
@@ -111,7 +111,7 @@ def test_of_two_agents_one_wins(waiting, ben, ann, bot, tool):
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_the_first_word_stands(waiting, ben, ann, bot, tool, first):
+def test_a_second_decision_is_refused(waiting, ben, ann, bot, tool, first):
     assert ben.post(decision(bot, waiting), {"approve": first}).status_code == 200
     assert ann.post(decision(bot, waiting), {"approve": not first}).status_code == 409
     run_jobs()
@@ -123,7 +123,7 @@ def test_an_agent_who_took_the_chat_gets_a_note(waiting, chat, ben, bot, tool):
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
     assert len(tool.requests) == 1
-    note = replied()[1]
+    note = replies()[1]
     assert (note.is_note, note.sender_type) == (True, "system")
     assert "refund was carried out" in note.content[0]["text"]
     assert "24 November" in note.content[0]["text"]
@@ -131,20 +131,20 @@ def test_an_agent_who_took_the_chat_gets_a_note(waiting, chat, ben, bot, tool):
     assert chat.assign_type == "agent"
 
 
-def test_a_continuation_run_twice_says_it_once(waiting, ben, bot, tool):
+def test_a_repeated_job_answers_once(waiting, ben, bot, tool):
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
     Job.objects.filter(name="chats.continue_after_approval").update(state=JobState.QUEUED)
     run_jobs()
-    assert (len(tool.requests), len(replied())) == (1, 2)
+    assert (len(tool.requests), len(replies())) == (1, 2)
 
 
-def test_a_kill_after_the_call_does_not_repeat_it(waiting, ben, bot, tool, monkeypatch):
+def test_a_crash_after_the_call_does_not_repeat_it(waiting, ben, bot, tool):
     ben.post(decision(bot, waiting), {"approve": True})
-    run_and_die(tool, monkeypatch)
+    run_interrupted()
     run_jobs()
     assert len(tool.requests) == 1
-    assert "uncertain" in log("failed").error
+    assert "uncertain" in get_call("failed").error
 
 
 def test_a_failed_call_leaves_a_note_to_the_agents(waiting, chat, ben, bot, tool, stub):
@@ -152,64 +152,68 @@ def test_a_failed_call_leaves_a_note_to_the_agents(waiting, chat, ben, bot, tool
     stub.play("no_answer")
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
-    note = replied()[1]
+    note = replies()[1]
     assert note.is_note
     assert "failed" in note.content[0]["text"]
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
 
 
-def test_what_was_done_is_said_even_where_the_model_fails(waiting, ben, bot, tool, stub):
+def test_the_customer_reads_that_it_is_done_if_the_model_fails(waiting, ben, bot, tool, stub):
     stub.play("500")
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
     assert len(tool.requests) == 1
     assert "it has been done" in texts()[1]
-    assert replied()[2].is_note
+    assert replies()[2].is_note
 
 
-@pytest.mark.parametrize("change", ["gone", "off", "other arguments"])
-def test_a_function_that_changed_meanwhile_is_not_called(
-    waiting, ben, bot, tool, stub, configure, refund, change
-):
-    stub.play("no_answer")
-    if change == "gone":
+@pytest.fixture(params=["deleted", "switched off", "other arguments"])
+def changed_function(request, waiting, configure, refund):
+    """The function of the waiting call, changed since the call was asked for."""
+    if request.param == "deleted":
         Function.objects.all().delete()
     else:
         schema = {"type": "object", "properties": {"order_id": {"type": "integer"}}}
-        configure({**refund, "parameters": schema}, is_enabled=change != "off")
+        is_enabled = request.param != "switched off"
+        configure({**refund, "parameters": schema}, is_enabled=is_enabled)
+
+
+@pytest.mark.usefixtures("changed_function")
+def test_a_function_that_changed_meanwhile_is_not_called(waiting, ben, bot, tool, stub):
+    stub.play("no_answer")
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
     assert tool.requests == []
     assert FunctionCall.objects.get(pk=waiting.pk).status == "refused"
 
 
-def test_after_a_day_it_is_too_late(waiting, ben, bot, tool):
+def test_an_expired_call_cannot_be_decided(waiting, ben, bot, tool):
     FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
     assert ben.post(decision(bot, waiting), {"approve": True}).status_code == 409
     expire_function_calls()
-    row = log("rejected")
+    row = get_call("rejected")
     assert row.error == "expired"
     assert ben.post(decision(bot, waiting), {"approve": True}).status_code == 409
     run_jobs()
     assert tool.requests == []
 
 
-def test_the_schedule_leaves_fresh_and_decided_calls(waiting, ben, bot):
+def test_new_and_decided_calls_do_not_expire(waiting, ben, bot):
     assert function_calls.expire() == 0
     ben.post(decision(bot, waiting), {"approve": True})
     FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
     assert function_calls.expire() == 0
 
 
-def test_who_may_not_decide(waiting, bot, cara, client_a, nobody, server):
+def test_access_is_refused(waiting, bot, cara, client_a, nobody, server):
     path = decision(bot, waiting)
     viewer = make_person(client_a, "viewer", "Vic")
     assert viewer.post(path, {"approve": True}).status_code == 403
     assert cara.post(path, {"approve": True}).status_code == 404
     assert nobody.post(path, {"approve": True}).status_code == 401
     assert server.post(path, {"approve": True}).status_code == 401
-    assert log("waiting").decided_at is None
+    assert get_call("waiting").decided_at is None
 
 
 def test_a_missing_call_and_a_wrong_body(waiting, bot, ben):
@@ -223,17 +227,17 @@ def test_a_missing_call_and_a_wrong_body(waiting, bot, ben):
 
 
 @pytest.fixture
-def asked_for(server, chat, configure, refund, stub):
+def waiting_for_customer(server, chat, configure, refund, stub):
     """A refund that the customer was asked about."""
     configure({**refund, "requires_approval": "customer"})
-    stub.play([wants("refund"), DONE])
-    ask(server, chat, ASKED)
+    stub.play([function_call("refund"), DONE])
+    ask(server, chat, QUESTION)
     run_jobs()
-    return log("waiting")
+    return get_call("waiting")
 
 
-def test_the_customer_is_asked_with_the_very_arguments(asked_for, chat, tool):
-    (question,) = replied()
+def test_the_question_shows_the_arguments(waiting_for_customer, chat, tool):
+    (question,) = replies()
     assert question.sender_type == "bot"
     assert "refund (order_id: 1234)" in question.content[0]["text"]
     assert "yes or no" in question.content[0]["text"]
@@ -242,49 +246,49 @@ def test_the_customer_is_asked_with_the_very_arguments(asked_for, chat, tool):
     assert tool.requests == []
 
 
-def test_yes_makes_the_call(asked_for, server, chat, tool, stub):
+def test_yes_makes_the_call(waiting_for_customer, server, chat, tool, stub):
     ask(server, chat, "Yes, please!")
     run_jobs()
     assert len(tool.requests) == 1
     assert texts()[1:] == [DONE.removeprefix("say:")]
-    row = log("succeeded")
+    row = get_call("succeeded")
     assert row.decided_at is not None
     assert row.decided_by is None
-    told = stub.requests[-1]["messages"]
-    assert told[-1]["role"] == "tool"
-    assert any(ASKED in str(one["content"]) for one in told)
+    messages = stub.requests[-1]["messages"]
+    assert messages[-1]["role"] == "tool"
+    assert any(QUESTION in str(message["content"]) for message in messages)
 
 
-def test_no_makes_none(asked_for, server, chat, tool):
+def test_no_rejects_the_call(waiting_for_customer, server, chat, tool):
     ask(server, chat, "No thanks")
     run_jobs()
     assert tool.requests == []
-    assert log("rejected").pk == asked_for.pk
+    assert get_call("rejected").pk == waiting_for_customer.pk
     assert "not done it" in texts()[1]
 
 
-def test_anything_else_is_asked_again_once_and_then_answered(asked_for, server, chat, tool, stub):
+def test_the_question_is_repeated_once(waiting_for_customer, server, chat, tool, stub):
     ask(server, chat, "How long does that take?")
     run_jobs()
     assert "refund (order_id: 1234)" in texts()[1]
     stub.play("no_answer")
     ask(server, chat, "And what does it cost?")
     run_jobs()
-    assert log("rejected").error == "not confirmed"
-    assert replied()[2].sender_type == "system"
+    assert get_call("rejected").error == "not confirmed"
+    assert replies()[2].sender_type == "system"
     assert tool.requests == []
 
 
-def test_who_wants_a_person_instead_gets_one(asked_for, server, chat, tool):
+def test_a_request_for_a_person_rejects_the_call(waiting_for_customer, server, chat, tool):
     ask(server, chat, "I want to talk to a human agent")
     run_jobs()
     chat.refresh_from_db()
     assert chat.handoff_reason == "customer_asked"
-    assert log("rejected")
+    assert get_call("rejected")
     assert tool.requests == []
 
 
-def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
+def test_a_late_yes_makes_no_call(waiting_for_customer, server, chat, tool, stub):
     FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
     stub.play("no_answer")
     ask(server, chat, "yes")
@@ -292,35 +296,33 @@ def test_a_late_yes_makes_no_call(asked_for, server, chat, tool, stub):
     assert tool.requests == []
 
 
-def test_a_yes_that_is_answered_twice_calls_once(asked_for, server, chat, tool, monkeypatch):
+def test_a_repeated_reply_to_a_yes_calls_once(waiting_for_customer, server, chat, tool):
     ask(server, chat, "yes")
-    run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
+    run_interrupted(where="chats.services.reply.say.publish")
     run_jobs()
     assert len(tool.requests) == 1
-    assert len(replied()) == 2
+    assert len(replies()) == 2
 
 
-def test_a_yes_does_not_confirm_what_was_not_asked_yet(
-    server, chat, configure, refund, stub, tool, monkeypatch
-):
-    """The first attempt died after the model wanted the call and before the customer was asked."""
+def test_a_yes_does_not_confirm_what_was_not_asked_yet(server, chat, configure, refund, stub, tool):
+    """The first attempt died after the model asked for the call, before the customer was asked."""
     configure({**refund, "requires_approval": "customer"})
-    stub.play([wants("refund")])
+    stub.play([function_call("refund")])
     ask(server, chat, "OK")
-    run_and_die(tool, monkeypatch, where="chats.services.reply.say.publish")
+    run_interrupted(where="chats.services.reply.say.publish")
     run_jobs()
     assert tool.requests == []
     assert "yes or no" in texts()[0]
-    assert log("waiting")
+    assert get_call("waiting")
 
 
-def test_an_agent_cannot_decide_for_the_customer(asked_for, bot, ben):
-    assert ben.post(decision(bot, asked_for), {"approve": True}).status_code == 404
+def test_an_agent_cannot_decide_for_the_customer(waiting_for_customer, bot, ben):
+    assert ben.post(decision(bot, waiting_for_customer), {"approve": True}).status_code == 404
 
 
-def test_in_vietnamese(server, chat, configure, refund, stub, tool):
+def test_the_question_and_the_answer_in_vietnamese(server, chat, configure, refund, stub, tool):
     configure({**refund, "requires_approval": "customer"})
-    stub.play([wants("refund"), "say:Xong."])
+    stub.play([function_call("refund"), "say:Xong."])
     path = f"/ai/client/chat/{chat.pk}"
     for text in ("Tôi muốn hoàn tiền đơn hàng 1234", "Dạ đồng ý ạ"):
         server.post(path, {"text": text, "reply": "async", "language": "vi"})
@@ -331,7 +333,7 @@ def test_in_vietnamese(server, chat, configure, refund, stub, tool):
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "expected"),
     [
         ("yes", True), ("Yes please.", True), ("OK 👍", True), ("go ahead!", True), ("Có", True),
         ("vâng ạ", True), ("dạ", True), ("Đồng ý nhé", True), ("no", False),
@@ -341,5 +343,5 @@ def test_in_vietnamese(server, chat, configure, refund, stub, tool):
         ("no yes", None), ("yes " * 50, None), ("please", None),
     ],
 )  # fmt: skip
-def test_yes_and_no(text, meant):
-    assert yes_or_no(text) is meant
+def test_yes_and_no_are_recognised(text, expected):
+    assert yes_or_no(text) is expected

@@ -18,14 +18,14 @@ def path_of(chat):
     return f"/ai/client/chat/history/{chat}"
 
 
-def send_message(server, chat, count):
+def send_messages(server, chat, count):
     for n in range(count):
         body = {"text": f"Line {n}", "reply": "none"}
         assert server.post(f"/ai/client/chat/{chat}", body).status_code == 200
 
 
 def test_messages_are_listed_oldest_first(server, chat):
-    send_message(server, chat, 2)
+    send_messages(server, chat, 2)
     reply = server.get(path_of(chat))
     assert reply.status_code == 200
     assert reply.json()["next_cursor"] is None
@@ -37,14 +37,14 @@ def test_messages_are_listed_oldest_first(server, chat):
 
 
 def test_pages_neither_repeat_nor_skip(server, chat):
-    send_message(server, chat, 5)
+    send_messages(server, chat, 5)
     seen, cursor = [], None
     for size in (2, 2, 2):
         query = {"limit": size} | ({"cursor": cursor} if cursor else {})
-        found = server.get(path_of(chat), query).json()
-        seen += [item["seq"] for item in found["items"]]
-        cursor = found["next_cursor"]
-        send_message(server, chat, 1 if len(seen) == 2 else 0)  # someone writes meanwhile
+        page = server.get(path_of(chat), query).json()
+        seen += [item["seq"] for item in page["items"]]
+        cursor = page["next_cursor"]
+        send_messages(server, chat, 1 if len(seen) == 2 else 0)  # a message arrives meanwhile
     assert seen == [1, 2, 3, 4, 5, 6]
     assert cursor is None
 
@@ -57,7 +57,7 @@ def test_a_wrong_query_is_refused(server, chat, query):
 
 
 def test_a_tampered_cursor_is_refused(server, chat):
-    send_message(server, chat, 2)
+    send_messages(server, chat, 2)
     cursor = server.get(path_of(chat), {"limit": 1}).json()["next_cursor"]
     for bad in (cursor[:-1], "A" + cursor, cursor + "A", cursor[::-1], cursor + "\x00"):
         reply = server.get(path_of(chat), {"cursor": bad})
@@ -66,7 +66,7 @@ def test_a_tampered_cursor_is_refused(server, chat):
 
 
 def test_notes_are_not_shown(server, chat):
-    send_message(server, chat, 1)
+    send_messages(server, chat, 1)
     Message.objects.create(
         client=server.client, conversation_id=chat, seq=2, sender_type="agent",
         content=text_content("Rude customer"), is_note=True,
@@ -74,12 +74,12 @@ def test_notes_are_not_shown(server, chat):
     assert [item["seq"] for item in server.get(path_of(chat)).json()["items"]] == [1]
 
 
-def test_access_is_refused(server, page, nobody, client_a, client_b, bot, chat):
-    send_message(server, chat, 1)
+def test_access_is_refused(server, page, nobody, client_b, bot, chat):
+    send_messages(server, chat, 1)
     strangers = [
         make_key(client_b, "secret", make_bot(client_b).pk),
         make_key(client_b, "secret"),
-        make_key(client_a, "secret", make_bot(client_a).pk),
+        make_key(bot.client, "secret", make_bot(bot.client).pk),
         page,
     ]
     for stranger in strangers:

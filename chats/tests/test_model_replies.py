@@ -8,7 +8,14 @@ from bots.models import Prompt
 from bots.testing import trained
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chats.tests.test_send_message import SHOP, UNKNOWN, ask, events, handed_over, replied
+from chats.tests.test_send_message import (
+    SHOP,
+    UNKNOWN,
+    ask,
+    assert_handed_over,
+    count_events,
+    replies,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,21 +25,13 @@ def document(bot):
     return trained(bot, SHOP)
 
 
-@pytest.fixture
-def stub(stub, settings):
-    """A model that has little time; its package is loaded, which takes longer."""
-    import_module("openai")
-    settings.LLM_DEADLINE_SECONDS = 1.5
-    return stub
-
-
-def test_the_models_answer_is_cited(server, chat, document, stub):
+def test_a_models_answer_has_citations(server, chat, document, stub):
     ask(server, chat)
     run_jobs()
-    (reply,) = replied()
+    (reply,) = replies()
     assert "[1]" in reply.content[0]["text"]
-    (cited,) = reply.citations
-    assert cited["document_id"] == document.pk
+    (citation,) = reply.citations
+    assert citation["document_id"] == document.pk
     assert reply.receipt["engine"] == "openai_compatible"
     assert reply.receipt["usage"]["prompt_tokens"] == 100
     assert reply.receipt["prompt_version"] is None
@@ -46,31 +45,35 @@ def test_the_receipt_names_the_version_of_the_prompt(server, chat, bot, document
         )
     ask(server, chat)
     run_jobs()
-    (reply,) = replied()
+    (reply,) = replies()
     assert reply.receipt["prompt_version"] == 2
 
 
 @pytest.mark.parametrize("mode", ["slow", "cut", "500", "nonsense", "empty", "ungrounded"])
-def test_a_model_that_fails_is_replaced_by_quotes(server, chat, document, stub, mode):
+def test_a_failing_model_is_replaced_by_quotes(server, chat, document, stub, settings, mode):
+    if mode == "slow":
+        # Loading the package is not part of the deadline.
+        import_module("openai")
+        settings.LLM_DEADLINE_SECONDS = 1.5
     stub.play(mode)
     ask(server, chat)
     run_jobs()
-    (reply,) = replied()
+    (reply,) = replies()
     assert reply.sender_type == "bot"
     assert "thirty days" in reply.content[0]["text"]
-    assert [cited["document_id"] for cited in reply.citations] == [document.pk]
+    assert [citation["document_id"] for citation in reply.citations] == [document.pk]
     assert reply.receipt["model"] == "extractive"
     assert reply.receipt["engine_error"]
     assert Job.objects.get().attempts == 1
     assert stub.requests
-    assert events("conversation.handed_off") == 0
+    assert count_events("conversation.handed_off") == 0
 
 
-def test_a_model_that_does_not_know_hands_over(server, chat, document, stub):
+def test_a_model_without_an_answer_hands_over(server, chat, document, stub):
     stub.play("no_answer")
     ask(server, chat)
     run_jobs()
-    handed_over(chat, "no_answer")
+    assert_handed_over(chat, "no_answer")
 
 
 def test_without_the_fallback_a_failing_model_hands_over(server, chat, document, stub, client_a):
@@ -79,11 +82,11 @@ def test_without_the_fallback_a_failing_model_hands_over(server, chat, document,
     stub.play("500")
     ask(server, chat)
     run_jobs()
-    handed_over(chat, "engine_failed")
+    assert_handed_over(chat, "engine_failed")
 
 
-def test_below_the_gate_no_model_is_asked(server, chat, document, stub):
+def test_no_model_is_asked_without_a_relevant_document(server, chat, document, stub):
     ask(server, chat, UNKNOWN)
     run_jobs()
-    handed_over(chat, "no_answer")
+    assert_handed_over(chat, "no_answer")
     assert stub.requests == []

@@ -23,13 +23,13 @@ def path_of(chat):
 
 
 def part(name, data, file_name=None):
-    of_file = b"" if file_name is None else b'; filename="%s"' % file_name
+    file_part = b"" if file_name is None else b'; filename="%s"' % file_name
     head = b'--%s\r\nContent-Disposition: form-data; name="%s"' % (BOUNDARY.encode(), name.encode())
-    return head + of_file + b"\r\n\r\n" + data + b"\r\n"
+    return head + file_part + b"\r\n\r\n" + data + b"\r\n"
 
 
-def send(who, chat, *files, headers=None, **fields):
-    """A form as any program may write it: the test client itself would tidy the names."""
+def send(caller, chat, *files, headers=None, **fields):
+    """Send a form with the file names as they are: the test client would clean them."""
     fields = {"reply": "none", **fields}
     body = b"".join(
         [
@@ -38,36 +38,37 @@ def send(who, chat, *files, headers=None, **fields):
             f"--{BOUNDARY}--\r\n".encode(),
         ]
     )
-    return who.browser.generic(
+    return caller.browser.generic(
         "POST", path_of(chat), body, content_type=f"multipart/form-data; boundary={BOUNDARY}",
-        headers={**who.headers, **(headers or {})},
+        headers={**caller.headers, **(headers or {})},
     )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
-def store(settings, tmp_path):
-    """An empty media store; `store()` lists what lies in it."""
+def stored_files(settings, tmp_path):
+    """An empty media store; `stored_files()` lists its files."""
     settings.MEDIA_ROOT = str(tmp_path)
-    return lambda: [one for one in tmp_path.rglob("*") if one.is_file()]
+    return lambda: [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def office(folder):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+def office_file(folder):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(f"{folder}/document.xml", "<x/>")
-    return made.getvalue()
+    return file.getvalue()
 
 
-def nothing_stored(store):
+def nothing_stored(stored_files):
     counts = [rows.objects.count() for rows in (Message, Attachment, Event, Job)]
-    return store() == [] and counts == [0, 0, 1, 0]  # the event of the chat's opening
+    # The one event is that of the new chat.
+    return stored_files() == [] and counts == [0, 0, 1, 0]
 
 
-def test_a_message_with_files_is_stored(server, chat, store):
+def test_a_message_with_files_is_stored(server, chat, stored_files):
     reply = send(server, chat, (b"broken.png", PNG), message=" It came broken ", reply="async")
     assert reply.status_code == 202
-    said = reply.json()["message"]
-    text, picture = said["content"]
+    message = reply.json()["message"]
+    text, picture = message["content"]
     assert (text["type"], text["text"]) == ("text", "It came broken")
     assert picture["url"].startswith("/ai/attachment/")
     assert {name: value for name, value in picture.items() if value and name != "url"} == {
@@ -75,12 +76,12 @@ def test_a_message_with_files_is_stored(server, chat, store):
         "size_bytes": len(PNG),
     }  # fmt: skip
     row = Attachment.objects.get()
-    assert (str(row.message_id), row.conversation_id) == (said["id"], chat.pk)
-    (kept,) = store()
-    assert kept.read_bytes() == PNG
-    assert "broken" not in kept.name
+    assert (str(row.message_id), row.conversation_id) == (message["id"], chat.pk)
+    (path,) = stored_files()
+    assert path.read_bytes() == PNG
+    assert "broken" not in path.name
     assert Event.objects.filter(type="message.created").count() == 1
-    assert Job.objects.get().args == {"message_id": said["id"]}
+    assert Job.objects.get().args == {"message_id": message["id"]}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -106,8 +107,8 @@ def test_files_without_text_are_handed_over(server, chat):
         (b"a.mp4", b"\x00\x00\x00\x18ftypisom", "video", "video/mp4"),
         (b"a.txt", "Grüße\n".encode(), "file", "text/plain"),
         (b"a.csv", b"a;b\n" * 1023 + "abc\u20ac".encode() * 2, "file", "text/plain"),
-        (b"a.docx", office("word"), "file", "application/vnd.openxmlformats-officedocument"),
-        # The bytes count, not the name: neither a second ending nor a false one.
+        (b"a.docx", office_file("word"), "file", "application/vnd.openxmlformats-officedocument"),
+        # The bytes decide, not the name.
         (b"a.php.png", PNG, "image", "image/png"),
         (b"a.html", PNG, "image", "image/png"),
         (b"both.png", PNG + MARKUP, "image", "image/png"),
@@ -132,16 +133,16 @@ def test_types_are_recognised_by_bytes(server, chat, name, data, kind, mime_type
         b"text, and then \x00",
         b"\xff\xfe\x00",
         b"Gr\xfc\xdfe " * 900,
-        "cut off in a sign: \u20ac".encode()[:-1],
+        "cut off in a character: \u20ac".encode()[:-1],
         b"",
     ],
 )
-def test_other_types_are_refused(server, chat, store, data):
-    # A good file beside it is not kept either.
+def test_other_types_are_refused(server, chat, stored_files, data):
+    # A valid file in the same message is not stored either.
     reply = send(server, chat, (b"good.png", PNG), (b"invoice.pdf", data), message="Look")
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "files", 1]
-    assert nothing_stored(store)
+    assert nothing_stored(stored_files)
 
 
 @pytest.mark.parametrize(
@@ -156,28 +157,30 @@ def test_other_types_are_refused(server, chat, store, data):
         (b"a;b='c'.png", "a;b='c'.png"),
     ],
 )
-def test_a_file_name_is_cleaned_and_only_shown(server, chat, store, tmp_path, name, shown):
+def test_a_file_name_is_cleaned_and_names_no_path(
+    server, chat, stored_files, tmp_path, name, shown
+):
     (piece,) = send(server, chat, (name, PNG)).json()["message"]["content"]
     assert piece["file_name"] == shown
-    (kept,) = store()
-    assert kept.parent == tmp_path / "attachments"
-    assert len(kept.name) == 32
+    (path,) = stored_files()
+    assert path.parent == tmp_path / "attachments"
+    assert len(path.name) == 32
 
 
-def test_a_large_file_is_refused(server, chat, store, settings):
+def test_a_large_file_is_refused(server, chat, stored_files, settings):
     settings.MAX_UPLOAD_BYTES = len(PNG)
     assert send(server, chat, (b"a.png", PNG)).status_code == 200
     Message.objects.all().delete()
-    for one in store():
-        one.unlink()
+    for path in stored_files():
+        path.unlink()
     reply = send(server, chat, (b"a.png", PNG), (b"b.png", PNG + b"x"))
     assert (reply.status_code, reply.json()["code"]) == (413, "too_large")
-    assert (store(), Message.objects.count()) == ([], 0)
+    assert (stored_files(), Message.objects.count()) == ([], 0)
 
 
-def test_ten_files_at_most(server, chat, store):
+def test_ten_files_at_most(server, chat, stored_files):
     assert send(server, chat, *[(b"a.png", PNG)] * 11).status_code == 422
-    assert nothing_stored(store)
+    assert nothing_stored(stored_files)
     assert len(send(server, chat, *[(b"a.png", PNG)] * 10).json()["message"]["content"]) == 10
 
 
@@ -189,46 +192,46 @@ def test_ten_files_at_most(server, chat, store):
         {"files": "not a file"},
     ],
 )  # fmt: skip
-def test_a_wrong_form_is_refused(server, chat, store, fields):
+def test_a_wrong_form_is_refused(server, chat, stored_files, fields):
     files = [] if "files" in fields else [(b"a.png", PNG)]
     reply = send(server, chat, *files, **fields)
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"][0] == "body"
-    assert nothing_stored(store)
+    assert nothing_stored(stored_files)
 
 
-def test_a_message_without_a_file_is_refused(server, chat, store):
+def test_a_message_without_a_file_is_refused(server, chat, stored_files):
     assert send(server, chat, message="Hello").status_code == 422
     assert server.post(path_of(chat), {"message": "Hello"}).status_code == 415
-    assert nothing_stored(store)
+    assert nothing_stored(stored_files)
 
 
-def test_a_repeated_message_stores_one_file(server, chat, store):
+def test_a_repeated_message_stores_one_file(server, chat, stored_files):
     first, again = (send(server, chat, (b"a.png", PNG), client_message_id="m-1") for _ in range(2))
     assert (first.status_code, again.status_code) == (200, 200)
     assert first.json()["message"]["id"] == again.json()["message"]["id"]
-    assert (Message.objects.count(), Attachment.objects.count(), len(store())) == (1, 1, 1)
+    assert (Message.objects.count(), Attachment.objects.count(), len(stored_files())) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("reply", ["none", "stream"])
-def test_a_repeated_request_stores_one_file(server, chat, store, reply):
-    """A held answer is made anew by a repetition; its message is found again."""
+def test_a_repeated_request_stores_one_file(server, chat, stored_files, reply):
+    """A repeated request with a streamed reply is answered anew for the stored message."""
     key = {"Idempotency-Key": "form-1"}
     for _ in range(2):
         sent = send(server, chat, (b"a.png", PNG), reply=reply, headers=key)
         assert sent.status_code == 200
     assert sent["Idempotent-Replayed"] == "true"
-    assert (Message.objects.count(), Attachment.objects.count(), len(store())) == (1, 1, 1)
+    assert (Message.objects.count(), Attachment.objects.count(), len(stored_files())) == (1, 1, 1)
     other = send(server, chat, (b"a.png", PNG + b"!"), reply=reply, headers=key)
     assert other.json()["code"] == "idempotency_key_reused"
-    assert len(store()) == 1
+    assert len(stored_files()) == 1
 
 
-def test_a_refused_message_leaves_no_file(server, ben, chat, store, add_message):
+def test_a_refused_message_leaves_no_file(server, ben, chat, stored_files, add_message):
     add_message(chat, "agent", "Hello", client_message_id="m-1")
     reply = send(server, chat, (b"a.png", PNG), client_message_id="m-1")
     assert reply.json()["code"] == "client_message_id_taken"
-    assert (store(), Attachment.objects.count()) == ([], 0)
+    assert (stored_files(), Attachment.objects.count()) == ([], 0)
 
 
 def test_files_without_text_are_not_translated(server, chat, client_a, settings):
@@ -242,13 +245,13 @@ def test_files_without_text_are_not_translated(server, chat, client_a, settings)
     assert Job.objects.get().name == "chats.translate_message"
 
 
-def test_an_error_leaves_no_file(server, chat, store, monkeypatch):
-    def broken(*_):
+def test_an_error_leaves_no_file(server, chat, stored_files, monkeypatch):
+    def fail(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("chats.services.core.attachments.attach", broken)
+    monkeypatch.setattr("chats.services.core.attachments.attach", fail)
     assert send(server, chat, (b"a.png", PNG)).status_code == 500
-    assert nothing_stored(store)
+    assert nothing_stored(stored_files)
 
 
 def test_the_file_belongs_to_the_chat_that_follows_an_ended_one(server, chat):
@@ -258,10 +261,11 @@ def test_the_file_belongs_to_the_chat_that_follows_an_ended_one(server, chat):
     assert str(Attachment.objects.get().conversation_id) == next_chat
 
 
-def test_access_is_refused(page, server, nobody, client_a, client_b, chat, store):
-    for stranger in (page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
+def test_access_is_refused(page, nobody, client_b, chat, stored_files):
+    other_bots_key = make_key(chat.client, "secret", make_bot(chat.client).pk)
+    for stranger in (page, make_key(client_b), other_bots_key):
         assert send(stranger, chat, (b"a.png", PNG)).status_code == 404
     assert send(nobody, chat, (b"a.png", PNG)).status_code == 401
-    assert nothing_stored(store)
+    assert nothing_stored(stored_files)
     own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert send(page, own, (b"a.png", PNG)).status_code == 200

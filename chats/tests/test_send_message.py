@@ -49,16 +49,16 @@ def ask(person, chat, text=KNOWN, reply="async", **more):
     return person.post(path_of(chat), {"text": text, "reply": reply, **more})
 
 
-def replied():
+def replies():
     return list(Message.objects.exclude(sender_type="customer").order_by("seq"))
 
 
-def events(kind):
-    return Event.objects.filter(type=kind).count()
+def count_events(event_type):
+    return Event.objects.filter(type=event_type).count()
 
 
 def take_over(chat, ben):
-    """What an agent's taking the chat does to its row."""
+    """Change the chat's row as an agent who takes the chat does."""
     Conversation.objects.filter(pk=chat.pk).update(
         assign_type="agent", assignee=ben.user, version=F("version") + 1
     )
@@ -85,7 +85,7 @@ def test_an_async_message_is_stored_and_answered_by_a_worker(server, chat):
     chat.refresh_from_db()
     assert (chat.last_seq, chat.message_count, chat.unread_count) == (1, 1, 1)
     assert chat.last_message_at is not None
-    assert events("message.created") == 1
+    assert count_events("message.created") == 1
 
 
 def test_no_reply_is_requested_with_none(server, chat):
@@ -105,7 +105,7 @@ def test_a_repeated_message_is_stored_once(server, chat, document):
     assert again.json()["status"] == "answered"
     assert Message.objects.filter(sender_type="customer").count() == 1
     assert Job.objects.count() == 1
-    assert len(replied()) == 1
+    assert len(replies()) == 1
 
 
 def test_concurrent_repetitions_of_a_message_are_stored_once(server, chat):
@@ -126,9 +126,11 @@ def test_concurrent_messages_are_numbered_without_gaps(server, chat):
     assert list(seqs) == list(range(1, 9))
     numbers = Event.objects.order_by("sequence").values_list("sequence", flat=True)
     assert list(numbers) == list(range(1, 10))
-    # The ordering key's order is the messages' order.
-    asked = [job.args["message_id"] for job in Job.objects.order_by("id")]
-    assert asked == [str(pk) for pk in Message.objects.order_by("seq").values_list("pk", flat=True)]
+    # The jobs have the order of the messages.
+    message_ids = [job.args["message_id"] for job in Job.objects.order_by("id")]
+    assert message_ids == [
+        str(pk) for pk in Message.objects.order_by("seq").values_list("pk", flat=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_a_repeated_message_is_returned_after_the_end(server, chat):
 
 
 def test_a_link_to_a_file_is_passed_on(server, chat, bot):
-    """Kept as it came: it is never fetched, wherever it points."""
+    """It is stored unchanged and never fetched, wherever it points."""
     with closing(socket.create_server(("127.0.0.1", 0))) as outside:
         outside.settimeout(0)
         link = {"type": "image", "url": f"http://127.0.0.1:{outside.getsockname()[1]}/a.png"}
@@ -237,27 +239,27 @@ def test_no_reply_is_requested_in_the_queue(server, bot):
 def test_the_answer_is_cited(server, chat, document):
     ask(server, chat)
     assert run_jobs() == 1
-    (reply,) = replied()
+    (reply,) = replies()
     assert reply.sender_type == "bot"
     assert "thirty days" in reply.content[0]["text"]
     assert reply.in_reply_to.seq == 1
-    (cited,) = reply.citations
-    assert (cited["document_id"], cited["title"]) == (document.pk, "Shop")
-    assert "thirty days" in cited["quote"]
+    (citation,) = reply.citations
+    assert (citation["document_id"], citation["title"]) == (document.pk, "Shop")
+    assert "thirty days" in citation["quote"]
     assert reply.receipt["decision"] == "answered"
     assert reply.receipt["gate"] >= reply.receipt["threshold"]
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version, chat.last_seq) == ("bot", 1, 2)
     assert chat.first_response_at is not None
-    assert events("message.created") == 2
+    assert count_events("message.created") == 2
 
 
-def handed_over(chat, reason):
-    """The chat waits for a person; the customer was told once, and so was the client."""
+def assert_handed_over(chat, reason):
+    """The chat waits for a person, with one message to the customer and one event."""
     chat.refresh_from_db()
-    (told,) = replied()
-    assert told.sender_type == "system"
-    assert told.citations == []
+    (message,) = replies()
+    assert message.sender_type == "system"
+    assert message.citations == []
     assert (chat.assign_type, chat.handoff_reason, chat.version) == ("queue", reason, 2)
     assert chat.waiting_since is not None
     event = Event.objects.get(type="conversation.handed_off")
@@ -265,33 +267,33 @@ def handed_over(chat, reason):
     assert event.data["conversation"]["assign_type"] == "queue"
     assert event.data["conversation"]["waiting_since"] is not None
     assert event.client_id == chat.client_id
-    return told
+    return message
 
 
 def test_an_unknown_question_is_handed_over(server, chat, document):
     ask(server, chat, UNKNOWN, client_message_id="m-1")
     run_jobs()
-    told = handed_over(chat, "no_answer")
+    message = assert_handed_over(chat, "no_answer")
     turn = ask(server, chat, UNKNOWN, client_message_id="m-1").json()
     assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
-    assert turn["reply"]["id"] == str(told.pk)
+    assert turn["reply"]["id"] == str(message.pk)
 
 
 def test_a_bot_without_documents_hands_over(server, chat):
     ask(server, chat)
     run_jobs()
-    handed_over(chat, "no_answer")
+    assert_handed_over(chat, "no_answer")
 
 
 def test_the_customer_is_told_of_the_handover_once(server, chat, document):
     for text in (UNKNOWN, UNKNOWN, KNOWN):
         ask(server, chat, text)
     run_jobs()
-    handed_over(chat, "no_answer")
+    assert_handed_over(chat, "no_answer")
     reply = ask(server, chat, UNKNOWN)
     assert (reply.status_code, reply.json()["status"]) == (200, "handed_off")
     run_jobs()
-    handed_over(chat, "no_answer")
+    assert_handed_over(chat, "no_answer")
 
 
 def test_the_clients_own_handover_text(server, chat, client_a):
@@ -299,21 +301,23 @@ def test_the_clients_own_handover_text(server, chat, client_a):
     client_a.config.save()
     ask(server, chat, UNKNOWN)
     run_jobs()
-    assert handed_over(chat, "no_answer").content[0]["text"] == "A colleague will write soon."
+    assert (
+        assert_handed_over(chat, "no_answer").content[0]["text"] == "A colleague will write soon."
+    )
 
 
 def test_a_request_for_a_person_is_handed_over(server, chat, document):
     ask(server, chat, "I want to talk to a human agent")
     run_jobs()
-    handed_over(chat, "customer_asked")
+    assert_handed_over(chat, "customer_asked")
 
 
 def test_small_talk_is_not_handed_over(server, chat):
     ask(server, chat, "Hello!")
     run_jobs()
-    (reply,) = replied()
+    (reply,) = replies()
     assert (reply.sender_type, reply.citations) == ("bot", [])
-    assert events("conversation.handed_off") == 0
+    assert count_events("conversation.handed_off") == 0
 
 
 def test_a_bot_that_was_disabled_meanwhile_hands_over(server, chat, bot, document):
@@ -321,14 +325,14 @@ def test_a_bot_that_was_disabled_meanwhile_hands_over(server, chat, bot, documen
     bot.is_disabled = True
     bot.save()
     run_jobs()
-    handed_over(chat, "bot_disabled")
+    assert_handed_over(chat, "bot_disabled")
 
 
 def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat)
     with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
         run_jobs()
-    assert replied() == []
+    assert replies() == []
     assert Job.objects.get().state == JobState.DONE
 
 
@@ -336,25 +340,25 @@ def test_a_handover_is_dropped_when_an_agent_took_over(server, chat, ben, docume
     ask(server, chat, UNKNOWN)
     with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
         run_jobs()
-    assert replied() == []
-    assert events("conversation.handed_off") == 0
+    assert replies() == []
+    assert count_events("conversation.handed_off") == 0
     chat.refresh_from_db()
     assert (chat.assign_type, chat.assignee) == ("agent", ben.user)
 
 
 def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, document):
-    """An agent took it and gave it back: the version tells, though the owner is the bot again."""
+    """An agent took the chat and returned it to the bot: only its version shows it."""
 
-    def there_and_back():
+    def take_and_return():
         Conversation.objects.update(version=F("version") + 2)
 
     body = {"text": KNOWN, "client_message_id": "m-1", "reply": "wait"}
-    asked = server.post(f"/ai/client/chat/{chat.pk}", body | {"reply": "async"}).json()
-    assert asked["status"] == "pending"
-    with run_before("chats.services.core.conversations.lock", there_and_back):
+    turn = server.post(f"/ai/client/chat/{chat.pk}", body | {"reply": "async"}).json()
+    assert turn["status"] == "pending"
+    with run_before("chats.services.core.conversations.lock", take_and_return):
         run_jobs()
-    assert replied() == []
-    # Nobody is told to wait for what does not come.
+    assert replies() == []
+    # A repetition does not wait for a reply that never comes.
     again = server.post(f"/ai/client/chat/{chat.pk}", body)
     assert (again.status_code, again.json()["status"]) == (200, "not_expected")
 
@@ -366,7 +370,7 @@ def test_a_reply_is_dropped_when_the_chat_ended(server, chat, document):
         lambda: Conversation.objects.update(status="ended"),
     ):
         run_jobs()
-    assert replied() == []
+    assert replies() == []
 
 
 def test_a_job_run_twice_makes_one_reply(server, chat, document):
@@ -374,15 +378,15 @@ def test_a_job_run_twice_makes_one_reply(server, chat, document):
     run_jobs()
     Job.objects.update(state=JobState.QUEUED)
     assert run_jobs() == 1
-    assert len(replied()) == 1
-    assert events("message.created") == 2
+    assert len(replies()) == 1
+    assert count_events("message.created") == 2
 
 
 def test_two_workers_make_one_reply(server, chat, document):
     message = ask(server, chat).json()["message"]["id"]
     with run_before("chats.services.reply.say.publish", lambda: pipeline.answer(message)):
         run_jobs()
-    assert len(replied()) == 1
+    assert len(replies()) == 1
     assert Job.objects.get().state == JobState.DONE
     chat.refresh_from_db()
     assert chat.last_seq == 2
@@ -403,7 +407,7 @@ def test_deltas_of_a_dropped_reply_are_reset_after_the_commit(
         "chats.services.reply.say.publish", lambda: Conversation.objects.update(**assign)
     ):
         run_jobs()
-    assert replied() == []
+    assert replies() == []
     assert events[-2:] == [("reset", False), ("done", False)]
 
 
@@ -413,15 +417,15 @@ def test_a_lost_lease_drops_the_reply(server, chat, document):
         "chats.services.reply.say.publish", lambda: Job.objects.update(lease_token=uuid.uuid4())
     ):
         leases.run(Job.objects.get().pk)
-    assert replied() == []
+    assert replies() == []
 
 
 def test_replies_come_in_the_order_of_the_messages(server, chat, document):
-    asked = [ask(server, chat).json()["message"]["id"] for _ in range(3)]
+    message_ids = [ask(server, chat).json()["message"]["id"] for _ in range(3)]
     newest = Job.objects.latest("id")
     assert leases.run(newest.pk) is False
     assert run_jobs() == 3
-    assert [str(reply.in_reply_to_id) for reply in replied()] == asked
+    assert [str(reply.in_reply_to_id) for reply in replies()] == message_ids
 
 
 def test_a_reply_that_always_fails_is_handed_over(server, chat, document, monkeypatch):
@@ -436,7 +440,7 @@ def test_a_reply_that_always_fails_is_handed_over(server, chat, document, monkey
         leases.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts) == (JobState.DEAD, 5)
-    handed_over(chat, "engine_failed")
+    assert_handed_over(chat, "engine_failed")
 
 
 def test_a_chat_deleted_meanwhile_ends_its_job(server, chat):

@@ -9,8 +9,10 @@ from contextlib import closing
 import pytest
 from django.db import connection
 from django.db.models import F
+from django.utils import timezone
 
 from bots.testing import trained
+from chatplatform.local.processes import wait_until
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
 from chatplatform.testing.web_process import web
@@ -24,13 +26,13 @@ KNOWN = "Within how many days may I return damaged goods?"
 
 @pytest.fixture(scope="module")
 def site(django_db_setup):
-    with web(REPLY_WAIT_SECONDS="10") as port:
+    with web(REPLY_WAIT_SECONDS="60") as port:
         yield port
 
 
 @pytest.fixture
 def worker():
-    """Runs jobs as they come, until the test ends."""
+    """Run jobs when they are due, until the test ends."""
     stop = threading.Event()
 
     def work():
@@ -44,7 +46,7 @@ def worker():
     thread.start()
     yield
     stop.set()
-    thread.join(20)
+    thread.join(70)
 
 
 @pytest.fixture
@@ -56,27 +58,27 @@ def chat(server, bot):
 def send(port, person, chat, **headers):
     """The open response to a customer's message."""
     reply = headers.pop("reply", "wait")
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+    web_connection = http.client.HTTPConnection("127.0.0.1", port, timeout=70)
     headers = {**person.headers, "Content-Type": "application/json", **headers}
     body = json.dumps({"text": KNOWN, "reply": reply})
-    line.request("POST", f"/ai/client/chat/{chat}", body, headers)
-    return line, line.getresponse()
+    web_connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
+    return web_connection, web_connection.getresponse()
 
 
 def ask(port, person, chat, **headers):
     """Status, headers and whole body."""
-    line, response = send(port, person, chat, **headers)
-    with closing(line):
+    web_connection, response = send(port, person, chat, **headers)
+    with closing(web_connection):
         return response.status, response.headers, response.read().decode()
 
 
 def events_of(text):
-    found = []
+    events = []
     for block in text.strip().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if line[0] != ":")
         if lines:
-            found.append((lines["event"], json.loads(lines["data"])))
-    return found
+            events.append((lines["event"], json.loads(lines["data"])))
+    return events
 
 
 def test_wait_answers_with_the_reply(site, server, chat, worker):
@@ -90,7 +92,7 @@ def test_wait_answers_with_the_reply(site, server, chat, worker):
     assert turn["reply"]["citations"]
 
 
-def test_stream_says_message_and_done(site, server, chat, worker):
+def test_a_stream_begins_with_the_message_and_ends_with_done(site, server, chat, worker):
     status, headers, body = ask(site, server, chat, reply="stream")
     assert status == 200
     assert headers["Content-Type"] == "text/event-stream"
@@ -107,7 +109,7 @@ def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
     assert events_of(body)[-1][0] == "done"
 
 
-def test_a_models_words_are_streamed(site, server, chat, worker, settings):
+def test_a_models_text_is_streamed(site, server, chat, worker, settings):
     with stub_model.running() as stub:
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
         _, _, body = ask(site, server, chat, reply="stream")
@@ -119,7 +121,7 @@ def test_a_models_words_are_streamed(site, server, chat, worker, settings):
     assert text == events[-1][1]["reply"]["content"][0]["text"]
 
 
-def test_words_that_do_not_count_are_taken_back(site, server, chat, worker, settings):
+def test_the_text_of_a_failed_model_is_reset(site, server, chat, worker, settings):
     with stub_model.running("cut") as stub:
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
         _, _, body = ask(site, server, chat, reply="stream")
@@ -129,7 +131,7 @@ def test_words_that_do_not_count_are_taken_back(site, server, chat, worker, sett
     assert events_of(body)[-1][1]["reply"]["citations"]
 
 
-def test_words_are_taken_back_when_the_chat_has_another_owner(site, server, chat, worker):
+def test_streamed_text_is_reset_when_the_chat_has_another_owner(site, server, chat, worker):
     def take_over():
         Conversation.objects.update(version=F("version") + 1, assign_type="queue")
 
@@ -143,61 +145,62 @@ def test_words_are_taken_back_when_the_chat_has_another_owner(site, server, chat
     assert not Message.objects.filter(sender_type="bot").exists()
 
 
-def test_the_answer_comes_with_the_broker_silent(site, server, chat, worker, monkeypatch):
+def test_the_reply_arrives_without_live_events(site, server, chat, worker, monkeypatch):
     monkeypatch.setattr("chatplatform.web.live.append", lambda *_: None)
     status, _, body = ask(site, server, chat)
     assert (status, json.loads(body)["status"]) == (200, "answered")
 
 
-def test_who_hangs_up_is_answered_all_the_same(site, server, chat):
-    line, response = send(site, server, chat, reply="stream")
+def test_the_reply_is_stored_after_a_disconnect(site, server, chat):
+    web_connection, response = send(site, server, chat, reply="stream")
     response.fp.readline()
-    line.close()
+    web_connection.close()
     run_jobs()
     assert Message.objects.filter(sender_type="bot").count() == 1
-    with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=15)) as line:
-        line.request("GET", f"/ai/client/chat/history/{chat}", headers=server.headers)
-        assert line.getresponse().status == 200
+    with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=70)) as web_connection:
+        path = f"/ai/client/chat/history/{chat}"
+        web_connection.request("GET", path, headers=server.headers)
+        assert web_connection.getresponse().status == 200
 
 
-def test_a_wrong_body_is_refused_before_a_stream_begins(site, server, chat):
-    line = http.client.HTTPConnection("127.0.0.1", site, timeout=15)
+def test_a_wrong_body_is_refused_before_the_stream(site, server, chat):
+    web_connection = http.client.HTTPConnection("127.0.0.1", site, timeout=70)
     headers = {**server.headers, "Content-Type": "application/json"}
-    line.request("POST", f"/ai/client/chat/{chat}", '{"reply": "stream"}', headers)
-    with closing(line):
-        assert line.getresponse().status == 422
+    web_connection.request("POST", f"/ai/client/chat/{chat}", '{"reply": "stream"}', headers)
+    with closing(web_connection):
+        assert web_connection.getresponse().status == 422
     assert Message.objects.count() == 0
 
 
 def preview(port, person, bot_id, **more):
-    """Status, kind and whole body of a preview of a bot."""
+    """Status, content type and whole body of a preview of a bot."""
     body = json.dumps({"messages": [{"role": "user", "content": KNOWN}], **more})
     headers = {**person.headers, "Content-Type": "application/json"}
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as line:
-        line.request("POST", f"/ai/{bot_id}/generate-chat", body, headers)
-        response = line.getresponse()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=70)) as web_connection:
+        web_connection.request("POST", f"/ai/{bot_id}/generate-chat", body, headers)
+        response = web_connection.getresponse()
         return response.status, response.headers["Content-Type"], response.read().decode()
 
 
 def test_a_preview_is_generated(site, ben, bot, chat, worker):
-    status, kind, body = preview(site, ben, bot.pk)
-    made = json.loads(body)
-    assert (status, kind, made["status"]) == (200, "application/json", "answered")
-    assert "thirty days" in made["message"]["content"][0]["text"]
-    assert (made["engine"], made["usage"]["credits"]) == ("embedded", 1)
-    assert made["chat_id"] != chat
-    status, kind, body = preview(site, ben, bot.pk, stream=True)
+    status, content_type, body = preview(site, ben, bot.pk)
+    answer = json.loads(body)
+    assert (status, content_type, answer["status"]) == (200, "application/json", "answered")
+    assert "thirty days" in answer["message"]["content"][0]["text"]
+    assert (answer["engine"], answer["usage"]["credits"]) == ("embedded", 1)
+    assert answer["chat_id"] != chat
+    status, content_type, body = preview(site, ben, bot.pk, stream=True)
     events = events_of(body)
-    assert (status, kind) == (200, "text/event-stream")
+    assert (status, content_type) == (200, "text/event-stream")
     assert [events[0][0], events[-1][0]] == ["message", "done"]
-    assert {**events[-1][1], "chat_id": 0, "message": 0} == {**made, "chat_id": 0, "message": 0}
+    assert {**events[-1][1], "chat_id": 0, "message": 0} == {**answer, "chat_id": 0, "message": 0}
 
 
-def test_nobody_working_is_pending_after_the_wait(server, chat):
+def test_without_a_worker_the_reply_is_pending_after_the_wait(server, chat):
     with web(REPLY_WAIT_SECONDS="1") as port:
-        began = time.monotonic()
+        started_at = time.monotonic()
         status, _, body = ask(port, server, chat)
-        took = time.monotonic() - began
+        took = time.monotonic() - started_at
         events = events_of(ask(port, server, chat, reply="stream")[2])
     assert (status, json.loads(body)["status"]) == (202, "pending")
     assert json.loads(body)["reply"] is None
@@ -207,8 +210,8 @@ def test_nobody_working_is_pending_after_the_wait(server, chat):
     assert Job.objects.filter(state="queued").count() == 2
 
 
-def test_all_who_wait_for_a_burst_get_its_one_reply(site, server, client_a, chat, worker):
-    client_a.config.burst_wait_ms = 700
+def test_all_requests_of_a_burst_get_its_one_reply(site, server, client_a, chat, worker):
+    client_a.config.burst_wait_ms = 60_000
     client_a.config.save()
     bodies = []
 
@@ -218,8 +221,10 @@ def test_all_who_wait_for_a_burst_get_its_one_reply(site, server, client_a, chat
     threads = [threading.Thread(target=wait, args=(kind,)) for kind in ("wait", "stream", "wait")]
     for thread in threads:
         thread.start()
+    assert wait_until(lambda: Message.objects.count() == 3, secs=60)
+    Job.objects.update(due_at=timezone.now())
     for thread in threads:
-        thread.join(20)
+        thread.join(70)
     turns = [
         events_of(body)[-1][1] if body.startswith("event:") else json.loads(body) for body in bodies
     ]
