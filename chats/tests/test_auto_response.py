@@ -22,15 +22,15 @@ def test_the_last_message_is_answered(server, bot, chat, add_message):
     trained(bot, SHOP)
     add_message(chat, "customer", "Hello")
     body = {"text": KNOWN, "reply": "none"}
-    asked = server.post(f"/ai/client/chat/{chat.pk}", body).json()["message"]
-    held = server.post(path_of(chat), Accept="text/event-stream")
-    assert (held.status_code, held["Content-Type"]) == (200, "text/event-stream")
-    assert Job.objects.get().args == {"message_id": asked["id"]}
+    message = server.post(f"/ai/client/chat/{chat.pk}", body).json()["message"]
+    stream = server.post(path_of(chat), Accept="text/event-stream")
+    assert (stream.status_code, stream["Content-Type"]) == (200, "text/event-stream")
+    assert Job.objects.get().args == {"message_id": message["id"]}
     run_jobs()
     turn = server.post(path_of(chat))
     assert turn.status_code == 200
     assert turn.json()["status"] == "answered"
-    assert turn.json()["message"] == asked
+    assert turn.json()["message"] == message
     assert "thirty days" in turn.json()["reply"]["content"][0]["text"]
 
 
@@ -90,8 +90,8 @@ def test_no_reply_is_requested_if_an_agent_has_the_chat(server, ben, chat, add_m
 def test_an_agents_answer_is_not_the_bots_reply(server, chat, add_message):
     question = add_message(chat, "customer", "Hello!")
     add_message(chat, "agent", "One moment.", in_reply_to=question)
-    held = server.post(path_of(chat), Accept="text/event-stream")
-    assert held.status_code == 200
+    stream = server.post(path_of(chat), Accept="text/event-stream")
+    assert stream.status_code == 200
     assert Job.objects.get().args == {"message_id": str(question.pk)}
     run_jobs()
     turn = server.post(path_of(chat)).json()

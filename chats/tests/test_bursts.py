@@ -1,4 +1,4 @@
-"""Messages of a customer that come close together share one reply."""
+"""Messages that a customer sends shortly after each other share one reply."""
 
 import functools
 from datetime import timedelta
@@ -37,34 +37,34 @@ def ask(person, chat, text, **more):
     return reply["message"]["id"]
 
 
-def turn(message_id):
+def describe_turn(message_id):
     return chat_turns.describe(Message.objects.get(pk=message_id), reply_requested=True)
 
 
-def time_passes():
+def make_jobs_due():
     Job.objects.filter(state=JobState.QUEUED).update(due_at=timezone.now())
 
 
-def replied():
+def replies():
     return list(Message.objects.exclude(sender_type="customer").order_by("seq"))
 
 
-def test_one_reply_for_all_of_them(server, chat):
-    asked = [ask(server, chat, text) for text in ("Hello!", KNOWN, "Thanks")]
+def test_a_burst_gets_one_reply(server, chat):
+    message_ids = [ask(server, chat, text) for text in ("Hello!", KNOWN, "Thanks")]
     job = Job.objects.get()
-    assert job.args == {"message_id": asked[2], "earlier": asked[:2]}
+    assert job.args == {"message_id": message_ids[2], "earlier": message_ids[:2]}
     assert run_jobs() == 0, "the customer may still be writing"
-    time_passes()
+    make_jobs_due()
     assert run_jobs() == 1
-    (reply,) = replied()
+    (reply,) = replies()
     assert "thirty days" in reply.text
-    assert str(reply.in_reply_to_id) == asked[2]
-    turns = [turn(message_id) for message_id in asked]
-    assert {found["status"] for found in turns} == {"answered"}
-    assert {found["reply"]["id"] for found in turns} == {str(reply.pk)}
+    assert str(reply.in_reply_to_id) == message_ids[2]
+    turns = [describe_turn(message_id) for message_id in message_ids]
+    assert {turn["status"] for turn in turns} == {"answered"}
+    assert {turn["reply"]["id"] for turn in turns} == {str(reply.pk)}
 
 
-def test_each_message_moves_the_reply_but_not_for_ever(server, chat):
+def test_each_message_delays_the_reply_up_to_a_limit(server, chat):
     ask(server, chat, KNOWN)
     first = Job.objects.get()
     Job.objects.update(due_at=timezone.now() + timedelta(seconds=1), dispatched_at=timezone.now())
@@ -77,81 +77,83 @@ def test_each_message_moves_the_reply_but_not_for_ever(server, chat):
     assert Job.objects.get().due_at < timezone.now() + timedelta(seconds=5)
 
 
-def test_small_talk_alone_is_small_talk(server, chat):
+def test_a_burst_of_small_talk_is_small_talk(server, chat):
     for text in ("Hello!", "Thanks"):
         ask(server, chat, text)
-    time_passes()
+    make_jobs_due()
     run_jobs()
-    (reply,) = replied()
+    (reply,) = replies()
     assert reply.receipt["decision"] == "small_talk"
 
 
-def test_who_asks_for_a_person_anywhere_in_it_gets_one(server, chat):
-    asked = [ask(server, chat, text) for text in ("I want to talk to a human agent", KNOWN)]
-    time_passes()
+def test_a_request_for_a_person_in_a_burst_is_handed_over(server, chat):
+    message_ids = [ask(server, chat, text) for text in ("I want to talk to a human agent", KNOWN)]
+    make_jobs_due()
     run_jobs()
-    (told,) = replied()
-    assert told.sender_type == "system"
-    for message_id in asked:
-        found = turn(message_id)
-        assert (found["status"], found["handoff_reason"]) == ("handed_off", "customer_asked")
+    (reply,) = replies()
+    assert reply.sender_type == "system"
+    for message_id in message_ids:
+        turn = describe_turn(message_id)
+        assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "customer_asked")
 
 
-def test_what_comes_while_the_reply_is_made_gets_its_own(server, chat):
-    asked = [ask(server, chat, KNOWN)]
-    time_passes()
+def test_a_message_during_the_reply_gets_its_own_reply(server, chat):
+    message_ids = [ask(server, chat, KNOWN)]
+    make_jobs_due()
     with run_before(
-        "chats.services.reply.say.publish", lambda: asked.append(ask(server, chat, "Hello!"))
+        "chats.services.reply.say.publish", lambda: message_ids.append(ask(server, chat, "Hello!"))
     ):
         run_jobs()
-    assert [str(reply.in_reply_to_id) for reply in replied()] == asked[:1]
-    time_passes()
+    assert [str(reply.in_reply_to_id) for reply in replies()] == message_ids[:1]
+    make_jobs_due()
     run_jobs()
-    assert [str(reply.in_reply_to_id) for reply in replied()] == asked
+    assert [str(reply.in_reply_to_id) for reply in replies()] == message_ids
 
 
-def test_a_reply_that_was_begun_once_takes_nothing_more(server, chat):
-    asked = [ask(server, chat, KNOWN)]
+def test_a_retried_reply_takes_no_further_messages(server, chat):
+    message_ids = [ask(server, chat, KNOWN)]
     Job.objects.update(attempts=1)
-    asked.append(ask(server, chat, "Hello!"))
-    time_passes()
+    message_ids.append(ask(server, chat, "Hello!"))
+    make_jobs_due()
     run_jobs()
-    assert [str(reply.in_reply_to_id) for reply in replied()] == asked
+    assert [str(reply.in_reply_to_id) for reply in replies()] == message_ids
 
 
-def test_a_worker_that_dies_doubles_nothing(server, chat):
-    asked = [ask(server, chat, text) for text in ("Hello!", KNOWN)]
-    time_passes()
+def test_a_crashed_worker_makes_no_second_reply(server, chat):
+    message_ids = [ask(server, chat, text) for text in ("Hello!", KNOWN)]
+    make_jobs_due()
     leases.run(Job.objects.get().pk)
-    # It said its reply, and died before it could finish its job.
+    # It stored its reply and died before the end of its job.
     Job.objects.update(state=JobState.QUEUED)
     run_jobs()
-    # And one that never came so far: another takes the whole burst.
-    pipeline.answer(asked[1], earlier=asked[:1])
-    assert len(replied()) == 1
+    # Another worker answers the whole burst again.
+    pipeline.answer(message_ids[1], earlier=message_ids[:1])
+    assert len(replies()) == 1
 
 
-def test_no_attempt_left_hands_all_of_them_over(server, chat, monkeypatch):
+def test_a_burst_is_handed_over_after_the_last_attempt(server, chat, monkeypatch):
     def fail(*args, **more):
         raise RuntimeError("broken index")
 
     monkeypatch.setattr("bots.services.retrieval.search", fail)
-    asked = [ask(server, chat, text) for text in (KNOWN, "Please")]
+    message_ids = [ask(server, chat, text) for text in (KNOWN, "Please")]
     for _ in range(5):
-        time_passes()
+        make_jobs_due()
         leases.run(Job.objects.get().pk)
     assert Job.objects.get(name="chats.generate_reply").state == JobState.DEAD
-    assert {turn(message_id)["handoff_reason"] for message_id in asked} == {"engine_failed"}
+    assert {describe_turn(message_id)["handoff_reason"] for message_id in message_ids} == {
+        "engine_failed"
+    }
 
 
-def test_waiters_of_earlier_messages_are_sent_to_the_last(server, chat, monkeypatch):
+def test_requests_for_earlier_messages_follow_the_last_one(server, chat, monkeypatch):
     appended = []
     monkeypatch.setattr(live, "append", lambda *event: appended.append(event))
     first, second = ask(server, chat, KNOWN), ask(server, chat, "please")
     assert appended == [(f"reply:{first}", "joined", {"message_id": second})]
 
 
-def test_the_same_message_twice_moves_nothing(server, chat):
+def test_a_repeated_message_delays_nothing(server, chat):
     ask(server, chat, KNOWN, client_message_id="m-1")
     before = Job.objects.get()
     ask(server, chat, KNOWN, client_message_id="m-1")
@@ -159,11 +161,11 @@ def test_the_same_message_twice_moves_nothing(server, chat):
     assert (again.args, again.due_at) == (before.args, before.due_at)
 
 
-def test_many_at_once_share_one_reply(server, chat):
+def test_concurrent_messages_share_one_reply(server, chat):
     at_once(*[functools.partial(ask, server, chat, f"{KNOWN} {n}") for n in range(6)])
     job = Job.objects.get()
     in_order = [str(pk) for pk in Message.objects.order_by("seq").values_list("pk", flat=True)]
     assert [*job.args["earlier"], job.args["message_id"]] == in_order
-    time_passes()
+    make_jobs_due()
     run_jobs()
-    assert len(replied()) == 1
+    assert len(replies()) == 1

@@ -59,8 +59,8 @@ def test_tags_are_replaced(ann, chat):
 
 
 def test_a_response_is_a_valid_request(ann, chat):
-    given = ann.post(path_of(chat), {"tags": ["a"]}).json()
-    assert ann.put(path_of(chat), given).json() == given
+    tags = ann.post(path_of(chat), {"tags": ["a"]}).json()
+    assert ann.put(path_of(chat), tags).json() == tags
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_a_wrong_body_is_refused(ann, chat, method, body):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("wrong", "reason"),
     [("", "at least 1 character"), ("x" * 61, "at most 60 characters"), ("a\x00", "NUL"),
      (1, "give a name"), ({"title": "a"}, "Field required")],
 )  # fmt: skip
-def test_the_error_of_a_wrong_tag_names_the_cause(ann, chat, wrong, says):
+def test_the_error_of_a_wrong_tag_names_the_cause(ann, chat, wrong, reason):
     first, *_ = ann.post(path_of(chat), {"tags": ["a", wrong]}).json()["detail"]
-    assert says in first["msg"]
+    assert reason in first["msg"]
     assert first["loc"][:3] == ["body", "tags", 1]
 
 
@@ -94,7 +94,7 @@ def test_a_chat_has_at_most_twenty(ann, chat):
     assert len(names(ann.post(path_of(chat), {"tags": ["x", "T1"]}))) == 20
 
 
-def test_access(ann, ben, cara, nobody, server, chat):
+def test_access_is_refused(ann, ben, cara, nobody, server, chat):
     viewer = make_person(ann.client, "viewer", "Vic")
     for method in ("post", "put"):
         body = {"tags": [method]}

@@ -1,4 +1,4 @@
-"""What follows the end of a chat, and translations of customers' messages: by workers."""
+"""Jobs of workers: insights after the end of a chat, translations of customers' messages."""
 
 import pytest
 
@@ -11,8 +11,8 @@ from webhooks.models import Event
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def ask_for(client, **wishes):
-    for name, value in wishes.items():
+def configure(client, **settings):
+    for name, value in settings.items():
         setattr(client.config, name, value)
     client.config.save()
 
@@ -22,7 +22,7 @@ def run_after_end(chat):
     run_jobs()
 
 
-def test_nothing_where_the_client_asks_for_nothing(ann, chat, add_message, credits_spent):
+def test_no_insight_is_computed_by_default(ann, chat, add_message, credits_spent):
     add_message(chat, "customer", "Terrible!")
     run_after_end(chat)
     chat.refresh_from_db()
@@ -30,8 +30,8 @@ def test_nothing_where_the_client_asks_for_nothing(ann, chat, add_message, credi
     assert credits_spent(ann.client) == 0
 
 
-def test_all_that_the_client_asks_for(ann, chat, add_message, credits_spent):
-    ask_for(ann.client, auto_summary=True, auto_tag=True, auto_sentiment=True)
+def test_all_insights_that_are_switched_on_are_computed(ann, chat, add_message, credits_spent):
+    configure(ann.client, auto_summary=True, auto_tag=True, auto_sentiment=True)
     add_message(chat, "customer", "This is the worst shop I know, I am furious!")
     run_after_end(chat)
     chat.refresh_from_db()
@@ -44,16 +44,16 @@ def test_all_that_the_client_asks_for(ann, chat, add_message, credits_spent):
     }  # fmt: skip
 
 
-def test_twice_makes_one_summary(ann, chat, add_message):
-    ask_for(ann.client, auto_summary=True)
+def test_a_repeated_job_makes_one_summary(ann, chat, add_message):
+    configure(ann.client, auto_summary=True)
     add_message(chat, "customer", "Where is my parcel?")
     run_after_end(chat)
     run_after_end(chat)
     assert Summary.objects.count() == 1
 
 
-def test_a_model_that_is_down_is_tried_again(ann, chat, add_message, model, credits_spent):
-    ask_for(ann.client, auto_sentiment=True)
+def test_a_failed_insight_is_retried(ann, chat, add_message, model, credits_spent):
+    configure(ann.client, auto_sentiment=True)
     add_message(chat, "customer", "Well.")
     model.json_answer = {"sentiment": "positive", "score": 0.5}
     model.play("404,json")
@@ -67,8 +67,8 @@ def test_a_model_that_is_down_is_tried_again(ann, chat, add_message, model, cred
     assert credits_spent(ann.client) == 1
 
 
-def test_without_credits_it_is_not_tried_for_ever(ann, chat, add_message):
-    ask_for(ann.client, auto_summary=True)
+def test_without_credits_it_is_not_retried(ann, chat, add_message):
+    configure(ann.client, auto_summary=True)
     ann.client.subscription.credits_left = 0
     ann.client.subscription.save()
     add_message(chat, "customer", "Where is my parcel?")
@@ -78,8 +78,8 @@ def test_without_credits_it_is_not_tried_for_ever(ann, chat, add_message):
     assert Summary.objects.count() == 0
 
 
-def test_a_chat_that_is_gone_ends_its_jobs(ann, chat, add_message):
-    ask_for(ann.client, auto_summary=True)
+def test_jobs_of_a_deleted_chat_end(ann, chat, add_message):
+    configure(ann.client, auto_summary=True)
     enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     enqueue("chats.compute_insight", client_id=1, conversation_id=str(chat.pk), kind="tags")
     chat.delete()
@@ -92,7 +92,7 @@ def test_a_chat_that_is_gone_ends_its_jobs(ann, chat, add_message):
 VIETNAMESE = "Cửa hàng mở cửa lúc mấy giờ vậy bạn?"
 
 
-def write(server, chat, text):
+def send(server, chat, text):
     reply = server.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "none"})
     assert reply.status_code == 200
     run_jobs()
@@ -101,28 +101,28 @@ def write(server, chat, text):
 
 
 def test_customers_messages_are_translated(ann, server, chat, model, credits_spent):
-    ask_for(ann.client, auto_translate=True)
+    configure(ann.client, auto_translate=True)
     model.json_answer = {"text": "When do you open?"}
-    assert write(server, chat, VIETNAMESE)["translations"] == {"en": "When do you open?"}
+    assert send(server, chat, VIETNAMESE)["translations"] == {"en": "When do you open?"}
     assert Message.objects.get().text == VIETNAMESE
     assert credits_spent(ann.client) == 1
-    assert write(server, chat, "And when do you close on Sunday?")["translations"] == {}
+    assert send(server, chat, "And when do you close on Sunday?")["translations"] == {}
     assert len(model.requests) == 1
 
 
-def test_only_where_the_client_asks_and_a_model_is_there(ann, server, chat, settings, model):
-    assert write(server, chat, VIETNAMESE)["translations"] == {}
-    ask_for(ann.client, auto_translate=True)
+def test_no_translation_unless_switched_on_and_a_model_is_set(ann, server, chat, settings, model):
+    assert send(server, chat, VIETNAMESE)["translations"] == {}
+    configure(ann.client, auto_translate=True)
     settings.LLM_BASE_URL = ""
-    assert write(server, chat, VIETNAMESE)["translations"] == {}
+    assert send(server, chat, VIETNAMESE)["translations"] == {}
     assert Job.objects.filter(name="chats.translate_message").count() == 0
     assert model.requests == []
 
 
 def test_a_translation_is_made_once(ann, server, chat, model):
-    ask_for(ann.client, auto_translate=True)
+    configure(ann.client, auto_translate=True)
     model.json_answer = {"text": "When do you open?"}
-    write(server, chat, VIETNAMESE)
+    send(server, chat, VIETNAMESE)
     message = Message.objects.get()
     enqueue("chats.translate_message", client_id=ann.client.pk, message_id=str(message.pk))
     run_jobs()

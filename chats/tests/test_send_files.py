@@ -157,9 +157,7 @@ def test_other_types_are_refused(server, chat, stored_files, data):
         (b"a;b='c'.png", "a;b='c'.png"),
     ],
 )
-def test_a_file_name_is_cleaned_and_names_no_path(
-    server, chat, stored_files, tmp_path, name, shown
-):
+def test_a_file_name_is_cleaned_and_no_path(server, chat, stored_files, tmp_path, name, shown):
     (piece,) = send(server, chat, (name, PNG)).json()["message"]["content"]
     assert piece["file_name"] == shown
     (path,) = stored_files()

@@ -20,16 +20,16 @@ def updates():
     return Event.objects.filter(type="sentiment.updated")
 
 
-def moods(server, chat):
-    """What the history says of each message."""
+def message_sentiments(server, chat):
+    """The sentiment of each message in the history."""
     items = server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"]
     return [message["sentiment"] for message in items]
 
 
-def numbered(*feelings):
-    """A model's judgement, with one of each of the customer's messages."""
-    each = [{"number": n, "sentiment": one} for n, one in enumerate(feelings, start=1)]
-    return {"sentiment": feelings[-1], "score": 0.0, "messages": each}
+def model_answer(*sentiments):
+    """A model's answer with a sentiment of each of the customer's messages."""
+    each = [{"number": n, "sentiment": name} for n, name in enumerate(sentiments, start=1)]
+    return {"sentiment": sentiments[-1], "score": 0.0, "messages": each}
 
 
 @needs_encoder
@@ -43,34 +43,34 @@ def numbered(*feelings):
 )
 def test_the_embedded_engine(ann, chat, add_message, credits_spent, text, expected):
     add_message(chat, "customer", text)
-    add_message(chat, "bot", "Terrible, awful, the worst.")  # not what the customer feels
-    found = ann.post(path_of(chat)).json()
-    assert (found["sentiment"], found["engine"]) == (expected, "embedded")
-    assert -1 <= found["score"] <= 1
-    assert found["created_at"].endswith("Z")
+    add_message(chat, "bot", "Terrible, awful, the worst.")  # not the customer's
+    result = ann.post(path_of(chat)).json()
+    assert (result["sentiment"], result["engine"]) == (expected, "embedded")
+    assert -1 <= result["score"] <= 1
+    assert result["created_at"].endswith("Z")
     chat.refresh_from_db()
-    assert (chat.sentiment, chat.sentiment_score) == (expected, found["score"])
+    assert (chat.sentiment, chat.sentiment_score) == (expected, result["score"])
     event = updates().get()
-    assert (event.data["sentiment"], event.data["score"]) == (expected, found["score"])
+    assert (event.data["sentiment"], event.data["score"]) == (expected, result["score"])
     assert credits_spent(ann.client) == 1
 
 
 def test_a_model(ann, chat, add_message, model):
     add_message(chat, "customer", "Well, well.")
     model.json_answer = {"sentiment": "negative", "score": -0.71234}
-    found = ann.post(path_of(chat)).json()
-    assert (found["sentiment"], found["score"]) == ("negative", -0.712)
-    assert found["engine"] == "openai_compatible"
+    result = ann.post(path_of(chat)).json()
+    assert (result["sentiment"], result["score"]) == ("negative", -0.712)
+    assert result["engine"] == "openai_compatible"
     ann.post(path_of(chat))
-    assert updates().count() == 1  # the same again is no news
+    assert updates().count() == 1  # an unchanged result is not announced
 
 
 @pytest.mark.parametrize(
-    "says", [{"sentiment": "angry", "score": 0}, {"sentiment": "neutral", "score": 9}, {}]
+    "answer", [{"sentiment": "angry", "score": 0}, {"sentiment": "neutral", "score": 9}, {}]
 )
-def test_a_model_that_makes_no_sense(ann, chat, add_message, model, credits_spent, says):
+def test_an_invalid_answer_of_a_model(ann, chat, add_message, model, credits_spent, answer):
     add_message(chat, "customer", "Well, well.")
-    model.json_answer = says
+    model.json_answer = answer
     assert ann.post(path_of(chat)).json()["code"] == "engine_unavailable"
     chat.refresh_from_db()
     assert (chat.sentiment, updates().count(), credits_spent(ann.client)) == (None, 0, 0)
@@ -90,7 +90,7 @@ def test_a_chat_without_words_is_neutral(ann, chat, credits_spent):
     assert credits_spent(ann.client) == 0
 
 
-def test_who_may(ann, cara, nobody, chat):
+def test_access_is_refused(ann, cara, nobody, chat):
     viewer = make_person(ann.client, "viewer", "Vic")
     assert viewer.post(path_of(chat)).status_code == 403
     assert nobody.post(path_of(chat)).status_code == 401
@@ -100,21 +100,23 @@ def test_who_may(ann, cara, nobody, chat):
 
 # --- of single messages -------------------------------------------------------------------------
 
-ANGRY, GLAD = "This is a disgrace, I want my money back!", "Thank you, that is wonderful!"
+NEGATIVE, POSITIVE = "This is a disgrace, I want my money back!", "Thank you, that is wonderful!"
 
 
 @needs_encoder
-def test_what_the_embedded_engine_read_of_each(ann, server, chat, add_message, credits_spent):
-    add_message(chat, "customer", GLAD)  # a sixth one back: nobody looks at it
-    for text in (ANGRY, "Which sizes do you have?", ANGRY, GLAD):
+def test_the_embedded_engine_analyses_single_messages(
+    ann, server, chat, add_message, credits_spent
+):
+    add_message(chat, "customer", POSITIVE)  # before the last five: not analysed
+    for text in (NEGATIVE, "Which sizes do you have?", NEGATIVE, POSITIVE):
         add_message(chat, "customer", text)
-        add_message(chat, "bot", ANGRY)
-    add_message(chat, "agent", GLAD)
-    add_message(chat, "customer", ANGRY, is_note=True)
-    add_message(chat, "system", GLAD)
-    add_message(chat, "customer", GLAD)
+        add_message(chat, "bot", NEGATIVE)
+    add_message(chat, "agent", POSITIVE)
+    add_message(chat, "customer", NEGATIVE, is_note=True)
+    add_message(chat, "system", POSITIVE)
+    add_message(chat, "customer", POSITIVE)
     ann.post(path_of(chat))
-    assert moods(server, chat) == [
+    assert message_sentiments(server, chat) == [
         None, "negative", None, "neutral", None, "negative", None, "positive", None, None, None,
         "positive",
     ]  # fmt: skip
@@ -123,72 +125,74 @@ def test_what_the_embedded_engine_read_of_each(ann, server, chat, add_message, c
     assert credits_spent(ann.client) == 1
 
 
-def test_what_a_model_said_of_each(ann, server, chat, add_message, model, credits_spent):
+def test_a_model_analyses_single_messages(ann, server, chat, add_message, model, credits_spent):
     add_message(chat, "customer", "Well, well.")
     add_message(chat, "bot", "Indeed.")
     add_message(chat, "customer", "Oh.")
-    model.json_answer = numbered("negative", "positive")
+    model.json_answer = model_answer("negative", "positive")
     ann.post(path_of(chat))
-    assert moods(server, chat) == ["negative", None, "positive"]
+    assert message_sentiments(server, chat) == ["negative", None, "positive"]
     assert (len(model.requests), credits_spent(ann.client)) == (1, 1)
 
 
 @pytest.mark.parametrize(
     "each", [[], [{"number": 3, "sentiment": "negative"}], [{"number": 1, "sentiment": "angry"}]]
 )
-def test_what_a_model_said_nothing_of_stays_null(ann, server, chat, add_message, model, each):
+def test_messages_without_a_valid_sentiment_stay_null(ann, server, chat, add_message, model, each):
     add_message(chat, "customer", "Well, well.")
     add_message(chat, "customer", "Oh.")
     model.json_answer = {"sentiment": "negative", "score": -0.5, "messages": each}
     assert ann.post(path_of(chat)).json()["sentiment"] == "negative"
-    assert moods(server, chat) == [None, None]
+    assert message_sentiments(server, chat) == [None, None]
 
 
-def test_a_second_judgement_replaces_the_first(ann, server, chat, add_message, model):
+def test_a_second_analysis_replaces_the_first(ann, server, chat, add_message, model):
     add_message(chat, "customer", "Well, well.")
-    model.json_answer = numbered("negative")
+    model.json_answer = model_answer("negative")
     ann.post(path_of(chat))
     add_message(chat, "customer", "Oh.")
-    # The chat's own sentiment is as before: that is no news, but the messages are written.
-    model.json_answer = numbered("positive", "negative")
+    # The chat's own sentiment is unchanged: no event, but the messages are updated.
+    model.json_answer = model_answer("positive", "negative")
     ann.post(path_of(chat))
-    assert moods(server, chat) == ["positive", "negative"]
+    assert message_sentiments(server, chat) == ["positive", "negative"]
     assert updates().count() == 1
 
 
-def test_the_event_shows_it_and_no_message_is_announced_again(ann, chat, add_message, model):
+def test_the_event_shows_the_sentiment_and_no_message_is_announced_again(
+    ann, chat, add_message, model
+):
     add_message(chat, "customer", "Well, well.")
     before = Event.objects.exclude(type="sentiment.updated").count()
-    model.json_answer = numbered("negative")
+    model.json_answer = model_answer("negative")
     ann.post(path_of(chat))
     assert updates().get().data["conversation"]["last_message"]["sentiment"] == "negative"
     assert Event.objects.exclude(type="sentiment.updated").count() == before
 
 
-def test_many_messages_are_one_statement(ann, chat, add_message, model):
-    def written():
+def test_the_statements_do_not_grow_with_the_messages(ann, chat, add_message, model):
+    def count_queries():
         with CaptureQueriesContext(connection) as queries:
             assert ann.post(path_of(chat)).status_code == 200
         return len(queries)
 
     add_message(chat, "customer", "One")
-    model.json_answer = numbered("negative")
-    few = written()
+    model.json_answer = model_answer("negative")
+    few = count_queries()
     for number in range(9):
         add_message(chat, "customer", f"More {number}")
-    model.json_answer = numbered(*["positive", "neutral"] * 5)
-    assert written() == few
+    model.json_answer = model_answer(*["positive", "neutral"] * 5)
+    assert count_queries() == few
     assert Message.objects.filter(sentiment="positive").count() == 5
 
 
-def test_masked_messages_are_known_again(ann, server, chat, add_message, model):
+def test_masked_messages_are_matched(ann, server, chat, add_message, model):
     ann.client.config.mask_personal_data = True
     ann.client.config.save()
     add_message(chat, "customer", "I am zoe@mail.example.")
     add_message(chat, "customer", "Call +84 90 123 4567.")
-    model.json_answer = numbered("neutral", "negative")
+    model.json_answer = model_answer("neutral", "negative")
     ann.post(path_of(chat))
-    assert moods(server, chat) == ["neutral", "negative"]
+    assert message_sentiments(server, chat) == ["neutral", "negative"]
     sent = str(model.requests)
     assert "customer [1]: I am [email1]." in sent
     assert "zoe@mail" not in sent
@@ -197,6 +201,6 @@ def test_masked_messages_are_known_again(ann, server, chat, add_message, model):
 
 def test_another_client_changes_nothing(cara, server, chat, add_message, model):
     add_message(chat, "customer", "Well, well.")
-    model.json_answer = numbered("negative")
+    model.json_answer = model_answer("negative")
     assert cara.post(path_of(chat)).status_code == 404
-    assert (moods(server, chat), model.requests) == ([None], [])
+    assert (message_sentiments(server, chat), model.requests) == ([None], [])

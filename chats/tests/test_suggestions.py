@@ -24,49 +24,53 @@ def document(bot):
 
 
 @pytest.fixture
-def asked(chat, add_message, document):
+def question(chat, add_message, document):
     add_message(chat, "customer", "My shoes arrived damaged, can I return the goods?")
     return chat
 
 
-def test_the_documents_words_with_their_place(server, asked, document, credits_spent):
-    reply = server.post(path_of(asked))
+def test_a_suggestion_quotes_a_document(server, question, document, credits_spent):
+    reply = server.post(path_of(question))
     assert reply.status_code == 200
     best = reply.json()["suggestions"][0]
     assert "return damaged goods within thirty days" in best["text"]
-    (cited,) = best["citations"]
-    assert cited["document_id"] == document.pk
-    assert cited["quote"] in GUIDE
+    (citation,) = best["citations"]
+    assert citation["document_id"] == document.pk
+    assert citation["quote"] in GUIDE
     assert credits_spent(server.client) == 1
-    assert asked.messages.count() == 1  # nothing is said by it
+    assert question.messages.count() == 1  # nothing is stored
 
 
 @needs_encoder
-def test_what_agents_answered_before(server, asked, add_message):
-    other = type(asked).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
+def test_an_agents_earlier_answer_is_suggested(server, question, add_message):
+    other = type(question).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
     add_message(other, "customer", "The goods arrived damaged, can I return these shoes?")
     add_message(other, "agent", "Of course, write to zoe@mail.example and we fetch it.")
     add_message(other, "agent", "A mean customer", is_note=True)
-    texts = [one["text"] for one in server.post(path_of(asked)).json()["suggestions"]]
+    texts = [item["text"] for item in server.post(path_of(question)).json()["suggestions"]]
     assert "Of course, write to [email1] and we fetch it." in texts
     assert not any("mean" in text for text in texts)
 
 
 @needs_encoder
-def test_other_bots_and_clients_replies_stay_theirs(server, client_a, client_b, asked, add_message):
+def test_answers_of_other_bots_and_clients_are_not_suggested(
+    server, client_a, client_b, question, add_message
+):
     for client in (client_a, client_b):
         key = make_key(client, "secret", make_bot(client).pk)
-        chat = type(asked).objects.get(pk=key.post("/ai/client/chat", {}).json()["id"])
+        chat = type(question).objects.get(pk=key.post("/ai/client/chat", {}).json()["id"])
         add_message(chat, "customer", "My shoes arrived damaged, can I return the goods?")
         add_message(chat, "agent", "Only on Mondays.")
-    assert "Mondays" not in server.post(path_of(asked)).content.decode()
+    assert "Mondays" not in server.post(path_of(question)).content.decode()
 
 
-def test_count(server, asked):
-    assert len(server.post(path_of(asked), {"count": 1}).json()["suggestions"]) == 1
+def test_the_number_of_suggestions_is_limited(server, question):
+    assert len(server.post(path_of(question), {"count": 1}).json()["suggestions"]) == 1
 
 
-def test_a_model_writes_them_from_the_snippets(server, asked, document, model, credits_spent):
+def test_a_model_writes_suggestions_from_the_snippets(
+    server, question, document, model, credits_spent
+):
     model.json_answer = {
         "suggestions": [
             {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
@@ -74,23 +78,25 @@ def test_a_model_writes_them_from_the_snippets(server, asked, document, model, c
             *({"text": f"Reply {n}", "snippets": []} for n in range(9)),
         ]
     }
-    found = server.post(path_of(asked), {"count": 2, "tone": "formal"}).json()["suggestions"]
-    assert [one["text"] for one in found] == ["Yes, within thirty days.", "Reply 0"]
-    assert [one["document_id"] for one in found[0]["citations"]] == [document.pk]
-    assert found[1]["citations"] == []
+    suggestions = server.post(path_of(question), {"count": 2, "tone": "formal"}).json()[
+        "suggestions"
+    ]
+    assert [item["text"] for item in suggestions] == ["Yes, within thirty days.", "Reply 0"]
+    assert [citation["document_id"] for citation in suggestions[0]["citations"]] == [document.pk]
+    assert suggestions[1]["citations"] == []
     prompt = model.requests[0]["messages"]
     assert "in this tone: formal" in prompt[0]["content"]
     assert "return damaged goods" in prompt[1]["content"]
     assert credits_spent(server.client) == 1
 
 
-def test_a_model_that_is_down(server, asked, broken_model, credits_spent):
-    reply = server.post(path_of(asked))
+def test_a_model_that_is_down(server, question, broken_model, credits_spent):
+    reply = server.post(path_of(question))
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
     assert credits_spent(server.client) == 0
 
 
-def test_nothing_is_invented(server, chat, add_message, credits_spent):
+def test_no_suggestion_without_a_source(server, chat, add_message, credits_spent):
     assert server.post(path_of(chat)).json() == {"suggestions": []}
     assert credits_spent(server.client) == 0
     add_message(chat, "customer", "Do you sell elephants?")
@@ -100,14 +106,14 @@ def test_nothing_is_invented(server, chat, add_message, credits_spent):
 @pytest.mark.parametrize(
     "body", [{"count": 0}, {"count": 6}, {"tone": "x" * 61}, {"tone": "\x00"}, {"n": 1}]
 )
-def test_a_wrong_body(server, asked, body):
-    assert server.post(path_of(asked), body).status_code == 422
+def test_a_wrong_body_is_refused(server, question, body):
+    assert server.post(path_of(question), body).status_code == 422
 
 
-def test_who_may(ann, server, page, nobody, client_b, asked):
-    assert page.post(path_of(asked)).status_code == 403
-    assert nobody.post(path_of(asked)).status_code == 401
-    assert ann.post(path_of(asked)).status_code == 401
-    assert make_key(client_b).post(path_of(asked)).status_code == 404
+def test_access_is_refused(ann, server, page, nobody, client_b, question):
+    assert page.post(path_of(question)).status_code == 403
+    assert nobody.post(path_of(question)).status_code == 401
+    assert ann.post(path_of(question)).status_code == 401
+    assert make_key(client_b).post(path_of(question)).status_code == 404
     other_bot = make_key(server.client, "secret", make_bot(server.client).pk)
-    assert other_bot.post(path_of(asked)).status_code == 404
+    assert other_bot.post(path_of(question)).status_code == 404

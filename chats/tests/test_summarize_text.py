@@ -17,7 +17,7 @@ TEXT = (
 )
 
 
-def test_without_a_model_it_is_the_beginning(server, credits_spent):
+def test_without_a_model_the_summary_is_the_beginning(server, credits_spent):
     reply = server.post(PATH, {"text": TEXT, "max_words": 12})
     assert reply.status_code == 200
     assert reply.json() == {
@@ -28,9 +28,9 @@ def test_without_a_model_it_is_the_beginning(server, credits_spent):
     assert credits_spent(server.client) == 1
 
 
-def test_one_endless_sentence_is_cut(server):
-    found = server.post(PATH, {"text": "word " * 5_000, "max_words": 10}).json()
-    assert found["summary"] == " ".join(["word"] * 10)
+def test_an_endless_sentence_is_cut(server):
+    result = server.post(PATH, {"text": "word " * 5_000, "max_words": 10}).json()
+    assert result["summary"] == " ".join(["word"] * 10)
 
 
 def test_messages_without_a_model(server):
@@ -41,19 +41,19 @@ def test_messages_without_a_model(server):
         {"role": "assistant", "content": "I am sorry."},
         {"role": "user", "content": "When will it come?"},
     ]
-    found = server.post(PATH, {"messages": messages}).json()
-    assert "First request: My parcel is late." in found["summary"]
-    assert found["key_points"] == ["Open question: When will it come?"]
-    assert "Be kind" not in found["summary"]
+    result = server.post(PATH, {"messages": messages}).json()
+    assert "First request: My parcel is late." in result["summary"]
+    assert result["key_points"] == ["Open question: When will it come?"]
+    assert "Be kind" not in result["summary"]
 
 
-def test_a_model_writes_it(server, page, model, credits_spent):
+def test_a_model_writes_the_summary(server, page, model, credits_spent):
     model.json_answer = {"summary": "A shop for shoes.", "key_points": ["30 days"]}
-    found = server.post(PATH, {"text": TEXT, "language": "vi", "max_words": 20}).json()
-    assert found == model.json_answer | {"engine": "openai_compatible"}
-    asked = model.requests[0]["messages"][0]["content"]
-    assert "language vi" in asked
-    assert "at most 20 words" in asked
+    result = server.post(PATH, {"text": TEXT, "language": "vi", "max_words": 20}).json()
+    assert result == model.json_answer | {"engine": "openai_compatible"}
+    prompt = model.requests[0]["messages"][0]["content"]
+    assert "language vi" in prompt
+    assert "at most 20 words" in prompt
     assert page.post(PATH, {"text": TEXT}).status_code == 200
     assert credits_spent(server.client) == 2
 
@@ -68,8 +68,8 @@ def test_a_model_that_is_down(server, broken_model, credits_spent):
 def test_a_long_text_costs_what_the_model_counted(server, model, credits_spent):
     model.json_answer = {"summary": "Words.", "key_points": []}
     assert server.post(PATH, {"text": "word " * 9_000}).status_code == 200
-    held = CreditEntry.objects.get(kind=EntryKind.RESERVE)
-    assert held.amount == -46
+    reserved = CreditEntry.objects.get(kind=EntryKind.RESERVE)
+    assert reserved.amount == -46
     assert credits_spent(server.client) == 1
 
 
@@ -89,25 +89,25 @@ def test_a_wrong_body(server, credits_spent, body):
     assert credits_spent(server.client) == 0
 
 
-def test_who_may(ann, nobody):
+def test_access_is_refused(ann, nobody):
     assert nobody.post(PATH, {"text": TEXT}).status_code == 401
     assert ann.post(PATH, {"text": TEXT}).status_code == 401
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_balance_for_ten_answers_ten_of_a_hundred(server):
+def test_ten_credits_pay_ten_of_a_hundred_concurrent_requests(server):
     Subscription.objects.filter(client=server.client).update(credits_left=10)
     statuses: Counter[int] = Counter()
-    lock, gate = threading.Lock(), threading.Semaphore(20)
+    lock, slots = threading.Lock(), threading.Semaphore(20)
 
-    def ask():
-        with gate:
+    def post():
+        with slots:
             reply = Person(server.headers).post(PATH, {"text": TEXT})
             connection.close()
         with lock:
             statuses[reply.status_code] += 1
 
-    threads = [threading.Thread(target=ask) for _ in range(100)]
+    threads = [threading.Thread(target=post) for _ in range(100)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,16 +1,16 @@
-"""Multi-language text translation, and the older path of it."""
+"""Multi-language text translation, and its deprecated path."""
 
 from email.utils import parsedate_to_datetime
 
 import pytest
 
-PATH, OLD = "/client/translate", "/ai/translate"
+PATH, DEPRECATED = "/client/translate", "/ai/translate"
 BODY = {"text": "Where is my parcel?", "out_lang_code": "vi"}
-both = pytest.mark.parametrize("path", [PATH, OLD])
+both_paths = pytest.mark.parametrize("path", [PATH, DEPRECATED])
 
 
-@both
-def test_it_works(server, page, model, credits_spent, path):
+@both_paths
+def test_a_text_is_translated(server, page, model, credits_spent, path):
     model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
     for caller in (server, page):
         reply = caller.post(path, BODY)
@@ -23,26 +23,30 @@ def test_it_works(server, page, model, credits_spent, path):
     assert credits_spent(server.client) == 2
 
 
-def test_the_old_path_names_its_successor(server, model, nobody):
+def test_the_deprecated_path_names_its_successor(server, model, nobody):
     model.json_answer = {"text": "Xin chào"}
-    reply = server.post(OLD, BODY)
+    reply = server.post(DEPRECATED, BODY)
     assert reply["Deprecation"].startswith("@")
     assert reply["Link"] == '</client/translate>; rel="successor-version"'
     assert parsedate_to_datetime(reply["Sunset"]).timestamp() > int(reply["Deprecation"][1:])
     assert "Deprecation" not in server.post(PATH, BODY)
     paths = nobody.get("/openapi.json").json()["paths"]
-    assert paths[OLD]["post"]["deprecated"] is True
+    assert paths[DEPRECATED]["post"]["deprecated"] is True
     assert "deprecated" not in paths[PATH]["post"]
 
 
-def test_a_refusal_of_the_old_path_names_it_too(server, nobody):
-    for refused in (server.post(OLD, BODY), server.post(OLD, {}), nobody.post(OLD, BODY)):
-        assert refused.status_code >= 400
-        assert {"Deprecation", "Sunset", "Link"} <= set(refused.headers)
+def test_an_error_of_the_deprecated_path_names_it_too(server, nobody):
+    for reply in (
+        server.post(DEPRECATED, BODY),
+        server.post(DEPRECATED, {}),
+        nobody.post(DEPRECATED, BODY),
+    ):
+        assert reply.status_code >= 400
+        assert {"Deprecation", "Sunset", "Link"} <= set(reply.headers)
 
 
-@both
-def test_without_a_model_it_says_what_to_set(server, credits_spent, path):
+@both_paths
+def test_without_a_model_the_error_names_the_setting(server, credits_spent, path):
     reply = server.post(path, BODY)
     assert reply.status_code == 503
     assert (reply.json()["code"], reply.json()["setting"]) == (
@@ -54,7 +58,7 @@ def test_without_a_model_it_says_what_to_set(server, credits_spent, path):
 @pytest.mark.parametrize("mode", ["500", "429", "404", "nonsense", "empty", "huge", "slow:3"])
 def test_a_model_that_fails(server, model, credits_spent, settings, mode):
     model.json_answer = {"text": "warm"}
-    assert server.post(PATH, BODY).status_code == 200  # the package is loaded
+    assert server.post(PATH, BODY).status_code == 200  # loads the package
     model.play(mode)
     settings.LLM_DEADLINE_SECONDS = 2
     reply = server.post(PATH, BODY)
@@ -75,7 +79,7 @@ def test_markup_and_lines_are_kept(server, model):
     assert server.post(PATH, BODY).json()["text"] == "<b>Xin</b>\nchào"
 
 
-def test_addresses_come_back_where_they_were(server, model):
+def test_masked_addresses_are_restored(server, model):
     config = server.client.config
     config.mask_personal_data = True
     config.save()
@@ -85,7 +89,7 @@ def test_addresses_come_back_where_they_were(server, model):
     assert "zoe@mail" not in str(model.requests)
 
 
-@both
+@both_paths
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -94,13 +98,13 @@ def test_addresses_come_back_where_they_were(server, model):
         {"text": "a\x00"}, {"to": "vi"},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, model, credits_spent, path, wrong):
-    assert server.post(path, BODY | wrong).status_code == 422
+def test_a_wrong_body_is_refused(server, model, credits_spent, path, field):
+    assert server.post(path, BODY | field).status_code == 422
     assert (model.requests, credits_spent(server.client)) == ([], 0)
 
 
-@both
-def test_who_may(ann, nobody, server, model, path):
+@both_paths
+def test_access_is_refused(ann, nobody, server, model, path):
     assert nobody.post(path, BODY).status_code == 401
     assert ann.post(path, BODY).status_code == 401
     assert model.requests == []
