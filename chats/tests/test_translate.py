@@ -91,7 +91,7 @@ def test_masked_addresses_are_restored(server, model):
 
 @both_paths
 @pytest.mark.parametrize(
-    "wrong",
+    "field",
     [
         {"out_lang_code": "../../x"}, {"out_lang_code": ""}, {"out_lang_code": "english please"},
         {"out_lang_code": None}, {"text": ""}, {"text": "x" * 10_001}, {"text": "x" * 900_000},
