@@ -5,15 +5,12 @@ then to those that the key's own bot allows. Never `*`, and never credentials: a
 of its own, and cookies mean nothing to the API.
 """
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_vary_headers
 
+from chatplatform.api.middleware import Middleware
 from chatplatform.api.operation import operations_of
-
-GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _GRANTED = "chatplatform.granted_origin"
 _HEADERS = (
@@ -29,11 +26,8 @@ def grant(request: HttpRequest, origin: str) -> None:
     request.META[_GRANTED] = origin
 
 
-class Cors:
+class Cors(Middleware):
     """Answers preflights, and sets the headers that `grant` allowed."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith(("/admin", "/static/", "/media/")):
@@ -56,11 +50,9 @@ def _is_preflight(request: HttpRequest) -> bool:
 def _preflight(request: HttpRequest) -> HttpResponse:
     """Always 204; without a grant the browser itself refuses the request."""
     response = HttpResponse(status=204)
-    patch_vary_headers(
-        response, ["Access-Control-Request-Method", "Access-Control-Request-Headers"]
-    )
-    origin = request.headers["Origin"]
-    method = request.headers["Access-Control-Request-Method"]
+    request_headers = ["Access-Control-Request-Method", "Access-Control-Request-Headers"]
+    patch_vary_headers(response, request_headers)
+    origin, method = request.headers["Origin"], request.headers["Access-Control-Request-Method"]
     if _admits(request.path_info, method, origin):
         grant(request, origin)
         response["Access-Control-Allow-Methods"] = method
@@ -75,9 +67,7 @@ def _admits(path: str, method: str, origin: str) -> bool:
         view = resolve(path).func
     except Resolver404:
         return False
-    viewset, actions = getattr(view, "cls", None), getattr(view, "actions", None)
-    if viewset is None or actions is None:
-        return False
-    declared = operations_of(viewset, actions).get(method.lower())
+    operations = operations_of(getattr(view, "cls", None), getattr(view, "actions", {}))
+    declared = operations.get(method.lower())
     admits = declared.access.admits_origin if declared else None
     return admits is not None and admits(origin)

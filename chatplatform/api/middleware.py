@@ -17,11 +17,13 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase]
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
-class RequestId:
-    """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
-
+class Middleware:
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
+
+
+class RequestId(Middleware):
+    """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         sent_id = request.headers.get("X-Request-ID", "")
@@ -32,11 +34,8 @@ class RequestId:
             return response
 
 
-class KnownHost:
+class KnownHost(Middleware):
     """Refuses a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:
@@ -46,14 +45,11 @@ class KnownHost:
         return self.get_response(request)
 
 
-class TrailingSlash:
+class TrailingSlash(Middleware):
     """Serves each API path with and without a trailing slash, without a redirect.
 
     A redirect would lose the body of a POST. The admin site keeps Django's own spelling.
     """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         path = request.path_info
@@ -62,17 +58,15 @@ class TrailingSlash:
         return self.get_response(request)
 
 
-class AdminOnly:
+class AdminOnly(Middleware):
     """Runs the session, CSRF and message middleware for the admin site only."""
 
     def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-        chain: GetResponse = get_response
+        super().__init__(get_response)
+        self.admin_chain = get_response
         for name in reversed(settings.ADMIN_MIDDLEWARE):
-            chain = import_string(name)(chain)
-        self.admin_chain = chain
+            self.admin_chain = import_string(name)(self.admin_chain)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith("/admin"):
-            return self.get_response(request)
-        return self.admin_chain(request)
+        is_admin = request.path_info.startswith("/admin")
+        return self.admin_chain(request) if is_admin else self.get_response(request)

@@ -99,9 +99,8 @@ class OperationSchema(AutoSchema):
         return [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()]
 
     def _header_parameters(self) -> list[dict[str, Any]]:
-        if self.method != "POST" or not self.declared.access.security:
-            return []
-        return [IDEMPOTENCY_KEY]
+        is_keyed = self.method == "POST" and self.declared.access.security
+        return [IDEMPOTENCY_KEY] if is_keyed else []
 
     def _path_parameters(self) -> list[dict[str, Any]]:
         return [
@@ -112,13 +111,10 @@ class OperationSchema(AutoSchema):
                 "description": f"The {name.removesuffix('_id').replace('_', ' ')}'s id."
                 if name.endswith("_id")
                 else f"The {name.replace('_', ' ')}.",
-                "schema": self._path_schema(name),
+                "schema": PATH_SCHEMAS.get(name, {"type": "integer", "minimum": 1}),
             }
             for name in re.findall(r"\{(\w+)\}", self.path)
         ]
-
-    def _path_schema(self, name: str) -> dict[str, Any]:
-        return PATH_SCHEMAS.get(name, {"type": "integer", "minimum": 1})
 
     def _query_parameters(self) -> list[dict[str, Any]]:
         if not self.declared.query:
@@ -161,20 +157,15 @@ class OperationSchema(AutoSchema):
 
     def _usual_refusals(self) -> list[int]:
         declared = self.declared
-        statuses = [503]
-        if declared.access.security:
-            statuses += [401]
-        if declared.access.name not in {"public", "bearer", "api_key"}:
-            statuses += [403]
-        if "{" in self.path:
-            statuses += [404]
-        if declared.body:
-            statuses += [413, 415]
-        if declared.body or declared.query:
-            statuses += [422]
-        if self._header_parameters():
-            statuses += [409, 422]
-        return statuses
+        reasons: list[tuple[object, list[int]]] = [
+            (declared.access.security, [401]),
+            (declared.access.name not in {"public", "bearer", "api_key"}, [403]),
+            ("{" in self.path, [404]),
+            (declared.body, [413, 415, 422]),
+            (declared.query, [422]),
+            (self._header_parameters(), [409, 422]),
+        ]
+        return [503, *(status for applies, statuses in reasons if applies for status in statuses)]
 
     def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
         if shape is None:
@@ -251,21 +242,11 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
     """Add what drf-spectacular does not write: closing slashes, the server."""
-    for path, suffix in _suffixes(generator).items():
-        if path in result["paths"]:
-            result["paths"] = {
-                (documented + suffix if documented == path else documented): item
-                for documented, item in result["paths"].items()
-            }
+    suffixes = {
+        path: getattr(view, view.action).operation.path_suffix
+        for path, _, _, view in generator._get_paths_and_endpoints()
+    }
+    paths = result["paths"].items()
+    result["paths"] = {path + suffixes.get(path, ""): item for path, item in paths}
     result["servers"] = [{"url": "/", "description": "This server"}]
     return result
-
-
-def _suffixes(generator: Any) -> dict[str, str]:
-    """Paths whose documented spelling has a suffix, and the suffix."""
-    suffixes = {}
-    for path, _, _, view in generator._get_paths_and_endpoints():
-        suffix = getattr(view, view.action).operation.path_suffix
-        if suffix:
-            suffixes[path] = suffix
-    return suffixes

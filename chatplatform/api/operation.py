@@ -283,7 +283,7 @@ class OperationViewSet(ViewSet):
         return self.get_renderers()[0], "application/json"
 
 
-def operations_of(viewset: type[OperationViewSet], actions: dict[str, str]) -> dict[str, Operation]:
+def operations_of(viewset: Any, actions: dict[str, str]) -> dict[str, Operation]:
     """The operation of each HTTP method (lower case) of one registered path."""
     operations = {}
     for http_method, action in actions.items():

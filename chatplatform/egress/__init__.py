@@ -13,16 +13,21 @@ from typing import Any
 
 import httpx2
 
-from chatplatform.egress.errors import (
+from chatplatform.egress.guard import (
     REFUSAL,
     Blocked,
     ConnectionFailed,
     EgressError,
+    Guard,
     Timeout,
     TooLarge,
+    blocked,
     deadline,
+    is_pinned,
+    is_public,
+    parse,
+    port_of,
 )
-from chatplatform.egress.guard import Guard, blocked, is_pinned, is_public, parse, port_of
 from chatplatform.egress.transport import GuardedTransport
 
 __all__ = [

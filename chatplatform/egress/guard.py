@@ -1,4 +1,4 @@
-"""Where a connection may go: rules for URLs, host names, ports and addresses."""
+"""Where a connection may go and until when: rules for its target, a deadline, and the errors."""
 
 import ipaddress
 import logging
@@ -6,14 +6,16 @@ import queue
 import re
 import socket
 import threading
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import httpx2
 from django.conf import settings
 
-from chatplatform.egress.errors import Blocked, ConnectionFailed, Timeout, seconds_left
-
+REFUSAL = "The destination is not allowed."
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
 
@@ -40,6 +42,52 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 logger = logging.getLogger(__name__)
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class EgressError(Exception):
+    """The base of these errors."""
+
+
+class Blocked(EgressError):
+    """A refused destination. One text for all reasons, so that nobody maps our network with it."""
+
+    def __init__(self) -> None:
+        super().__init__(REFUSAL)
+
+
+class Timeout(EgressError):
+    """The exchange as a whole took longer than it may."""
+
+
+class TooLarge(EgressError):
+    """The decompressed answer or its headers are over the limit."""
+
+
+class ConnectionFailed(EgressError):
+    """No name, no connection, no TLS, or an answer that breaks off or is not HTTP."""
+
+
+# When the exchange of this thread must be over, on the monotonic clock. Every single wait of a
+# socket reads it, so that a server gains no time by sending a byte now and then.
+_deadline: ContextVar[float] = ContextVar("egress_deadline")
+
+
+@contextmanager
+def deadline(ends_at: float) -> Iterator[None]:
+    """Set the deadline for the length of the block."""
+    token = _deadline.set(ends_at)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def seconds_left() -> float:
+    """Seconds until the deadline; raises Timeout once it has passed."""
+    left = _deadline.get() - time.monotonic()
+    if left <= 0:
+        raise Timeout("The time for this request is over.")
+    return left
 
 
 def is_public(address: str) -> bool:

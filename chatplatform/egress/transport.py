@@ -13,15 +13,15 @@ from typing import Any, cast
 import httpcore2
 import httpx2
 
-from chatplatform.egress.errors import (
+from chatplatform.egress.guard import (
     ConnectionFailed,
     EgressError,
+    Guard,
     Timeout,
     TooLarge,
     deadline,
     seconds_left,
 )
-from chatplatform.egress.guard import Guard
 
 MAX_HEADER_BYTES = 32_768
 _PIECE_BYTES = 65_536

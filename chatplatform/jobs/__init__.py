@@ -5,8 +5,7 @@ worker claims its row by a lease, renews the lease while it works outside any tr
 finishes only if the lease is still its own. A lost message or a lost worker costs time; no job is
 lost.
 
-This is what the apps use; the parts are `declaring`, `leases` and `relay`, and what runs in a
-worker's own process: `consumer`, `worker_loops` and `heartbeat`.
+This is what the apps use; the parts are `declaring`, `leases`, `relay`, `heartbeat` and `worker`.
 """
 
 from chatplatform.jobs.declaring import NO_WAIT, enqueue, job, periodic, postpone

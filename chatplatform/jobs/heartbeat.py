@@ -28,7 +28,7 @@ class Heartbeat:
 def start(name: str) -> None:
     """Write a heartbeat every few seconds, from a thread, as long as this process lives.
 
-    For processes without a consumer; a worker's is written in `consumer.py`.
+    For processes without a consumer; a worker's is written in `worker.py`.
     """
     threading.Thread(target=_write_for_ever, args=(name,), daemon=True, name="heartbeat").start()
 

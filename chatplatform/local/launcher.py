@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from chatplatform.local.folders import Lock, make_data_dir, write_urls
-from chatplatform.local.parts import Config, parts
+from chatplatform.local.parts import ROOT, Config, Delay, Output, Process, parts
 from chatplatform.local.postgres import Postgres
 from chatplatform.local.processes import (
     STOP_SIGNALS,
@@ -25,7 +25,6 @@ from chatplatform.local.processes import (
     send,
 )
 from chatplatform.local.server import Server
-from chatplatform.local.supervised import ROOT, Delay, Output, Process
 from chatplatform.local.valkey import Valkey
 
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers

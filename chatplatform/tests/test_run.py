@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from chatplatform.jobs import Queue
-from chatplatform.local import launcher, supervised
+from chatplatform.local import launcher
 from chatplatform.local.folders import Lock
-from chatplatform.local.parts import Config, Part, parts
+from chatplatform.local.parts import FIRST_DELAY_SECS, Config, Delay, Output, Part, Process, parts
 from chatplatform.local.processes import ServerError, free_port, wait_until
 from chatplatform.web.health import PROCESSES
 
@@ -76,7 +76,7 @@ def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) 
     # The leader notes itself and a child, as a server with workers would have.
     script = f"sleep 60 & echo $$ $! >> '{pids}'; wait"
     part = Part("web", ["sh", "-c", script], patience=1)
-    process = supervised.Process(part, os.environ, supervised.Output())
+    process = Process(part, os.environ, Output())
     process.start()
     assert eventually(lambda: pids.exists() and pids.read_text().count("\n") == 1)
     leader, child = map(int, pids.read_text().split())
@@ -84,7 +84,7 @@ def test_dead_part_is_started_again_and_its_children_go_with_it(tmp_path: Path) 
     assert eventually(process.has_ended)
     process.watch()
     assert eventually(lambda: not is_alive(child))
-    time.sleep(supervised.FIRST_DELAY_SECS)
+    time.sleep(FIRST_DELAY_SECS)
     process.watch()
     assert eventually(lambda: pids.read_text().count("\n") == 2)
     process.signal(signal.SIGKILL)
@@ -110,6 +110,6 @@ def test_leftovers_of_a_killed_run_are_found_by_their_mark(tmp_path: Path) -> No
 
 
 def test_delay_grows_to_its_limit() -> None:
-    delay = supervised.Delay()
+    delay = Delay()
     delays = [delay.died() for _ in range(8)]
     assert delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]

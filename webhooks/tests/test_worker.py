@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 from django.conf import settings as django_settings
 
-from chatplatform.jobs import worker_loops
+from chatplatform.jobs.worker import run_loop
 from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import announce
@@ -77,8 +77,8 @@ def test_a_failing_loop_is_restarted(monkeypatch, caplog):
             stop.set()
         raise ValueError("our own failure")
 
-    monkeypatch.setattr(worker_loops, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("chatplatform.jobs.worker.PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("webhooks.services.dispatcher.run", fail)
-    worker_loops.run("webhooks.services.dispatcher.run", stop)
+    run_loop("webhooks.services.dispatcher.run", stop)
     assert called == [stop] * 3
     assert len(caplog.records) == 3
