@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection
+from django.db import connection, transaction
 
 _RETRY_SECONDS = 0.1
 
@@ -24,9 +24,11 @@ def try_lock(name: str) -> Iterator[bool]:
             _call("pg_advisory_unlock", name)
 
 
-def try_lock_in_transaction(name: str) -> bool:
-    """Hold the lock until the transaction ends; False: it is taken."""
-    return _call("pg_try_advisory_xact_lock", name)
+@contextmanager
+def try_lock_in_transaction(name: str) -> Iterator[bool]:
+    """Run the block in a transaction, and hold the lock until that ends; False: it is taken."""
+    with transaction.atomic():
+        yield _call("pg_try_advisory_xact_lock", name)
 
 
 @contextmanager

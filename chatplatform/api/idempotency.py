@@ -7,15 +7,14 @@ The header is that of draft-ietf-httpapi-idempotency-key-header.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
 import orjson
-from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
@@ -87,10 +86,14 @@ def run_once(
     """
     current = _KeyedRequest(client_id, _key_hash(request, client_id, caller))
     fingerprint = _fingerprint(request)
+    lock = locks.try_lock if waits else locks.try_lock_in_transaction
     token = _current.set(current)
     try:
-        with _exclusive(current, waits=waits):
-            stored = _find(current)
+        with lock(current.key_hash) as is_held:
+            if not is_held:
+                raise RequestInFlight
+            after = timezone.now() - RETENTION
+            stored = _stored(current).filter(created_at__gt=after).first()
             if stored and stored.fingerprint != fingerprint:
                 raise KeyReused
             answer = orjson.loads(stored.answer or "{}") if stored else {}
@@ -133,27 +136,8 @@ def _fingerprint(request: HttpRequest) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def _exclusive(current: _KeyedRequest, *, waits: bool) -> Iterator[None]:
-    """Lock the key. The lock ends with the transaction, or with the block if the request waits."""
-    if waits:
-        with locks.try_lock(current.key_hash) as is_held:
-            if not is_held:
-                raise RequestInFlight
-            yield
-        return
-    with transaction.atomic():
-        if not locks.try_lock_in_transaction(current.key_hash):
-            raise RequestInFlight
-        yield
-
-
-def _find(current: _KeyedRequest) -> StoredAnswer | None:
-    return StoredAnswer.objects.filter(
-        client_id=current.client_id,
-        key_hash=current.key_hash,
-        created_at__gt=timezone.now() - RETENTION,
-    ).first()
+def _stored(current: _KeyedRequest) -> QuerySet[StoredAnswer]:
+    return StoredAnswer.objects.filter(client_id=current.client_id, key_hash=current.key_hash)
 
 
 def _replayed(answer: dict[str, Any]) -> HttpResponse:
@@ -167,8 +151,7 @@ def _replayed(answer: dict[str, Any]) -> HttpResponse:
 
 def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase) -> None:
     answer = _answer(response) or {"result_id": current.result_id}
-    # There may be an expired one.
-    StoredAnswer.objects.filter(client_id=current.client_id, key_hash=current.key_hash).delete()
+    _stored(current).delete()  # there may be an expired one
     StoredAnswer.objects.create(
         client_id=current.client_id,
         key_hash=current.key_hash,

@@ -58,13 +58,11 @@ class GuardedTransport(httpx2.BaseTransport):
         self._pool.close()
 
     def _core_request(self, request: httpx2.Request) -> httpcore2.Request:
+        url = request.url
         return httpcore2.Request(
             method=request.method,
             url=httpcore2.URL(
-                scheme=request.url.raw_scheme,
-                host=request.url.raw_host,
-                port=request.url.port,
-                target=request.url.raw_path,
+                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
             ),
             headers=request.headers.raw,
             content=cast("Iterable[bytes]", request.stream),

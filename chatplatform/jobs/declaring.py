@@ -17,11 +17,7 @@ NO_WAIT = timedelta(0)
 
 
 def job(
-    name: str,
-    *,
-    queue: Queue,
-    max_attempts: int = 5,
-    on_dead: Callable[..., None] | None = None,
+    name: str, *, queue: Queue, max_attempts: int = 5, on_dead: Callable[..., None] | None = None
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare a function as the job `name`. It takes ids by keyword and may run twice.
 

@@ -16,14 +16,7 @@ from types import FrameType
 from chatplatform.local.folders import Lock, make_data_dir, write_urls
 from chatplatform.local.parts import ROOT, Config, Delay, Output, Process, parts
 from chatplatform.local.postgres import Postgres
-from chatplatform.local.processes import (
-    STOP_SIGNALS,
-    ServerError,
-    die_with_parent,
-    explain,
-    say,
-    send,
-)
+from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, send
 from chatplatform.local.server import Server
 from chatplatform.local.valkey import Valkey
 
@@ -133,18 +126,8 @@ class Supervisor:
         write_urls(self.config.data_dir, urls)
 
     def _set_up(self) -> None:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "set_up"],
-            cwd=ROOT,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-            preexec_fn=die_with_parent(signal.SIGTERM),
-        )
-        printing = threading.Thread(target=self.output.copy, args=(process, "set-up"), daemon=True)
-        printing.start()
+        command = [sys.executable, "manage.py", "set_up"]
+        process, printing = self.output.popen(command, self.environ, "set-up")
         self._wait_for(process)
         printing.join(5)
         if process.returncode:
@@ -237,7 +220,7 @@ class Supervisor:
             process.signal(signal.SIGKILL)  # the leader if it still runs, and what it left
 
 
-def run(environ: Mapping[str, str]) -> None:
+def run(environ: Mapping[str, str]) -> int:
     config = read_config(environ)
     lock = Lock(config.data_dir)
     try:
@@ -249,19 +232,8 @@ def run(environ: Mapping[str, str]) -> None:
         supervisor.run()
     finally:
         lock.release()
-
-
-def main() -> int:
-    try:
-        run(os.environ)
-    except ServerError as error:
-        say(str(error))
-        return 1
-    except OSError as error:
-        say(explain(error, os.environ.get("DATA_DIR") or ROOT / "var"))
-        return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(lambda: run(os.environ), os.environ.get("DATA_DIR") or ROOT / "var"))

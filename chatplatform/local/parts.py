@@ -104,7 +104,25 @@ class Output:
             sys.stdout.write(f"{label}{text}\n")
             sys.stdout.flush()
 
-    def copy(self, popen: subprocess.Popen[bytes], name: str) -> None:
+    def popen(
+        self, command: Sequence[str], environ: Mapping[str, str], name: str
+    ) -> tuple[subprocess.Popen[bytes], threading.Thread]:
+        """Start a process, and a thread that prints its lines."""
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+            preexec_fn=die_with_parent(signal.SIGTERM),
+        )
+        thread = threading.Thread(target=self._copy, args=(process, name), daemon=True)
+        thread.start()
+        return process, thread
+
+    def _copy(self, popen: subprocess.Popen[bytes], name: str) -> None:
         """Print the lines of a process until it closes its output."""
         assert popen.stdout is not None
         with popen.stdout as lines:
@@ -145,20 +163,8 @@ class Process:
         self._delay = Delay()
 
     def start(self) -> None:
-        self._popen = subprocess.Popen(
-            self.part.command,
-            cwd=ROOT,
-            env=self._environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-            preexec_fn=die_with_parent(signal.SIGTERM),
-        )
+        self._popen, _ = self._output.popen(self.part.command, self._environ, self.part.name)
         self._delay.started()
-        threading.Thread(
-            target=self._output.copy, args=(self._popen, self.part.name), daemon=True
-        ).start()
 
     def watch(self) -> None:
         """Start it again if it has died and its delay is over."""

@@ -94,7 +94,7 @@ class Postgres(Server):
         names = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C")
         sync = ("--no-sync",) if self.throwaway else ()
         initdb = ["initdb", "-U", DATABASE, "-A", "trust", "-E", "UTF8", *names, *sync]
-        self._finish(self._popen(initdb, fresh, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+        self._finish(self._popen(initdb, fresh))
         self._single_user(fresh, f"CREATE DATABASE {DATABASE}")
         (fresh / "pg_hba.conf").write_text(HBA)
         fresh.replace(self.folder)
@@ -110,14 +110,7 @@ class Postgres(Server):
 
     def _single_user(self, folder: Path, statement: str) -> None:
         command = ["postgres", "--single", "-c", "fsync=off" if self.throwaway else "fsync=on"]
-        process = self._popen(
-            command,
-            folder,
-            last=("postgres",),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+        process = self._popen(command, folder, last=("postgres",), stdin=subprocess.PIPE)
         self._finish(process, f"{statement};\n")
 
     def _finish(self, process: subprocess.Popen[bytes], text: str = "") -> None:
@@ -132,8 +125,8 @@ class Postgres(Server):
         *,
         last: Sequence[str] = (),
         stdin: int = subprocess.DEVNULL,
-        stdout: int,
-        stderr: int,
+        stdout: int = subprocess.PIPE,
+        stderr: int = subprocess.STDOUT,
     ) -> subprocess.Popen[bytes]:
         account = self._account
         path = str(folder)

@@ -28,15 +28,18 @@ class Account:
     gid: int
 
 
-def explain(error: OSError, data_dir: object) -> str:
-    if error.errno == errno.ENOSPC:
-        return f"The disk that holds {data_dir} is full: free some space and start again."
-    return f"Cannot start the servers: {error}."
-
-
-def say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+def exit_code(run: Callable[[], int], data_dir: object) -> int:
+    """What `run` returns; 1 after an error, which is told in one sentence."""
+    try:
+        return run()
+    except ServerError as error:
+        sentence = str(error)
+    except OSError as error:
+        sentence = f"Cannot start the servers: {error}."
+        if error.errno == errno.ENOSPC:
+            sentence = f"The disk that holds {data_dir} is full: free some space and start again."
+    sys.stderr.write(sentence + "\n")
+    return 1
 
 
 def _load_libc() -> ctypes.CDLL | None:

@@ -20,7 +20,7 @@ from types import FrameType
 
 from chatplatform.local.folders import Lock, make_data_dir, read_urls
 from chatplatform.local.postgres import Postgres
-from chatplatform.local.processes import STOP_SIGNALS, ServerError, explain, run_command, say
+from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, run_command
 from chatplatform.local.server import Server
 from chatplatform.local.valkey import Valkey
 
@@ -133,15 +133,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("a command is needed after --")
     for signum in STOP_SIGNALS:
         signal.signal(signum, _interrupt)
-    try:
+
+    def run() -> int:
         if options.action == "exec":
             return exec_with_throwaways(command, clusters=options.clusters)
         return exec_attached(command)
-    except ServerError as error:
-        say(str(error))
-    except OSError as error:
-        say(explain(error, os.environ.get("DATA_DIR", "the data folder")))
-    return 1
+
+    return exit_code(run, os.environ.get("DATA_DIR", "the data folder"))
 
 
 if __name__ == "__main__":

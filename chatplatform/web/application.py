@@ -20,10 +20,9 @@ from django.http import HttpResponseBase
 from chatplatform.api.errors import TooLarge
 from chatplatform.api.operation import CAN_WAIT
 from chatplatform.web.live import Listener
-from chatplatform.web.streaming import StreamingReply, WaitingResponse
+from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
@@ -93,7 +92,7 @@ class Application:
     async def _send_pieces(self, response: HttpResponseBase, send: Send) -> None:
         """Send a file that is read in a thread, piece by piece."""
         loop = asyncio.get_running_loop()
-        await send(_start(response))
+        await send(start_message(response))
         pieces = iter(response)
         while piece := await loop.run_in_executor(self.threads, next, pieces, b""):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -175,18 +174,6 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
     return environ
 
 
-def _start(response: HttpResponseBase) -> dict[str, Any]:
-    headers = [
-        (name.lower().encode("latin-1"), value.encode("latin-1"))
-        for name, value in response.items()
-    ]
-    headers += [
-        (b"set-cookie", cookie.OutputString().encode("latin-1"))
-        for cookie in response.cookies.values()
-    ]
-    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
-
-
 async def _send(response: Any, send: Send) -> None:
-    await send(_start(response))
+    await send(start_message(response))
     await send({"type": "http.response.body", "body": response.content})

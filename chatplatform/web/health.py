@@ -24,8 +24,6 @@ STUCK_SECONDS = 120  # a job due for longer means that workers or relay stand st
 MIN_FREE_BYTES = 100_000_000
 LONGEST_SECONDS = 3  # for all checks together
 PROCESSES = ("worker", "worker-webhook", "worker-bulk", "relay", "beat")
-
-
 # A thread for each part: while a frozen server holds it, the part is not checked again.
 _threads: dict[str, ThreadPoolExecutor] = defaultdict(lambda: ThreadPoolExecutor(1))
 
@@ -75,19 +73,13 @@ def _check_all() -> list[Part]:
     """The state of each part. A frozen one, which neither answers nor fails, is not waited for."""
     running = [(name, _threads[name].submit(_check, name, check)) for name, check in CHECKS]
     ends_at, parts = time.monotonic() + LONGEST_SECONDS, []
+    late: dict[str, Any] = {"status": "failed", "detail": f"no answer in {LONGEST_SECONDS} s"}
     for name, result in running:
         try:
             parts.append(result.result(max(0, ends_at - time.monotonic())))
         except TimeoutError:
             result.cancel()
-            parts.append(
-                Part(
-                    name=name,
-                    status="failed",
-                    detail=f"no answer in {LONGEST_SECONDS} s",
-                    duration_ms=LONGEST_SECONDS * 1000,
-                )
-            )
+            parts.append(Part(name=name, **late, duration_ms=LONGEST_SECONDS * 1000))
     return parts
 
 

@@ -103,7 +103,8 @@ class Listener:
             try:
                 async with self._client.pubsub() as pubsub:
                     await pubsub.psubscribe(f"{_PREFIX}*")
-                    self._wake_all()
+                    for key in list(self._followers):
+                        self._wake(key)
                     async for message in pubsub.listen():
                         if message["type"] == "psubscribe":
                             self._is_subscribed.set()
@@ -118,10 +119,6 @@ class Listener:
     def _wake(self, key: str) -> None:
         for event in self._followers.get(key, ()):
             event.set()
-
-    def _wake_all(self) -> None:
-        for key in list(self._followers):
-            self._wake(key)
 
     def _deliver(self, key: str, payload: bytes) -> None:
         for inbox in self._inboxes.get(key, ()):

@@ -69,7 +69,7 @@ class StreamingReply(HttpResponse):
         """Send the whole response; ends when `follow` does."""
         events = self.follow(listener, InThread(threads))
         if self.as_stream:
-            await send(self._start(200))
+            await send(start_message(self))
             async for piece in with_pings(events):
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
@@ -77,12 +77,17 @@ class StreamingReply(HttpResponse):
         last: dict[str, Any] = {}
         async for sent in events:
             last = sent.data
-        await send(self._start(self.status_of(last)))
+        self.status_code = self.status_of(last)
+        await send(start_message(self))
         await send({"type": "http.response.body", "body": as_json(last)})
 
-    def _start(self, status: int) -> dict[str, Any]:
-        headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in self.items()]
-        return {"type": "http.response.start", "status": status, "headers": headers}
+
+def start_message(response: HttpResponseBase) -> dict[str, Any]:
+    """The status and headers of a response, as ASGI sends them."""
+    pairs = [(name.lower(), value) for name, value in response.items()]
+    pairs += [("set-cookie", cookie.OutputString()) for cookie in response.cookies.values()]
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in pairs]
+    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
 
 
 class WaitingResponse(HttpResponse):

@@ -3,6 +3,7 @@
 Its logins are printed each time.
 """
 
+import json
 import secrets
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from identity.shapes.clients import RegisterTrialDto
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 OWNER, ADMIN = "owner@demo.example", "admin@demo.example"
-PROMPT = "You are the help desk of a small online shop. Answer briefly and politely."
 
 
 class Command(BaseCommand):
@@ -67,35 +67,16 @@ def _stored_secret(name: str, new_value: str) -> str:
 
 def _create_client(password: str) -> tuple[Bot, str]:
     """The client with its owner, a bot with documents, and a secret key; in one transaction."""
-    client: Client = clients.register_trial(
-        RegisterTrialDto(
-            company_name="Demo Shop",
-            full_name="Dana Demo",
-            email=OWNER,
-            password=password,
-            language="en",
-            timezone="UTC",
-        )
-    )
+    shop = json.loads((SAMPLES / "shop.json").read_text(encoding="utf-8"))
+    owner = RegisterTrialDto(email=OWNER, password=password, **shop["client"])
+    client: Client = clients.register_trial(owner)
     User.objects.create_superuser(ADMIN, password, full_name="Platform Admin")
-    bot_dto = bots.create(
-        client,
-        body=BotDto(
-            bot_name="Shop helper",
-            languages=["en", "vi"],
-            default_language="en",
-            welcome_message={
-                "en": "Hello! Ask me about orders, delivery and returns.",
-                "vi": "Xin chào! Bạn cần hỏi gì về đơn hàng, giao hàng hay đổi trả?",
-            },
-        ),
-    )
+    bot_dto = bots.create(client, body=BotDto(**shop["bot"]))
     assert bot_dto.id
     bot = bots.get(client, bot_dto.id)
-    prompts.create(bot, body=PromptDto(content=PROMPT, language="en"), by=None)
+    prompts.create(bot, body=PromptDto(**shop["prompt"]), by=None)
     samples = sorted(SAMPLES.glob("*.md"))
-    documents.upload(
-        bot, files=[SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
-    )
+    files = [SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
+    documents.upload(bot, files=files)
     _, key = api_keys.create(client, name="Demo key", scope=KeyScope.SECRET, bot_id=bot.pk)
     return bot, key
