@@ -21,14 +21,14 @@ DEVELOPMENT = env.bool("DEBUG", default=True)
 DEBUG = False
 
 
-def _stored_secret(name: str) -> str:
-    """A secret that is made once and stored in DATA_DIR (mode 0600), if nobody sets one."""
+def stored_secret(name: str, new_value: str) -> str:
+    """A secret of DATA_DIR (mode 0600); `new_value` is stored if there is none."""
     path = DATA_DIR / "keys" / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = path.with_name(f"{name}.{secrets.token_hex(4)}")
         new.touch(mode=0o600)
-        new.write_text(secrets.token_urlsafe(48))
+        new.write_text(new_value)
         try:
             # link() refuses to overwrite: of two processes that start at once, one secret wins.
             path.hardlink_to(new)
@@ -42,7 +42,7 @@ SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
     if not DEVELOPMENT:
         raise ImproperlyConfigured("SECRET_KEY must be set when DEBUG is off.")
-    SECRET_KEY = _stored_secret("secret_key")
+    SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
 
 
 def _field_keys() -> list[tuple[str, bytes]]:

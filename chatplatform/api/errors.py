@@ -70,8 +70,7 @@ class NotAuthenticated(ApiError):
 
 
 class TooLarge(ApiError):
-    code, status = "too_large", 413
-    detail = "The body is too large."
+    code, status, detail = "too_large", 413, "The body is too large."
 
 
 class UnsupportedMediaType(ApiError):

@@ -175,12 +175,8 @@ class OperationSchema(AutoSchema):
             return {"description": File.__doc__, "content": {"application/octet-stream": bytes_}}
         content = {"application/json": {"schema": self._ref(shape, "serialization")}}
         if self.declared.streams:
-            content["text/event-stream"] = {
-                "schema": {
-                    "type": "string",
-                    "description": "Server-sent events: `message`, `delta`, `reset`, `done`.",
-                }
-            }
+            events = "Server-sent events: `message`, `delta`, `reset`, `done`."
+            content["text/event-stream"] = {"schema": {"type": "string", "description": events}}
         return {"description": (shape.__doc__ or "").strip().split("\n")[0], "content": content}
 
     def _refusal(self, status: int, shape: type[BaseModel] | None) -> dict[str, Any]:

@@ -141,11 +141,8 @@ def describe_error(error: Any) -> dict[str, str]:
         return {"msg": error["msg"], "type": kind}
     bound = "at most" if kind == "too_long" else "at least"
     count = error["ctx"].get("max_length") or error["ctx"].get("min_length")
-    plural = "" if count == 1 else "s"
-    return {
-        "msg": f"String should have {bound} {count} character{plural}",
-        "type": f"string_{kind}",
-    }
+    characters = "character" if count == 1 else "characters"
+    return {"msg": f"String should have {bound} {count} {characters}", "type": f"string_{kind}"}
 
 
 def read_only_fields(shape: type[BaseModel]) -> set[str]:

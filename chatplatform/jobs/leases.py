@@ -265,11 +265,9 @@ def return_to_queue(job_ids: list[int]) -> None:
 
 def requeue_dead(job_row: Job) -> bool:
     """Queue a dead job again, by hand."""
-    return bool(
-        Job.objects.filter(pk=job_row.pk, state=JobState.DEAD).update(
-            state=JobState.QUEUED, attempts=0, dispatched_at=None, dispatches=0
-        )
-    )
+    rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
+    fresh = {"attempts": 0, "dispatched_at": None, "dispatches": 0}
+    return bool(rows.update(state=JobState.QUEUED, **fresh))
 
 
 class LeaseRenewer(threading.Thread):

@@ -46,9 +46,8 @@ def take_due(limit: int = 200) -> list[tuple[int, str]]:
 
 def forget_dispatches() -> int:
     """The broker lost its memory: all queued jobs are to be dispatched again."""
-    return Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False).update(
-        dispatched_at=None, dispatches=0
-    )
+    dispatched = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
+    return dispatched.update(dispatched_at=None, dispatches=0)
 
 
 def sweep() -> int:
@@ -110,9 +109,8 @@ class Relay:
             log.error("job %s has a name that no code declares: %s", job_id, name)
             return
         try:
-            declaration.task.apply_async(
-                kwargs={"job_id": job_id}, queue=str(declaration.queue), retry=False
-            )
+            queue = str(declaration.queue)
+            declaration.task.apply_async(kwargs={"job_id": job_id}, queue=queue, retry=False)
         except (OperationalError, *valkey.ERRORS) as exc:
             # The row stays due: it is dispatched again when the broker is back.
             log.warning("the broker is away, job %s waits: %s", job_id, exc)
@@ -126,7 +124,6 @@ class Relay:
             log.warning("the broker does not answer: %s", exc)
             return
         if self._broker_run_id and run_id != self._broker_run_id:
-            log.warning(
-                "the broker was restarted: %s jobs are dispatched again", forget_dispatches()
-            )
+            count = forget_dispatches()
+            log.warning("the broker was restarted: %s jobs are dispatched again", count)
         self._broker_run_id = run_id

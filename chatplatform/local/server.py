@@ -121,17 +121,10 @@ class Server(ABC):
         return fd
 
     def _wait_ready(self, port: int) -> bool:
-        ready = False
-
-        def is_settled() -> bool:
-            nonlocal ready
-            ready = not self.is_dead() and self.answers(port)
-            return ready or self.is_dead()
-
-        if not wait_until(is_settled, secs=READY_SECS):
+        if not wait_until(lambda: self.is_dead() or self.answers(port), secs=READY_SECS):
             self.stop()
             raise ServerError(f"{self.name} was not ready after {READY_SECS} s; see {self._log}.")
-        return ready
+        return not self.is_dead()
 
     def _new_log_lines(self) -> str:
         with self._log.open("rb") as log:

@@ -18,6 +18,7 @@ from bots.services import bots, documents, prompts
 from bots.shapes.bot import BotDto
 from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats
+from chatplatform.settings import stored_secret
 from identity.models import Client, KeyScope, User
 from identity.services import api_keys, clients
 from identity.shapes.clients import RegisterTrialDto
@@ -33,11 +34,11 @@ class Command(BaseCommand):
         if not settings.DEVELOPMENT:
             self.stdout.write("No demo client: DEBUG is off.")
             return
-        password = _stored_secret("demo_password", secrets.token_urlsafe(12))
+        password = stored_secret("demo_password", secrets.token_urlsafe(12))
         if not User.objects.filter(email=OWNER).exists():
             with transaction.atomic():
                 new_bot, key = _create_client(password)
-            _stored_secret("demo_api_key", key)
+            stored_secret("demo_api_key", key)
             self.stdout.write(f"Made the demo client and bot {new_bot.pk}; it is being trained.")
         bot = Bot.objects.filter(client=User.objects.get(email=OWNER).client).order_by("id")[0]
         count = demo_chats.create(bot, password=password)
@@ -53,16 +54,6 @@ class Command(BaseCommand):
         self.stdout.write(f"  Admin login   {ADMIN}  {password}")
         if key.exists():
             self.stdout.write(f"  API-KEY       {key.read_text()}")
-
-
-def _stored_secret(name: str, new_value: str) -> str:
-    """A secret from DATA_DIR; if there is none, `new_value` is stored, with mode 0600."""
-    path: Path = settings.DATA_DIR / "keys" / name
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
-        path.write_text(new_value)
-    return path.read_text()
 
 
 def _create_client(password: str) -> tuple[Bot, str]:
