@@ -11,20 +11,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from chatplatform.admin import EditOnlyAdmin, ReadOnlyAdmin
-from identity.models import (
-    ApiKey,
-    AuditEvent,
-    Client,
-    ClientConfig,
-    CreditEntry,
-    Role,
-    Subscription,
-    User,
-)
+from identity import models
 from identity.services import api_keys, audit, credits, users
 
 
-@admin.register(Client)
+@admin.register(models.Client)
 class ClientAdmin(EditOnlyAdmin):
     """Added by registration only, which creates the owner, the config and the plan as well."""
 
@@ -37,7 +28,7 @@ class ClientAdmin(EditOnlyAdmin):
 class UserForm(forms.ModelForm):  # type: ignore[type-arg]
     """Staff change a user by the rules and services of the API."""
 
-    by: User
+    by: models.User
 
     def clean_email(self) -> str:
         """Kept in lower case, so that one address is one account."""
@@ -47,10 +38,10 @@ class UserForm(forms.ModelForm):  # type: ignore[type-arg]
         """Shows refusals of the service in the form. The rows stay locked until it is saved, since
         the admin site uses one transaction."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
-        person = User.objects.get(pk=self.instance.pk)
+        person = models.User.objects.get(pk=self.instance.pk)
         if not person.client:
             return data
-        stays_owner = data.get("role") == Role.OWNER and not data.get("is_disabled")
+        stays_owner = data.get("role") == models.Role.OWNER and not data.get("is_disabled")
         try:
             users.lock_for_change(
                 person.client, user_id=person.pk, by=self.by, stays_owner=stays_owner
@@ -60,7 +51,7 @@ class UserForm(forms.ModelForm):  # type: ignore[type-arg]
         return data
 
 
-@admin.register(User)
+@admin.register(models.User)
 class UserAdmin(EditOnlyAdmin):
     """Users are disabled instead of deleted, so that their actions stay visible."""
 
@@ -75,7 +66,7 @@ class UserAdmin(EditOnlyAdmin):
     def get_form(
         self,
         request: HttpRequest,
-        obj: User | None = None,
+        obj: models.User | None = None,
         change: bool = False,  # noqa: FBT001 - Django's signature
         **kwargs: Any,
     ) -> Any:
@@ -99,7 +90,7 @@ class UserAdmin(EditOnlyAdmin):
         users.set_disabled(obj.client, user_id=obj.pk, is_disabled=data["is_disabled"], by=by)
 
 
-@admin.register(ApiKey)
+@admin.register(models.ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
     list_display = ("prefix", "name", "client", "scope", "last_used_at", "expires_at", "revoked_at")
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
@@ -109,14 +100,14 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     actions = ("revoke",)
 
     @admin.action(description="Revoke")
-    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        assert isinstance(request.user, User), "the admin site admits staff alone"
+    def revoke(self, request: HttpRequest, queryset: QuerySet[models.ApiKey]) -> None:
+        assert isinstance(request.user, models.User), "the admin site admits staff alone"
         for key in queryset.select_related("client"):
             api_keys.revoke(key.client, api_key_id=key.pk, by=request.user)
         self.message_user(request, "Revoked.", messages.SUCCESS)
 
 
-@admin.register(Subscription)
+@admin.register(models.Subscription)
 class SubscriptionAdmin(EditOnlyAdmin):
     """Staff choose the plan; only the ledger changes the balance."""
 
@@ -142,7 +133,7 @@ class SubscriptionAdmin(EditOnlyAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        shown: Subscription | None = self.get_object(request, object_id)
+        shown: models.Subscription | None = self.get_object(request, object_id)
         days = credits.daily_balances(shown.client_id) if shown else {}
         line = {"label": "Credits left", "data": list(days.values()), "borderColor": "#2563eb"}
         chart = json.dumps({"labels": [f"{day:%d %b}" for day in days], "datasets": [line]})
@@ -164,7 +155,7 @@ class SubscriptionAdmin(EditOnlyAdmin):
                 )
 
 
-@admin.register(CreditEntry)
+@admin.register(models.CreditEntry)
 class CreditEntryAdmin(ReadOnlyAdmin):
     list_display = (
         "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
@@ -177,7 +168,7 @@ class CreditEntryAdmin(ReadOnlyAdmin):
     show_full_result_count = False
 
 
-@admin.register(ClientConfig)
+@admin.register(models.ClientConfig)
 class ClientConfigAdmin(ReadOnlyAdmin):
     """Changed only by the API, which checks hours, messages and limits."""
 
@@ -191,7 +182,7 @@ class ClientConfigAdmin(ReadOnlyAdmin):
     ordering = ("client__name",)
 
 
-@admin.register(AuditEvent)
+@admin.register(models.AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     """Read-only, which the database enforces too."""
 

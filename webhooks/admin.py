@@ -45,8 +45,6 @@ class Attempts(ReadOnlyInline):
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    """Append-only."""
-
     list_display = ("id", "type", "client", "conversation_id", "sequence", "created_at")
     list_filter = ("type", "client")
     list_select_related = ("client",)

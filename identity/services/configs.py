@@ -58,8 +58,7 @@ def is_open(config: ClientConfig, at: datetime) -> bool:
 
 def _lock(config: ClientConfig) -> ClientConfig:
     rows = ClientConfig.objects.select_for_update(no_key=True, of=("self",))
-    locked: ClientConfig = rows.select_related("client").get(pk=config.pk)
-    return locked
+    return rows.select_related("client").get(pk=config.pk)
 
 
 def _changes(before: ClientConfig, body: ClientConfigDto) -> dict[str, Any]:

@@ -153,7 +153,6 @@ def _save(user: User, field: str) -> None:
 
 
 def _release_chats(user: User) -> None:
-    """The user may not have chats any more: they go back to the queue."""
     enqueue("chats.release_agent", client_id=user.client_id, user_id=user.pk)
 
 

@@ -139,8 +139,6 @@ WHERE id = ANY (%s)
 
 @dataclass
 class _EndpointClient:
-    """The open connections to one endpoint."""
-
     url: str
     client: egress.KeepAliveClient
     used_at: float = field(default_factory=time.monotonic)

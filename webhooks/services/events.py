@@ -221,10 +221,8 @@ def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
         next_cursor = next_cursor or query.cursor
     elif len(fetched) <= query.limit:
         next_cursor = None
-    return {
-        "items": [webhook_shapes.Event.from_row(row) for row in shown],
-        "next_cursor": next_cursor,
-    }
+    items = [webhook_shapes.Event.from_row(row) for row in shown]
+    return {"items": items, "next_cursor": next_cursor}
 
 
 def _feed(rows: QuerySet[Event], cursor: FeedCursor) -> QuerySet[Event]:
