@@ -6,38 +6,25 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from bots.models import (
-    Bot,
-    CallStatus,
-    Chunk,
-    Document,
-    DocumentStatus,
-    Function,
-    FunctionCall,
-    FunctionCalling,
-    Prompt,
-    SampleQuestion,
-    WebPage,
-    WebUrl,
-)
+from bots import models
 from bots.services import documents, web_urls
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
 
 COLORS: dict[str, str] = {
-    DocumentStatus.QUEUED: "info",
-    DocumentStatus.TRAINING: "warning",
-    DocumentStatus.TRAINED: "success",
-    DocumentStatus.FAILED: "danger",
+    models.DocumentStatus.QUEUED: "info",
+    models.DocumentStatus.TRAINING: "warning",
+    models.DocumentStatus.TRAINED: "success",
+    models.DocumentStatus.FAILED: "danger",
 }
 
 CALL_COLORS: dict[str, str] = {
-    CallStatus.WAITING: "warning",
-    CallStatus.RUNNING: "info",
-    CallStatus.SUCCEEDED: "success",
-    CallStatus.FAILED: "danger",
-    CallStatus.REFUSED: "danger",
-    CallStatus.REJECTED: "warning",
+    models.CallStatus.WAITING: "warning",
+    models.CallStatus.RUNNING: "info",
+    models.CallStatus.SUCCEEDED: "success",
+    models.CallStatus.FAILED: "danger",
+    models.CallStatus.REFUSED: "danger",
+    models.CallStatus.REJECTED: "warning",
 }
 
 
@@ -45,30 +32,30 @@ class TrainedAdmin(ReadOnlyAdmin):
     """The columns of rows whose training has a status, a progress and an error."""
 
     @display(description="Status", ordering="status", label=COLORS)
-    def shown_status(self, row: Document | WebUrl) -> str:
+    def shown_status(self, row: models.Document | models.WebUrl) -> str:
         return row.status
 
     @display(description="Progress", ordering="progress")
-    def shown_progress(self, row: Document | WebUrl) -> str:
+    def shown_progress(self, row: models.Document | models.WebUrl) -> str:
         return format_html(
             '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
             *[row.progress] * 3,
         )
 
     @display(description="Error")
-    def shown_error(self, row: Document | WebUrl) -> str:
+    def shown_error(self, row: models.Document | models.WebUrl) -> str:
         return f"{row.error_code}: {row.error_message}" if row.error_code else "–"
 
 
 class SampleQuestionInline(ReadOnlyInline):
     """Changed by the API only, which checks duplicates and languages."""
 
-    model = SampleQuestion
+    model = models.SampleQuestion
     fields = ("position", "question", "language")
     ordering = ("position", "id")
 
 
-@admin.register(Bot)
+@admin.register(models.Bot)
 class BotAdmin(ReadOnlyAdmin):
     """Changed by the API only, which checks hosts, languages and limits."""
 
@@ -78,7 +65,6 @@ class BotAdmin(ReadOnlyAdmin):
     list_filter = ("is_disabled", "agent_reply", "default_language")
     search_fields = ("bot_name", "description", "client__name")
     list_select_related = ("client",)
-    ordering = ("-id",)
     inlines = (SampleQuestionInline,)
     fields = (
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
@@ -89,16 +75,15 @@ class BotAdmin(ReadOnlyAdmin):
     )  # fmt: skip
 
 
-@admin.register(Prompt)
+@admin.register(models.Prompt)
 class PromptAdmin(ReadOnlyAdmin):
     list_display = ("bot", "version", "is_current", "language", "model", "created_by", "created_at")
     list_filter = ("is_current",)
     search_fields = ("content", "bot__bot_name")
     list_select_related = ("bot", "created_by")
-    ordering = ("-id",)
 
 
-@admin.register(Document)
+@admin.register(models.Document)
 class DocumentAdmin(TrainedAdmin):
     list_display = (
         "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
@@ -107,54 +92,52 @@ class DocumentAdmin(TrainedAdmin):
     list_filter = ("status", "is_important", "language")
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
-    ordering = ("-id",)
     actions = ("train_again",)
 
     @admin.action(description="Train again")
-    def train_again(self, request: HttpRequest, rows: QuerySet[Document]) -> None:
+    def train_again(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         queued = sum(documents.retrain(row) for row in rows)
         skipped = rows.count() - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
 
 
-@admin.register(Chunk)
+@admin.register(models.Chunk)
 class ChunkAdmin(ReadOnlyAdmin):
     list_display = ("document", "position", "heading", "page", "language", "opening")
     list_filter = ("language", "embedding_model")
     search_fields = ("text", "heading", "document__file_name")
     list_select_related = ("document",)
-    ordering = ("-id",)
     # Vectors are bytes that nobody can read.
     exclude = ("vector", "sentence_vectors")
     # Counting all passages takes longer than showing a page of them.
     show_full_result_count = False
 
     @display(description="Text")
-    def opening(self, chunk: Chunk) -> str:
+    def opening(self, chunk: models.Chunk) -> str:
         return chunk.text[:120]
 
 
 class PagesOfWebUrl(ReadOnlyInline):
     """The pages of the latest crawl."""
 
-    model = WebPage
+    model = models.WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
     show_change_link = False
     verbose_name_plural = "Pages of the latest crawl"
 
     @display(description="Status")
-    def shown_status(self, page: WebPage) -> str:
+    def shown_status(self, page: models.WebPage) -> str:
         return str(page.shown_status)  # type: ignore[attr-defined]
 
     @display(description="Reason")
-    def shown_reason(self, page: WebPage) -> str:
+    def shown_reason(self, page: models.WebPage) -> str:
         return page.shown_reason or "–"  # type: ignore[attr-defined]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[WebPage]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.WebPage]:
         return web_urls.with_shown_status(super().get_queryset(request))
 
 
-@admin.register(WebUrl)
+@admin.register(models.WebUrl)
 class WebUrlAdmin(TrainedAdmin):
     list_display = (
         "url", "bot", "crawl_depth", "shown_status", "shown_progress", "shown_pages",
@@ -163,35 +146,33 @@ class WebUrlAdmin(TrainedAdmin):
     list_filter = ("status", "crawl_depth")
     search_fields = ("url", "bot__bot_name")
     list_select_related = ("bot",)
-    ordering = ("-id",)
     actions = ("crawl_now",)
     inlines = (PagesOfWebUrl,)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[WebUrl]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.WebUrl]:
         return web_urls.with_page_counts(super().get_queryset(request))
 
     @display(description="Pages")
-    def shown_pages(self, web_url: WebUrl) -> str:
+    def shown_pages(self, web_url: models.WebUrl) -> str:
         counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
 
     @admin.action(description="Crawl now")
-    def crawl_now(self, request: HttpRequest, rows: QuerySet[WebUrl]) -> None:
+    def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         queued = sum(web_urls.crawl_again(row) for row in rows)
         skipped = len(rows) - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
 
 
-@admin.register(FunctionCalling)
+@admin.register(models.FunctionCalling)
 class FunctionCallingAdmin(ReadOnlyAdmin):
     list_display = ("bot", "is_enabled", "max_calls_per_reply", "updated_at")
     list_filter = ("is_enabled",)
     search_fields = ("bot__bot_name", "client__name")
     list_select_related = ("bot",)
-    ordering = ("-id",)
 
 
-@admin.register(Function)
+@admin.register(models.Function)
 class FunctionAdmin(ReadOnlyAdmin):
     """Changed by the API only, which checks addresses, schemas and templates."""
 
@@ -199,12 +180,11 @@ class FunctionAdmin(ReadOnlyAdmin):
     list_filter = ("method", "requires_approval")
     search_fields = ("name", "url", "bot__bot_name", "client__name")
     list_select_related = ("bot",)
-    ordering = ("-id",)
     # Secrets are not shown.
     exclude = ("secret_headers",)
 
 
-@admin.register(FunctionCall)
+@admin.register(models.FunctionCall)
 class FunctionCallAdmin(ReadOnlyAdmin):
     """The log of the calls that bots requested."""
 
@@ -215,10 +195,9 @@ class FunctionCallAdmin(ReadOnlyAdmin):
     list_filter = ("status", "requires_approval", "http_status", "created_at")
     search_fields = ("function_name", "bot__bot_name", "conversation_id", "message_id")
     list_select_related = ("bot", "decided_by")
-    ordering = ("-id",)
     exclude = ("fingerprint",)
     show_full_result_count = False
 
     @display(description="Status", ordering="status", label=CALL_COLORS)
-    def shown_status(self, call: FunctionCall) -> str:
+    def shown_status(self, call: models.FunctionCall) -> str:
         return call.status

@@ -4,23 +4,13 @@ from bots.services import crawls, function_calls, training, web_urls
 from chatplatform.jobs import Queue, job, periodic
 
 
-def fail_document(*, document_id: int) -> None:
-    """No attempt to train it is left."""
-    training.fail_interrupted(document_id)
-
-
-@job("bots.train_document", queue=Queue.TRAIN, max_attempts=3, on_dead=fail_document)
+@job("bots.train_document", queue=Queue.TRAIN, max_attempts=3, on_dead=training.fail_interrupted)
 def train_document(*, document_id: int) -> None:
     """Train one document."""
     training.train(document_id)
 
 
-def fail_crawl(*, web_url_id: int) -> None:
-    """No attempt to crawl it is left."""
-    crawls.fail_interrupted(web_url_id)
-
-
-@job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=fail_crawl)
+@job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)
 def crawl_web_url(*, web_url_id: int) -> None:
     """Fetch the pages of one address and queue them for training."""
     crawls.crawl(web_url_id)

@@ -1,6 +1,6 @@
 """The bases of the admin site's pages; the page of jobs, where dead ones are requeued."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -22,8 +22,9 @@ class EditOnlyAdmin(ModelAdmin):
 
 
 class ReadOnlyAdmin(EditOnlyAdmin):
-    """Rows that only services write."""
+    """Rows that only services write; the newest first."""
 
+    ordering: ClassVar[Any] = ("-id",)
     has_change_permission = _never
 
 

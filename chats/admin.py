@@ -31,7 +31,6 @@ class CustomerAdmin(ReadOnlyAdmin):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
-    ordering = ["-id"]
 
 
 @admin.register(Feedback)
@@ -40,7 +39,6 @@ class FeedbackAdmin(ReadOnlyAdmin):
     list_filter = ["rating", "resolved", "conversation__bot"]
     list_select_related = ["client", "conversation"]
     search_fields = ["comment", "conversation__chat_code"]
-    ordering = ["-id"]
 
 
 @admin.register(Summary)
@@ -49,7 +47,6 @@ class SummaryAdmin(ReadOnlyAdmin):
     list_filter = ["engine", "language"]
     list_select_related = ["client", "conversation"]
     search_fields = ["conversation__chat_code", "customer_intent"]
-    ordering = ["-id"]
 
 
 @admin.register(SummaryJob)
@@ -57,4 +54,3 @@ class SummaryJobAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "client", "bot", "status", "total", "done", "failed"]
     list_filter = ["status"]
     list_select_related = ["client", "bot"]
-    ordering = ["-id"]

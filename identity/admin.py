@@ -163,7 +163,6 @@ class CreditEntryAdmin(ReadOnlyAdmin):
     list_filter = ("kind", "is_open", "client")
     list_select_related = ("client",)
     search_fields = ("reference",)
-    ordering = ("-id",)
     # Counting the ledger takes longer than showing a page of it.
     show_full_result_count = False
 
@@ -190,6 +189,5 @@ class AuditEventAdmin(ReadOnlyAdmin):
     list_filter = ("action", ("created_at", admin.DateFieldListFilter))
     list_select_related = ("client", "user", "api_key")
     search_fields = ("subject", "action", "user__email", "address", "request_id", "client__name")
-    ordering = ("-id",)
     date_hierarchy = "created_at"
     show_full_result_count = False

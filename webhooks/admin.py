@@ -48,7 +48,6 @@ class EventAdmin(ReadOnlyAdmin):
     list_display = ("id", "type", "client", "conversation_id", "sequence", "created_at")
     list_filter = ("type", "client")
     list_select_related = ("client",)
-    ordering = ("-id",)
     show_full_result_count = False
     inlines = (Deliveries,)
 
@@ -62,7 +61,6 @@ class WebhookConfigAdmin(ReadOnlyAdmin):
     list_filter = ("is_active", "disabled_reason")
     list_select_related = ("client",)
     search_fields = ("url", "client__name")
-    ordering = ("-id",)
     exclude = ("secret", "previous_secret")
 
 
@@ -72,7 +70,6 @@ class DeliveryAdmin(ReadOnlyAdmin):
     list_filter = ("state", "is_test")
     list_select_related = ("event", "config", "client")
     search_fields = ("=event__id", "config__url", "client__name")
-    ordering = ("-id",)
     show_full_result_count = False
     inlines = (Attempts,)
     actions = ("send_again",)

@@ -58,15 +58,8 @@ class EmbeddedEngine:
         toolbox: Toolbox | None = None,
     ) -> Answer:
         """The best sentences of the search result; raises Refused if none can be quoted."""
-        quoted = (
-            extract(
-                question.text,
-                language=question.language,
-                result=question.search_result,
-                threshold=0,
-            )
-            if question.search_result
-            else None
+        quoted = extract(
+            question.text, language=question.language, result=question.search_result, threshold=0
         )
         if quoted is None:
             raise Refused("No document holds a sentence that answers.")
@@ -80,7 +73,7 @@ class EmbeddedEngine:
 
 
 def extract(
-    question: str, *, language: str, result: SearchResult, threshold: float
+    question: str, *, language: str, result: SearchResult | None, threshold: float
 ) -> Extract | None:
     """The best sentence and its neighbours; None if the gate is below `threshold` (0..1).
 
@@ -88,7 +81,7 @@ def extract(
     be told apart. A passage of an important document that is nearly the best stands alone: the
     passages beside it may be the ones that it corrects.
     """
-    if not question.strip() or result.gate < threshold:
+    if result is None or not question.strip() or result.gate < threshold:
         return None
     candidates = [
         candidate

@@ -25,7 +25,6 @@ class Snippet:
     """A piece of the bot's knowledge; `number` is what an answer cites it by, from 1."""
 
     number: int
-    chunk_id: int
     document_id: int
     title: str
     url: str | None

@@ -46,13 +46,7 @@ def upload(
     except BaseException:
         default_storage.delete(stored)
         raise
-    return BannerUploadResponseDto(
-        url=_url(stored),
-        mime_type=image.mime_type,
-        width=image.width,
-        height=image.height,
-        size_bytes=len(image.data),
-    )
+    return BannerUploadResponseDto.copy_from(image, url=_url(stored), size_bytes=len(image.data))
 
 
 def _set(bot: Bot, **fields: Any) -> None:

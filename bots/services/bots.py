@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, S
 from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
 from bots.shapes.bot import BotDto
 from chatplatform import media
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
@@ -70,19 +70,14 @@ def list_for_client(client: Client) -> QuerySet[Bot]:
 
 def get(client: Client, bot_id: int) -> Bot:
     """One of the client's bots as a row; 404 if there is none."""
-    bot = Bot.objects.for_client(client).filter(pk=bot_id).first()
-    if bot is None:
-        raise NotFound
+    bot = first_or_404(Bot.objects.for_client(client).filter(pk=bot_id))
     bot.client = client  # known already: services need no query for it
     return bot
 
 
 def describe(client: Client, bot_id: int) -> BotDto:
     """One of the client's bots as its shape; 404 if there is none."""
-    bot = list_for_client(client).filter(pk=bot_id).first()
-    if bot is None:
-        raise NotFound
-    return BotDto.from_row(bot)
+    return BotDto.from_row(first_or_404(list_for_client(client).filter(pk=bot_id)))
 
 
 def exists(client: Client, bot_id: int) -> bool:
@@ -182,9 +177,8 @@ def delete(bot: Bot, *, by: User) -> None:
     """
     with transaction.atomic():
         # A full lock: a conversation that is created now waits, and then finds no bot.
-        locked = Bot.objects.for_client(bot.client).select_for_update().filter(pk=bot.pk).first()
-        if locked is None:
-            raise NotFound
+        rows = Bot.objects.for_client(bot.client).select_for_update()
+        locked = first_or_404(rows.filter(pk=bot.pk))
         if not locked.delete_available:
             raise DeleteNotAvailable
         names = [*locked.documents.values_list("file", flat=True), locked.banner.name]
@@ -205,10 +199,7 @@ def delete(bot: Bot, *, by: User) -> None:
 
 def lock(bot: Bot) -> Bot:
     """Lock and return the current row; taken before the locks of anything that belongs to it."""
-    locked = Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk).first()
-    if locked is None:
-        raise NotFound
-    return locked
+    return first_or_404(Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk))
 
 
 def lock_against_deletion(bot: Bot) -> None:

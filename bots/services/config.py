@@ -1,4 +1,4 @@
-"""The configuration of a widget: the fields of its bot that are public, in one language."""
+"""The configuration of a widget: its bot's public fields in one language, and the languages."""
 
 import hashlib
 from typing import Any
@@ -7,8 +7,9 @@ import orjson
 
 from bots.models import Bot
 from bots.services import banners, bots, welcome
-from bots.shapes.bot import BotStyle
+from bots.shapes.bot import BotLanguageConfigDto, BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option
+from identity.models import ApiKey, Client
 
 
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
@@ -50,3 +51,23 @@ def _field(bot: Bot, stored: dict[str, Any], language: str) -> ConfigField:
         options=[Option.model_construct(**option) for option in stored["options"]],
         ask_before_chat=stored["ask_before_chat"],
     )
+
+
+def languages_of_client(client: Client) -> BotLanguageConfigDto:
+    """The languages of all enabled bots of the client; the default is the client's."""
+    rows = Bot.objects.for_client(client).filter(is_disabled=False)
+    codes = {
+        code
+        for default, offered in rows.values_list("default_language", "languages")
+        for code in (default, *offered)
+    }
+    return BotLanguageConfigDto.from_codes(codes, default=client.default_language)
+
+
+def languages_of_key(key: ApiKey) -> BotLanguageConfigDto:
+    """The languages of the key's bot, or of all bots if the key serves them all."""
+    own = Bot.objects.for_client(key.client)
+    bot = own.filter(pk=key.bot_id).first() if key.bot_id else None
+    if bot is None:
+        return languages_of_client(key.client)
+    return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)

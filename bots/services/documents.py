@@ -17,7 +17,7 @@ from bots.models import Bot, Document, DocumentStatus, WebPage, WebUrl
 from bots.services import bots
 from bots.shapes.train import ImportantDocumentDto, SkippedFile
 from chatplatform import jobs, media
-from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge
+from chatplatform.api.errors import ApiError, Invalid, TooLarge, first_or_404
 from identity.models import ApiKey, User
 from identity.services import audit
 
@@ -212,11 +212,7 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
 def _lock_with_bot(bot: Bot, document_id: int) -> Document:
     """Lock the bot, then the document: training locks them in the same order."""
     bots.lock(bot)
-    rows = Document.objects.select_for_update().filter(bot=bot, pk=document_id)
-    document: Document | None = rows.first()
-    if document is None:
-        raise NotFound
-    return document
+    return first_or_404(Document.objects.select_for_update().filter(bot=bot, pk=document_id))
 
 
 def delete_all(bot: Bot, *, by: User | ApiKey) -> int:

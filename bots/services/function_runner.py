@@ -59,18 +59,13 @@ class FunctionRunner:
         self._subject = subject
         self._ends_at = ends_at
         self._max_calls = max_calls
-        self._functions = {
+        self.functions = {
             row.name: row for row in Function.objects.filter(bot=bot).order_by("position")
         }
         self._repaired: set[str] = set()
         # Something may have been changed: no other answer can take this one's place.
         self.has_acted = False
         self.call_ids: list[str] = []
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the bot has no functions."""
-        return not self._functions
 
     def toolbox(self, before_call: Callable[[], None]) -> tools.Toolbox:
         """What the engine is given, with the calls that were made for this message already.
@@ -83,8 +78,7 @@ class FunctionRunner:
             return self.call(name, arguments_json)
 
         offered = tuple(
-            tools.Tool(row.name, row.description, row.parameters)
-            for row in self._functions.values()
+            tools.Tool(row.name, row.description, row.parameters) for row in self.functions.values()
         )
         return tools.Toolbox(offered, call, self.refuse, self._max_calls, self._earlier_calls())
 
@@ -102,7 +96,7 @@ class FunctionRunner:
 
     def call(self, name: str, arguments_json: str) -> tools.Result:
         """Make a call that the model asks for, or tell it why not; raises ApprovalNeeded."""
-        function = self._functions.get(name)
+        function = self.functions.get(name)
         if function is None:
             return self._refused(name, arguments_json, "There is no function of this name.")
         try:
@@ -118,7 +112,7 @@ class FunctionRunner:
         return result_of(call)
 
     def _count(self, call: FunctionCall) -> None:
-        function = self._functions.get(call.function_name)
+        function = self.functions.get(call.function_name)
         self.call_ids.append(str(call.pk))
         self.has_acted |= call.status in _CARRIED_OUT and (not function or function.method != "GET")
 
@@ -156,7 +150,7 @@ def for_turn(
         return None
     ends_at = time.monotonic() + seconds
     runner = FunctionRunner(bot, subject, max_calls=config.max_calls_per_reply, ends_at=ends_at)
-    return None if runner.is_empty else runner
+    return runner if runner.functions else None
 
 
 def result_of(call: FunctionCall) -> tools.Result:
@@ -325,12 +319,8 @@ def _redacted(text: str, secrets: dict[str, str]) -> str:
     """The text without secrets: a server may send back what it received."""
     hidden = {value for value in secrets.values() if len(value) >= _MIN_SECRET_CHARS}
     # "Bearer abc": the token alone is the secret as well.
-    hidden |= {
-        part
-        for value in secrets.values()
-        for part in value.split()
-        if len(part) >= _MIN_TOKEN_CHARS
-    }
+    tokens = [token for value in secrets.values() for token in value.split()]
+    hidden |= {token for token in tokens if len(token) >= _MIN_TOKEN_CHARS}
     for value in sorted(hidden, key=len, reverse=True):
         for form in (value, json.dumps(value)[1:-1]):
             text = text.replace(form, "[secret]")

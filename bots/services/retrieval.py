@@ -101,7 +101,6 @@ def snippets(result: SearchResult) -> tuple[Snippet, ...]:
     return tuple(
         Snippet(
             number,
-            hit.chunk.id,
             hit.chunk.document_id,
             hit.chunk.title,
             hit.chunk.url,

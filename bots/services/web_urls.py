@@ -12,7 +12,7 @@ from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebU
 from bots.services import bots
 from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
 from chatplatform import egress, media
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
 from identity.models import User
@@ -118,9 +118,8 @@ def update(bot: Bot, *, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
             raise NotFound
         changes["url"] = _normalized(body.url)
     with transaction.atomic():
-        row = WebUrl.objects.select_for_update(no_key=True).filter(bot=bot, pk=web_url_id).first()
-        if row is None:
-            raise NotFound
+        rows = WebUrl.objects.select_for_update(no_key=True).filter(bot=bot, pk=web_url_id)
+        row = first_or_404(rows)
         if "url" in changes and WebUrl.objects.filter(bot=bot, url=changes["url"]).exclude(
             pk=row.pk
         ):
@@ -148,10 +147,7 @@ def _apply(row: WebUrl, changes: dict[str, Any]) -> None:
 
 def describe(row: WebUrl) -> WebUrlDto:
     """An address as its shape; 404 if it was deleted meanwhile."""
-    current = with_pages(WebUrl.objects.filter(pk=row.pk)).first()
-    if current is None:
-        raise NotFound
-    return WebUrlDto.from_row(current)
+    return WebUrlDto.from_row(first_or_404(with_pages(WebUrl.objects.filter(pk=row.pk))))
 
 
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
@@ -190,9 +186,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
     with transaction.atomic():
         # First the bot, then the address: crawling locks them in the same order.
         bots.lock(bot)
-        row = WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id).first()
-        if row is None:
-            raise NotFound
+        row = first_or_404(WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id))
         names = list(Document.objects.filter(web_url=row).values_list("file", flat=True))
         audit.record(
             bot.client_id,

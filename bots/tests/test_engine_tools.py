@@ -11,7 +11,7 @@ from bots.engine.types import EngineUnavailable, NotGrounded, Question, Refused,
 from chatplatform.testing import stub_model
 
 ORDER = Tool("get_order", "Says where an order is.", {"type": "object"})
-HOURS = Snippet(1, 12, 102, "Hours", None, "We are open from 9:00 to 17:30.")
+HOURS = Snippet(1, 102, "Hours", None, "We are open from 9:00 to 17:30.")
 
 
 @pytest.fixture(autouse=True)

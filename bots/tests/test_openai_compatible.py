@@ -18,13 +18,12 @@ from chatplatform.testing import stub_model
 
 RETURNS = Snippet(
     number=1,
-    chunk_id=11,
     document_id=101,
     title="Returns",
     url="https://shop.example/returns",
     text="You can return goods within 30 days. Write to help@shop.example or pay 1,000.50 dong.",
 )
-HOURS = Snippet(2, 12, 102, "Hours", None, "We are open from 9:00 to 17:30.")
+HOURS = Snippet(2, 102, "Hours", None, "We are open from 9:00 to 17:30.")
 QUESTION = Question(
     text="How long may I return goods?",
     language="en",

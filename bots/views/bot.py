@@ -5,9 +5,8 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from bots.services import bots, config, languages, welcome
-from bots.shapes.bot import BotDto, BotsResponse, ToggleDisableBotDto
-from bots.shapes.languages import BotLanguageConfigDto
+from bots.services import bots, config, welcome
+from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
 from bots.shapes.widget import (
     BotConfigDto,
     LanguageQuery,
@@ -116,12 +115,12 @@ class LanguageViewSet(TenantViewSet):
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
         """All languages that your bots are offered in; the default is your client's."""
-        return languages.for_client(self.client)
+        return config.languages_of_client(self.client)
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
         """The languages of the key's bot; of all bots for a secret key that serves every bot."""
-        return languages.for_key(self.key)
+        return config.languages_of_key(self.key)
 
 
 def _matches(if_none_match: str, tag: str) -> bool:

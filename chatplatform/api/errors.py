@@ -1,10 +1,11 @@
 """Errors in their documented shapes. Services raise an `ApiError`; it is rendered here."""
 
 import logging
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.core import exceptions
 from django.db import OperationalError
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException
@@ -29,7 +30,7 @@ CODES = {
     503: "unavailable",
 }
 
-
+Row = TypeVar("Row", bound=Model)
 _FAULT = "Something went wrong on our side; it has been logged."
 
 
@@ -51,6 +52,14 @@ class ApiError(Exception):
 
 class NotFound(ApiError):
     code, status, detail = "not_found", 404, "Not found."
+
+
+def first_or_404(rows: QuerySet[Row]) -> Row:
+    """The first of the rows; raises NotFound if there is none."""
+    row = rows.first()
+    if row is None:
+        raise NotFound
+    return row
 
 
 class Forbidden(ApiError):

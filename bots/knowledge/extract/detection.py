@@ -15,17 +15,9 @@ CSV = "text/csv"
 SNIFF_BYTES = 8_192
 
 _EXTENSIONS = {
-    "pdf": PDF,
-    "docx": DOCX,
-    "html": HTML,
-    "htm": HTML,
-    "xhtml": HTML,
-    "md": MARKDOWN,
-    "markdown": MARKDOWN,
-    "txt": PLAIN,
-    "text": PLAIN,
-    "csv": CSV,
-}
+    "pdf": PDF, "docx": DOCX, "html": HTML, "htm": HTML, "xhtml": HTML, "md": MARKDOWN,
+    "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
+}  # fmt: skip
 _HTML_DOCUMENT = re.compile(
     r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -36,21 +28,9 @@ _TAG = re.compile(
 )
 # First bytes of binary formats that may have no NUL byte nearby.
 _BINARY = (
-    b"MZ",
-    b"\x7fELF",
-    b"\x89PNG",
-    b"GIF8",
-    b"\xff\xd8\xff",
-    b"RIFF",
-    b"Rar!",
-    b"\x1f\x8b",
-    b"7z\xbc\xaf",
-    b"BM6",
-    b"\xd0\xcf\x11\xe0",
-    b"{\\rtf",
-    b"%!PS",
-    b"PK",
-)
+    b"MZ", b"\x7fELF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"Rar!", b"\x1f\x8b",
+    b"7z\xbc\xaf", b"BM6", b"\xd0\xcf\x11\xe0", b"{\\rtf", b"%!PS", b"PK",
+)  # fmt: skip
 
 
 def sniff(head: bytes, file_name: str) -> str:
