@@ -101,7 +101,7 @@ def any_allows(origin: str) -> bool:
     return Bot.objects.alias(hosts=ALLOWED_HOSTS).filter(hosts__overlap=wanted).exists()
 
 
-def for_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
+def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") -> Bot:
     """The bot of a key; for a key that serves several bots `bot_id` must name one."""
     rows = Bot.objects.for_client(key.client)
     if bot_id is not None:
@@ -113,7 +113,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None) -> Bot:
         raise NotFound("There is no such bot.")
     if len(matches) > 1:
         raise Invalid.field(
-            "query", "bot_id", msg="This key serves several bots: say which.", type="missing"
+            location, "bot_id", msg="This key serves several bots: say which.", type="missing"
         )
     return matches[0]
 

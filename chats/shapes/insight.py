@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
@@ -100,26 +100,12 @@ class Tags(Shape):
 
     @classmethod
     def from_rows(cls, rows: Iterable[models.Tagging]) -> "Tags":
-        return cls.model_construct(
-            tags=[
-                Tag.model_construct(
-                    name=row.name, source=cast("Any", row.source), confidence=row.confidence,
-                    count=None,
-                )
-                for row in rows
-            ]
-        )  # fmt: skip
+        return cls.model_construct(tags=[Tag.copy_from(row, count=None) for row in rows])
 
     @classmethod
     def proposed(cls, suggested: Iterable[Suggested]) -> "Tags":
-        return cls.model_construct(
-            tags=[
-                Tag.model_construct(
-                    name=tag.name, source="ai", confidence=tag.confidence, count=None
-                )
-                for tag in suggested
-            ]
-        )
+        tags = [Tag.copy_from(tag, source="ai", count=None) for tag in suggested]
+        return cls.model_construct(tags=tags)
 
 
 class ChatSummary(Shape):

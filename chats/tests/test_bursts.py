@@ -12,7 +12,7 @@ from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
 from chatplatform.web import live
 from chats.models import Message
-from chats.services.reply import chat_turns, pipeline
+from chats.services.reply import incoming, pipeline
 from chats.testing import make_chat
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def ask(person, chat, text, **more):
 
 
 def describe_turn(message_id):
-    return chat_turns.describe(Message.objects.get(pk=message_id), reply_requested=True)
+    return incoming.describe_turn(Message.objects.get(pk=message_id), reply_requested=True)
 
 
 def make_jobs_due():

@@ -13,7 +13,7 @@ from chatplatform.api.errors import json_response
 from chatplatform.web.live import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from chats.models import Message
-from chats.services.reply import chat_turns
+from chats.services.reply import incoming
 from chats.services.reply.streams import ReplyStream
 
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
@@ -25,7 +25,7 @@ def respond(
     *,
     reply: str = "wait",
     is_new: bool = False,
-    shape: Shaper | None = None,
+    shape: Shaper = dict,
 ) -> HttpResponseBase:
     """The response to a stored message; `reply` is `none`, `async`, `wait` or `stream`.
 
@@ -34,8 +34,7 @@ def respond(
     """
     if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         reply = "stream"
-    shape = shape or _whole_turn
-    describe = chat_turns.describe_new if is_new else chat_turns.describe
+    describe = incoming.describe_new_turn if is_new else incoming.describe_turn
     turn = describe(message, reply_requested=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == "pending"):
         return StreamingReply(
@@ -44,10 +43,6 @@ def respond(
             status_of=_http_status,
         )
     return json_response(shape(turn), _http_status(turn))
-
-
-def _whole_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    return turn
 
 
 def _http_status(turn: dict[str, Any]) -> int:
@@ -80,6 +75,6 @@ async def _follow(
 
 def _refresh(message: Message, turn: dict[str, Any]) -> dict[str, Any]:
     try:
-        return chat_turns.describe(message, reply_requested=True)
+        return incoming.describe_turn(message, reply_requested=True)
     except Error:
         return turn  # The database is away for a moment; it is read again soon.

@@ -10,11 +10,6 @@ from chats.models import Conversation
 from identity.services import configs
 
 _GREETING = {"en": "Hello! How can I help you?", "vi": "Xin chào! Tôi có thể giúp gì cho bạn?"}
-_THANKS = {
-    "en": "You are welcome. Is there anything else?",
-    "vi": "Không có gì ạ. Bạn cần giúp gì thêm không?",
-}
-_GOODBYE = {"en": "Goodbye, and thank you for writing.", "vi": "Tạm biệt, cảm ơn bạn đã nhắn tin."}
 _HANDOVER = {
     "en": "I could not find that in what I know, so I have passed your message to a colleague,"
     " who will answer you here.",
@@ -30,65 +25,66 @@ _CLOSED = {
     "vi": "Hiện chúng tôi ngoài giờ làm việc. Tôi đã chuyển tin nhắn của bạn, nhân viên sẽ trả lời"
     " bạn tại đây.",
 }
-_UNKNOWN = {
-    "en": "I am sorry, I could not find that in what I know. Could you put it in other words?",
-    "vi": "Xin lỗi, tôi chưa tìm thấy thông tin này. Bạn có thể diễn đạt khác được không?",
-}
-_NO_PERSON = {
-    "en": "I cannot pass you to a colleague here. Ask me, and I will answer what I know.",
-    "vi": "Tôi không thể chuyển bạn cho nhân viên tại đây. Bạn cứ hỏi, tôi sẽ trả lời những gì"
-    " tôi biết.",
-}
-
-_APPROVAL = {
-    "en": "A colleague must confirm that first. I have passed it on, and you will be answered"
-    " here.",
-    "vi": "Việc này cần nhân viên xác nhận trước. Tôi đã chuyển yêu cầu, bạn sẽ được trả lời tại"
-    " đây.",
-}
-_CONFIRM = {
-    "en": "I can do this for you: {action}. Shall I go ahead? Please answer yes or no.",
-    "vi": "Tôi có thể làm việc này cho bạn: {action}. Bạn có đồng ý không? Vui lòng trả lời có hoặc"
-    " không.",
-}
-_DECLINED = {
-    "customer": {
+_SENTENCES = {
+    "thanks": {
+        "en": "You are welcome. Is there anything else?",
+        "vi": "Không có gì ạ. Bạn cần giúp gì thêm không?",
+    },
+    "goodbye": {
+        "en": "Goodbye, and thank you for writing.",
+        "vi": "Tạm biệt, cảm ơn bạn đã nhắn tin.",
+    },
+    "unknown": {
+        "en": "I am sorry, I could not find that in what I know. Could you put it in other words?",
+        "vi": "Xin lỗi, tôi chưa tìm thấy thông tin này. Bạn có thể diễn đạt khác được không?",
+    },
+    "no_person": {
+        "en": "I cannot pass you to a colleague here. Ask me, and I will answer what I know.",
+        "vi": "Tôi không thể chuyển bạn cho nhân viên tại đây. Bạn cứ hỏi, tôi sẽ trả lời những gì"
+        " tôi biết.",
+    },
+    "approval_needed": {
+        "en": "A colleague must confirm that first. I have passed it on, and you will be answered"
+        " here.",
+        "vi": "Việc này cần nhân viên xác nhận trước. Tôi đã chuyển yêu cầu, bạn sẽ được trả lời"
+        " tại đây.",
+    },
+    "confirm": {
+        "en": "I can do this for you: {action}. Shall I go ahead? Please answer yes or no.",
+        "vi": "Tôi có thể làm việc này cho bạn: {action}. Bạn có đồng ý không? Vui lòng trả lời"
+        " có hoặc không.",
+    },
+    "done": {
+        "en": "A colleague has confirmed it, and it has been done.",
+        "vi": "Nhân viên đã xác nhận và việc đó đã được thực hiện.",
+    },
+    # The customer, or an agent, declined a call.
+    "declined": {
         "en": "All right, I have not done it.",
         "vi": "Vâng, tôi đã không thực hiện việc đó.",
     },
-    "agent": {
+    "agent_declined": {
         "en": "A colleague has not confirmed that, so it was not done. You will be answered here.",
         "vi": "Nhân viên chưa xác nhận nên việc đó không được thực hiện. Bạn sẽ được trả lời tại"
         " đây.",
     },
 }
-_DONE = {
-    "en": "A colleague has confirmed it, and it has been done.",
-    "vi": "Nhân viên đã xác nhận và việc đó đã được thực hiện.",
-}
 
 
-def reply(kind: str, *, language: str, bot: Bot) -> str:
-    """What the bot says to small talk: `greeting`, `thanks` or `goodbye`."""
-    if kind == "greeting":
-        return _in(language, bot.welcome_message, _GREETING)
-    return _in(language, {}, _THANKS if kind == "thanks" else _GOODBYE)
+def sentence(name: str, *, language: str) -> str:
+    """The sentence of `_SENTENCES` with this name."""
+    return _in(language, {}, _SENTENCES[name])
+
+
+def greeting(*, language: str, bot: Bot) -> str:
+    """The bot's welcome message, or the platform's."""
+    return _in(language, bot.welcome_message, _GREETING)
 
 
 def confirm(action: str, *, language: str) -> str:
     """The question before a call of a function that the customer must confirm."""
     # Not by format(): the action holds what customers wrote.
-    return _in(language, {}, _CONFIRM).replace("{action}", action)
-
-
-def declined(*, by: str, language: str) -> str:
-    """The reply if the `customer` or an `agent` declined a call."""
-    return _in(language, {}, _DECLINED[by])
-
-
-def done(*, language: str) -> str:
-    """The reply after an approved call that worked, if the model gives none."""
-    return _in(language, {}, _DONE)
+    return sentence("confirm", language=language).replace("{action}", action)
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> str:
@@ -96,20 +92,10 @@ def handover(*, reason: str, language: str, chat: Conversation) -> str:
     config = chat.client.config
     if reason == "approval_needed":
         # The client's own text is about a question that the bot could not answer.
-        return _in(language, {}, _APPROVAL)
+        return sentence(reason, language=language)
     if config.out_of_hours_message and not configs.is_open(config, timezone.now()):
         return _in(language, config.out_of_hours_message, _CLOSED)
     return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
-
-
-def unknown(*, language: str) -> str:
-    """The reply if the bot has no answer and may not hand over."""
-    return _in(language, {}, _UNKNOWN)
-
-
-def no_person(*, language: str) -> str:
-    """The reply to a request for a person if the bot may not hand over."""
-    return _in(language, {}, _NO_PERSON)
 
 
 def _in(language: str, own: dict[str, str], ours: dict[str, str]) -> str:

@@ -161,21 +161,9 @@ def next_event(chat: LockedConversation) -> int:
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
     """The bot that a key opens chats with: its own, or the requested one; else 404 or 422."""
-    rows = Bot.objects.for_client(key.client)
-    if key.bot_id:
-        if bot_id not in {None, key.bot_id}:
-            raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
-        rows = rows.filter(pk=key.bot_id)
-    elif bot_id:
-        rows = rows.filter(pk=bot_id)
-    bots_of_key = list(rows.order_by("id")[:2])
-    if not bots_of_key:
-        raise NotFound("There is no such bot.")
-    if len(bots_of_key) > 1:
-        raise Invalid.field(
-            "body", "bot_id", msg="This key serves several bots: say which.", type="missing"
-        )
-    return bots_of_key[0]
+    if key.bot_id and bot_id not in {None, key.bot_id}:
+        raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
+    return bots.for_key(key, bot_id=bot_id, location="body")
 
 
 def bot_off_reason(bot: Bot) -> str | None:

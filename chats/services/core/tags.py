@@ -28,14 +28,7 @@ def list_for_client(client: Client) -> Tags:
         .annotate(count=Count("id"))
         .order_by("-count", "name")[:MAX_LISTED]
     )
-    return Tags.model_construct(
-        tags=[
-            Tag.model_construct(
-                name=row["name"], source=None, confidence=None, count=row["count"]
-            )
-            for row in counted
-        ]
-    )  # fmt: skip
+    return Tags.model_construct(tags=[Tag.model_construct(**row) for row in counted])
 
 
 def for_chat(chat: Conversation) -> list[Tagging]:
@@ -94,11 +87,7 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
 
 def vocabulary(chat: Conversation) -> list[KnownTag]:
     """The client's most used tags, with examples: first messages of chats that agents tagged."""
-    names = [
-        tag.name
-        for tag in list_for_client(chat.client).tags[:VOCABULARY_TAGS]
-        if isinstance(tag, Tag)
-    ]
+    names = [tag.name for tag in list_for_client(chat.client).tags[:VOCABULARY_TAGS]]
     first_words = Message.objects.filter(
         conversation=OuterRef("conversation"), sender_type=SenderType.CUSTOMER
     ).order_by("seq")

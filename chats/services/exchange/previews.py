@@ -5,7 +5,6 @@ from typing import Any
 from django.db import transaction
 
 from bots.knowledge import language as languages
-from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid
 from chats.models import (
@@ -13,12 +12,11 @@ from chats.models import (
     Customer,
     LockedConversation,
     Message,
-    SenderType,
     text_content,
 )
 from chats.services.core import conversations, lifecycle, messages
+from chats.services.core.messages import Author
 from chats.services.reply import incoming
-from chats.shapes.insight import ChatGptMessage
 from chats.shapes.message import ConvMessage
 from chats.shapes.preview import GenerateChatRequest, GeneratedChat
 from identity.models import Client, User
@@ -118,7 +116,7 @@ def _append(
     for item in earlier:
         messages.append(
             chat,
-            author=_author(chat, item),
+            author=(Author.customer_of if item.role == "user" else Author.bot_of)(chat),
             content=text_content(item.content),
             language=body.language or languages.detect(item.content, default=chat.language),
         )
@@ -126,10 +124,3 @@ def _append(
         text=last.content, language=body.language, client_message_id=client_message_id
     )
     return incoming.receive(chat, message).message
-
-
-def _author(chat: Conversation, item: ChatGptMessage) -> messages.Author:
-    if item.role == "user":
-        return messages.Author(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name)
-    bot: Bot = chat.bot
-    return messages.Author(SenderType.BOT, str(bot.pk), bot.bot_name)

@@ -40,7 +40,7 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 def _decide(message: Message, call: FunctionCall) -> Decision:
     """What to tell the customer; a handover does not depend on the client's wishes here."""
     if call.status == CallStatus.REJECTED:
-        return HandOver("approval_needed", Receipt("agent_declined"), about_call="declined")
+        return HandOver("approval_needed", Receipt("agent_declined"), about_call="agent_declined")
     asking = AskEngine(message.text, follows_call=True)
     stream = ReplyStream(message.pk)
     decision = pipeline.ask_engine(message, asking, HandoffWishes(), stream, before_seq=message.seq)

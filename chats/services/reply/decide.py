@@ -76,7 +76,7 @@ class HandOver:
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: FunctionCall | None = None
-    about_call: Literal["declined", "done"] | None = None
+    about_call: Literal["agent_declined", "done"] | None = None
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def _append_of_bot(
     citations = decision.citations if isinstance(decision, Answer) else ()
     messages.append(
         chat,
-        author=messages.Author(SenderType.BOT, str(chat.bot_id), chat.bot.bot_name),
+        author=messages.Author.bot_of(chat),
         content=text_content(_words(chat, decision, language=message.language)),
         language=message.language,
         in_reply_to=in_reply_to,
@@ -96,15 +96,12 @@ def _words(
             return decision.text
         case AskCustomer():
             return canned_replies.confirm(_described(decision.call), language=language)
+        case CannedReply(name="small_talk", receipt=Receipt(kind="thanks" | "goodbye" as kind)):
+            return canned_replies.sentence(kind, language=language)
         case CannedReply(name="small_talk"):
-            kind = decision.receipt.kind or "greeting"
-            return canned_replies.reply(kind, language=language, bot=chat.bot)
-        case CannedReply(name="declined"):
-            return canned_replies.declined(by="customer", language=language)
-        case CannedReply(name="unknown"):
-            return canned_replies.unknown(language=language)
+            return canned_replies.greeting(language=language, bot=chat.bot)
         case CannedReply():
-            return canned_replies.no_person(language=language)
+            return canned_replies.sentence(decision.name, language=language)
 
 
 # --- after an agent's approval ------------------------------------------------------------------
@@ -191,10 +188,8 @@ def _leave_to_agents(
 
 
 def _words_about_call(chat: Conversation, decision: HandOver, *, language: str) -> str | None:
-    if decision.about_call == "declined":
-        return canned_replies.declined(by="agent", language=language)
-    if decision.about_call == "done":
-        return canned_replies.done(language=language)
+    if decision.about_call:
+        return canned_replies.sentence(decision.about_call, language=language)
     if decision.call:
         return canned_replies.handover(reason=decision.reason, language=language, chat=chat)
     return None
