@@ -20,15 +20,11 @@ EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
 
 
 class AgentGone(ApiError):
-    """The agent has just lost the right to have chats."""
-
     code, status = "agent_gone", 409
     detail = "This person may not have chats any more: choose somebody else."
 
 
 class BotIsOff(ApiError):
-    """The bot is disabled, or agents answer in its place."""
-
     code, status = "bot_disabled", 409
     detail = "The bot does not answer now: leave the chat in the queue or with an agent."
 

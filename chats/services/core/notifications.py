@@ -111,13 +111,9 @@ def _notify(
     )
     if rows:
         # One event for all: a live stream picks out its own reader's.
-        announce(
-            chat.client_id,
-            "notification.created",
-            {"notifications": [_announced(row) for row in rows]},
-        )
-
-
-def _announced(row: Notification) -> dict[str, object]:
-    shape = desk_shapes.AssignNotification.from_row(row)
-    return {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}
+        shapes = [desk_shapes.AssignNotification.from_row(row) for row in rows]
+        pairs = [
+            {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}
+            for row, shape in zip(rows, shapes, strict=True)
+        ]
+        announce(chat.client_id, "notification.created", {"notifications": pairs})

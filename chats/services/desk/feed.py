@@ -70,9 +70,11 @@ def events_for(
     """
     assert user.client
     client, now = user.client, events.newest_cursor(user.client)
-    cursor = now
-    if last_event_id:
-        cursor = _cursor_after(client, last_event_id, error_location)
+    cursor = events.find_cursor(client, last_event_id) if last_event_id else now
+    if cursor is None:
+        raise Invalid.field(
+            *error_location, msg="There is no such event (any more); begin without one."
+        )
     presence.touch(user)
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
@@ -80,17 +82,6 @@ def events_for(
         return _follow(create_reader, _Stream(user), cursor, is_still_admitted)
 
     return follow
-
-
-def _cursor_after(
-    client: Client, last_event_id: str, error_location: tuple[str, str]
-) -> FeedCursor:
-    cursor = events.find_cursor(client, last_event_id)
-    if cursor is None:
-        raise Invalid.field(
-            *error_location, msg="There is no such event (any more); begin without one."
-        )
-    return cursor
 
 
 @dataclass(eq=False)

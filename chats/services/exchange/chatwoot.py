@@ -76,7 +76,9 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         or (latest if owner == "queue" else None),
         "language": language,
         "tags": labels,
-        "taggings": [_tagging(label, created_at) for label in labels],
+        "taggings": [
+            {"name": label[:60], "source": "agent", "created_at": created_at} for label in labels
+        ],
         "unread_count": source.get("unread_count") or 0,
         "message_count": count,
         "last_seq": count,
@@ -91,10 +93,6 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         "metadata": {"chatwoot": _metadata(source)},
         "created_at": created_at,
     }
-
-
-def _tagging(label: str, created_at: datetime | None) -> Json:
-    return {"name": label[:60], "source": "agent", "created_at": created_at}
 
 
 def _metadata(source: Json) -> Json:

@@ -9,7 +9,7 @@ chats, and counted at once. `close_gaps` numbers the messages without gaps at th
 
 import hashlib
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,17 +39,13 @@ from identity.models import Client, User
 IdMap = dict[uuid.UUID, uuid.UUID]
 
 
-def _zero_counts() -> dict[str, int]:
-    return {"conversations": 0, "messages": 0}
-
-
 @dataclass
 class ImportResult:
     """How many rows were created, existed already, or were refused, by kind."""
 
-    created: dict[str, int] = field(default_factory=_zero_counts)
-    existing: dict[str, int] = field(default_factory=_zero_counts)
-    refused: dict[str, int] = field(default_factory=_zero_counts)
+    created: Counter[str] = field(default_factory=Counter)
+    existing: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
     # (kind, id in the source, id here)
     ids: list[tuple[str, str, str]] = field(default_factory=list)
     # The ids here of the chats that the rows belong to.

@@ -28,17 +28,11 @@ class Receipt:
 
     def to_json(self) -> dict[str, Any]:
         """The fields that apply, as they are stored."""
-        fields = {
-            "decision": self.decision,
-            "kind": self.kind,
-            "call_id": self.call_id,
-            "credits": self.credits,
-            "answers": list(self.answers) if self.answers else None,
-            "continues": self.continues,
-            "said": self.said,
-        }
-        trace = self.trace.to_json() if self.trace else {}
-        return trace | {name: value for name, value in fields.items() if value is not None}
+        fields = {name: value for name, value in vars(self).items() if value is not None}
+        if self.answers:
+            fields["answers"] = list(self.answers)
+        trace = fields.pop("trace", None)
+        return (trace.to_json() if trace else {}) | fields
 
 
 @dataclass(frozen=True)

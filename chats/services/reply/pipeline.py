@@ -14,7 +14,7 @@ from bots.services import answers, engines
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import messages
-from chats.services.reply import billing, confirmations, decide, say
+from chats.services.reply import confirmations, decide, say
 from chats.services.reply.decide import AskEngine, Decision, Facts, HandoffWishes
 from chats.services.reply.streams import ReplyStream
 
@@ -121,7 +121,7 @@ def ask_engine(
     """What follows an engine's answer. The credits for it are reserved first."""
     chat, config = message.conversation, message.conversation.client.config
     engine = engines.engine_for(chat.client, chat.bot)
-    if not billing.reserve(message, engine):
+    if not say.reserve_credits(message, engine):
         return decide.OUT_OF_CREDITS
     turn = answers.Turn(
         text=asking.question,

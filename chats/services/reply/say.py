@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from bots.engine import Capability, Engine
 from bots.models import CallStatus, FunctionCall
 from chatplatform import jobs
 from chats.models import (
@@ -18,7 +19,6 @@ from chats.models import (
     text_content,
 )
 from chats.services.core import canned_replies, conversations, handoffs, lifecycle, messages
-from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
     AskCustomer,
@@ -28,6 +28,7 @@ from chats.services.reply.decide import (
     Receipt,
 )
 from chats.services.reply.streams import ReplyStream
+from identity.services import credits
 
 log = logging.getLogger(__name__)
 _MAX_ARGUMENT_CHARS = 200
@@ -40,7 +41,7 @@ def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()
         chat = conversations.lock(message.conversation)
         is_stale = chat.version != message.conversation.version or not chat.is_bots_turn
         if is_stale:
-            billing.release(message)
+            _release(message)
         else:
             _store(chat, message, decision, earlier)
     if is_stale:
@@ -51,7 +52,7 @@ def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()
 def _store(
     chat: LockedConversation, message: Message, decision: Decision, earlier: Sequence[str]
 ) -> None:
-    receipt = replace(decision.receipt, credits=billing.settle(message, decision))
+    receipt = replace(decision.receipt, credits=_settle(message, decision))
     if earlier:
         receipt = replace(receipt, answers=(*earlier, str(message.pk)))
     if not isinstance(decision, HandOver):
@@ -130,10 +131,10 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         if is_continued(call):
             return
         if decision is None or not may_continue(chat):
-            billing.release(message)
+            _release(message)
             _note_result(chat, call)
             return
-        paid = billing.settle(message, decision)
+        paid = _settle(message, decision)
         receipt = replace(decision.receipt, credits=paid, continues=str(call.pk))
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, replace(decision, receipt=receipt))
@@ -234,3 +235,43 @@ def _described(call: FunctionCall) -> str:
 def _shown(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return " ".join(text.split())[:_MAX_ARGUMENT_CHARS]
+
+
+# --- credits: reserved before a reply is made, settled in the transaction that stores it ---------
+
+
+def reserve_credits(message: Message, engine: Engine) -> bool:
+    """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
+    is_model = Capability.WRITE in engine.capabilities
+    cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
+    try:
+        credits.reserve(message.client_id, cost=cost, reference=_reference(message))
+    except credits.InsufficientCredits:
+        return False
+    return True
+
+
+def _settle(message: Message, decision: Decision) -> int:
+    """Pay for a decision, and give back the rest; returns the credits that were paid."""
+    price = _price(decision)
+    if not price:
+        _release(message)
+        return 0
+    return credits.settle(message.client_id, used=price, reference=_reference(message))
+
+
+def _release(message: Message) -> None:
+    """Give back all credits: there is no reply."""
+    credits.release(message.client_id, reference=_reference(message))
+
+
+def _reference(message: Message) -> str:
+    return f"reply:{message.pk}"
+
+
+def _price(decision: Decision) -> int:
+    """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
+    usage = decision.receipt.trace.usage if decision.receipt.trace else None
+    if usage:
+        return credits.price_of_tokens(usage.prompt_tokens + usage.completion_tokens)
+    return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
