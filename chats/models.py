@@ -45,16 +45,12 @@ class Customer(TenantModel):
 
 
 class Status(models.TextChoices):
-    """Whether work is expected in a chat."""
-
     OPEN = "open"
     SNOOZED = "snoozed"
     ENDED = "ended"
 
 
 class AssignType(models.TextChoices):
-    """Who must act next."""
-
     BOT = "bot"
     QUEUE = "queue"
     AGENT = "agent"
@@ -201,8 +197,6 @@ LockedConversation = NewType("LockedConversation", Conversation)
 
 
 class SenderType(models.TextChoices):
-    """The side that a message comes from."""
-
     CUSTOMER = "customer"
     BOT = "bot"
     AGENT = "agent"
@@ -316,8 +310,6 @@ class Attachment(TenantModel):
 
 
 class TagSource(models.TextChoices):
-    """Who gave a tag."""
-
     AGENT = "agent"
     AI = "ai"
     CUSTOMER = "customer"
@@ -368,8 +360,6 @@ class Summary(TenantModel):
 
 
 class SummaryJobStatus(models.TextChoices):
-    """How far a run of summaries is."""
-
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
@@ -431,8 +421,6 @@ class Feedback(TenantModel):
 
 
 class NotificationKind(models.TextChoices):
-    """What a notification is about."""
-
     ASSIGNED = "assigned"
     UNASSIGNED = "unassigned"
     HANDOFF = "handoff"

@@ -66,7 +66,6 @@ def identify(customer_id: int, info: CustomerInfo) -> Customer:
 
 
 def _ensure_within_limits(attributes: dict[str, Any]) -> None:
-    """422 if the merged attributes are more than one request could bring."""
     if len(attributes) > MAX_ATTRIBUTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
     if len(as_json(attributes)) > MAX_FREE_BYTES:

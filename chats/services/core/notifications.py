@@ -90,7 +90,6 @@ def _audience(chat: Conversation, online: set[int]) -> list[int]:
 
 
 def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
-    """Mail those whom the client wants to be told of this kind."""
     about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
     mails.notify(chat.client_id, kind.value, about)
 

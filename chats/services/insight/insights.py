@@ -250,7 +250,6 @@ def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
 
 
 def _latest(transcript: Transcript) -> list[str]:
-    """The customer's messages that the embedded engine analyses."""
     return transcript.of_customer[-ANALYSED_BY_RULES:]
 
 

@@ -25,8 +25,6 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
 
 class SummaryRunning(ApiError):
-    """Another run is not over yet; field `job_id` names it."""
-
     code, status = "summary_running", 409
     detail = "A run is not over yet: wait for its end."
 

@@ -271,7 +271,6 @@ def _status(
 
 
 def _is_reply_coming(message: Message) -> bool:
-    """Whether the job that replies to a customer's message waits or runs."""
     message_id = str(message.pk)
     return bool(
         Job.objects.filter(

@@ -197,7 +197,6 @@ def _words_about_call(chat: Conversation, decision: HandOver, *, language: str) 
 
 
 def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
-    """An internal note of a call's result."""
     outcome = _OUTCOMES.get(CallStatus(call.status), "failed")
     detail = call.error or call.result_excerpt
     text = f"The function {call.function_name} {outcome}." + (f"\n{detail}" if detail else "")
@@ -205,7 +204,6 @@ def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
 
 
 def _note_waiting(chat: LockedConversation, call: FunctionCall) -> None:
-    """An internal note of a call that waits for an agent."""
     text = f"Waits for your approval: {_described(call)}. Decide on the function call {call.pk}."
     _append_note(chat, text, {"call_id": str(call.pk)})
 
@@ -261,7 +259,6 @@ def _settle(message: Message, decision: Decision) -> int:
 
 
 def _release(message: Message) -> None:
-    """Give back all credits: there is no reply."""
     credits.release(message.client_id, reference=_reference(message))
 
 
