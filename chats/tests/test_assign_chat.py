@@ -198,7 +198,7 @@ def test_users_who_cannot_be_assigned(ben, cara, client_a, chat):
         {"assign_type": "agent", "unknown": 1},
     ],
 )
-def test_a_wrong_body(ben, chat, body):
+def test_a_wrong_body_is_refused(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
     assert_unchanged(chat)
 

@@ -18,16 +18,16 @@ def test_a_reply_is_stored_in_the_bots_name(server, chat, bot, add_message):
     add_message(chat, "customer", "Hello")
     reply = server.post(path_of(chat), {"text": "How can I help?", "client_message_id": "a-1"})
     assert reply.status_code == 201
-    said = reply.json()
-    assert said["sender"] == {"type": "bot", "id": str(bot.pk), "name": "Helper"}
-    assert said["recipient"] == {"type": "customer", "id": str(chat.customer_id), "name": "Zoe"}
-    assert (said["seq"], said["status"], said["language"]) == (2, "sent", "en")
-    assert Message.objects.get(pk=said["id"]).receipt == {"engine": "external"}
+    message = reply.json()
+    assert message["sender"] == {"type": "bot", "id": str(bot.pk), "name": "Helper"}
+    assert message["recipient"] == {"type": "customer", "id": str(chat.customer_id), "name": "Zoe"}
+    assert (message["seq"], message["status"], message["language"]) == (2, "sent", "en")
+    assert Message.objects.get(pk=message["id"]).receipt == {"engine": "external"}
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version, chat.unread_count) == ("bot", 1, 1)
     assert chat.first_response_at is not None
     event = Event.objects.filter(type="message.created").latest("id")
-    assert event.data["message"]["id"] == said["id"]
+    assert event.data["message"]["id"] == message["id"]
     # Nobody else answers because of it.
     assert Job.objects.count() == 0
 
@@ -42,9 +42,9 @@ def test_the_language_of_the_request_is_kept(server, chat):
 def test_a_repeated_message_is_stored_once(server, chat):
     body = {"text": "Hello", "client_message_id": "a-1"}
     assert server.post(path_of(chat), body).json() == server.post(path_of(chat), body).json()
-    keyed = [server.post(path_of(chat), {"text": "Bye"}, **{"Idempotency-Key": "k"}).json()["id"]
-             for _ in range(2)]  # fmt: skip
-    assert keyed[0] == keyed[1]
+    key = {"Idempotency-Key": "k"}
+    first, again = (server.post(path_of(chat), {"text": "Bye"}, **key).json() for _ in range(2))
+    assert first["id"] == again["id"]
     assert Message.objects.count() == 2
 
 
@@ -96,10 +96,10 @@ def test_it_is_refused_in_an_ended_chat(server, chat):
 
 def test_it_is_delivered_to_a_messaging_channel(server, chat):
     Conversation.objects.update(channel="chatapp")
-    said = server.post(path_of(chat), {"text": "Hello"}).json()
+    message = server.post(path_of(chat), {"text": "Hello"}).json()
     job = Job.objects.get()
-    assert (said["status"], job.name) == ("pending", "channels_app.deliver_message")
-    assert job.args == {"message_id": said["id"]}
+    assert (message["status"], job.name) == ("pending", "channels_app.deliver_message")
+    assert job.args == {"message_id": message["id"]}
 
 
 @pytest.mark.parametrize(

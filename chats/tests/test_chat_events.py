@@ -55,11 +55,11 @@ class Stream:
 
 
 @contextmanager
-def feed(port, who=None, path="/ai/chat/events", **headers):
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    with closing(line):
-        line.request("GET", path, headers={**(who.headers if who else {}), **headers})
-        reply = line.getresponse()
+def feed(port, person=None, path="/ai/chat/events", **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with closing(connection):
+        connection.request("GET", path, headers={**(person.headers if person else {}), **headers})
+        reply = connection.getresponse()
         assert reply.status == 200, reply.read()
         assert reply.headers["Content-Type"] == "text/event-stream"
         stream = Stream(reply)
@@ -91,11 +91,11 @@ def test_another_clients_events_are_not_sent(port, ann, cara, server, chat):
 def open_chat_of(person):
     bot = person.get("/ai/bot").json()["items"][0]["id"]
     key = person.post("/identity/api-keys", {"name": "k", "scope": "secret", "bot_id": bot}).json()
-    made = person.browser.post(
+    reply = person.browser.post(
         "/ai/client/chat", {}, content_type="application/json", headers={"API-KEY": key["key"]}
     )
-    assert made.status_code == 201
-    return made.json()["id"]
+    assert reply.status_code == 201
+    return reply.json()["id"]
 
 
 def test_a_reader_that_reconnects_misses_nothing(port, ann, server, chat):
@@ -151,30 +151,30 @@ def test_presence_of_colleagues(port, ann, ben, client_a):
     with feed(port, ann) as stream:
         with feed(port, ben), feed(port, ben), feed(port, vic):
             # Two streams of one user are one presence; viewers have none.
-            came = stream.next("presence")["data"]
-            while came["user_id"] == ann.user.pk:
-                came = stream.next("presence")["data"]
-        went = stream.next("presence")["data"]
-    assert came == {"user_id": ben.user.pk, "name": "Ben", "is_online": True}
-    assert went == came | {"is_online": False}
+            joined = stream.next("presence")["data"]
+            while joined["user_id"] == ann.user.pk:
+                joined = stream.next("presence")["data"]
+        left = stream.next("presence")["data"]
+    assert joined == {"user_id": ben.user.pk, "name": "Ben", "is_online": True}
+    assert left == joined | {"is_online": False}
 
 
 def test_a_ticket_opens_one_feed(port, ann):
-    made = ann.post("/ai/chat/events/ticket").json()
-    path = f"/ai/chat/events?ticket={made['ticket']}"
+    ticket = ann.post("/ai/chat/events/ticket").json()["ticket"]
+    path = f"/ai/chat/events?ticket={ticket}"
     with feed(port, path=path):
         pass
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    with closing(line):
-        line.request("GET", path)
-        assert line.getresponse().status == 401
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with closing(connection):
+        connection.request("GET", path)
+        assert connection.getresponse().status == 401
 
 
 def test_the_feed_ends_with_the_session(port, ann):
-    made = ann.post("/ai/chat/events/ticket").json()
+    ticket = ann.post("/ai/chat/events/ticket").json()["ticket"]
     with (
         feed(port, ann) as stream,
-        feed(port, path=f"/ai/chat/events?ticket={made['ticket']}") as by_ticket,
+        feed(port, path=f"/ai/chat/events?ticket={ticket}") as by_ticket,
     ):
         RefreshToken.objects.filter(user=ann.user).delete()
         for open_stream in (stream, by_ticket):

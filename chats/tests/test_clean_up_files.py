@@ -1,4 +1,4 @@
-"""Files that no row names are taken out of the media store; no other file ever is."""
+"""The clean-up removes the files that no row refers to, and no other file."""
 
 import io
 import os
@@ -39,7 +39,7 @@ def media(settings, tmp_path):
 
 @pytest.fixture
 def two_days_later(monkeypatch):
-    """All that lies in the store is old: when a file came there cannot be changed afterwards."""
+    """Two days have passed: the time at which a file was stored cannot be set in a test."""
     later = timezone.now() + timedelta(days=2)
     monkeypatch.setattr(media_store, "timezone", SimpleNamespace(now=lambda: later))
     return later
@@ -49,11 +49,11 @@ later = pytest.mark.usefixtures("two_days_later")
 
 
 def stored(media):
-    return {str(one.relative_to(media)) for one in media.rglob("*") if not one.is_dir()}
+    return {str(path.relative_to(media)) for path in media.rglob("*") if not path.is_dir()}
 
 
-def leave(media, name, data=b"x"):
-    """A file as a process leaves it that dies before the commit."""
+def leave_behind(media, name, data=b"x"):
+    """Store a file without a row, as a process does that dies before its commit."""
     path = media / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -66,9 +66,9 @@ def upload_document(ann, bot):
 
 
 def upload_banner(ann, bot):
-    drawn = io.BytesIO()
-    Image.new("RGB", (30, 10), "red").save(drawn, format="PNG")
-    file = SimpleUploadedFile("banner.png", drawn.getvalue())
+    image = io.BytesIO()
+    Image.new("RGB", (30, 10), "red").save(image, format="PNG")
+    file = SimpleUploadedFile("banner.png", image.getvalue())
     return ann.upload(f"/ai/{bot.pk}/upload-banner-image", file=file)
 
 
@@ -78,11 +78,11 @@ def send_file(server):
     return server.upload(f"/ai/client/chat/files/{chat}/", reply="none", message="x", files=file)
 
 
-# --- what stays ---------------------------------------------------------------------------------
+# --- files that stay ----------------------------------------------------------------------------
 
 
 @later
-def test_what_any_clients_row_names_stays(ann, cara, server, bot, media):
+def test_files_with_a_row_stay(ann, cara, server, bot, media):
     theirs = make_bot(cara.client)
     for reply in (
         upload_document(ann, bot),
@@ -95,7 +95,7 @@ def test_what_any_clients_row_names_stays(ann, cara, server, bot, media):
         assert reply.status_code in {200, 202}, reply.content
     before = stored(media)
     assert len(before) == 6
-    leave(media, "documents/left-behind")
+    leave_behind(media, "documents/left-behind")
     clean_up_files()
     assert stored(media) == before
     for name in before:
@@ -103,11 +103,11 @@ def test_what_any_clients_row_names_stays(ann, cara, server, bot, media):
 
 
 @later
-def test_a_row_of_another_table_counts_as_well(ann, bot, media):
-    """Whichever column names a file, whatever folder it lies in."""
+def test_a_file_with_a_row_in_another_table_stays(ann, bot, media):
+    """Any column may refer to a file in any folder."""
     for folder in FOLDERS:
-        leave(media, f"{folder}/0")
-        leave(media, f"{folder}/1")
+        leave_behind(media, f"{folder}/0")
+        leave_behind(media, f"{folder}/1")
     assert upload_document(ann, bot).status_code == 202
     Bot.objects.filter(pk=bot.pk).update(banner="documents/0")
     Document.objects.update(file="attachments/1")
@@ -115,20 +115,20 @@ def test_a_row_of_another_table_counts_as_well(ann, bot, media):
     assert stored(media) == {"documents/0", "attachments/1"}
 
 
-def test_what_is_young_stays(media):
+def test_new_files_stay(media):
     for folder in FOLDERS:
-        leave(media, f"{folder}/fresh")
-    # Restored from a backup: changed long ago, and here since just now.
-    restored = leave(media, "documents/restored")
+        leave_behind(media, f"{folder}/fresh")
+    # Restored from a backup: modified long ago, but new in the store.
+    restored = leave_behind(media, "documents/restored")
     os.utime(restored, (0, 0))
     clean_up_files()
     assert len(stored(media)) == 4
 
 
-def test_a_day_is_the_limit(media, two_days_later):
+def test_files_stay_for_a_day(media, two_days_later):
     for name, age in (("young", timedelta(hours=23)), ("old", timedelta(hours=25))):
         at = (two_days_later - age).timestamp()
-        os.utime(leave(media, f"documents/{name}"), (at, at))
+        os.utime(leave_behind(media, f"documents/{name}"), (at, at))
     clean_up_files()
     assert stored(media) == {"documents/young"}
 
@@ -144,20 +144,20 @@ def test_a_day_is_the_limit(media, two_days_later):
         ),
     ],
 )
-def test_an_upload_of_this_moment_is_left_alone(ann, bot, media, before, upload):
-    """The file lies there already, its row does not."""
-    leave(media, "documents/fresh")
+def test_a_concurrent_upload_stays(ann, bot, media, before, upload):
+    """The file is stored already, its row is not."""
+    leave_behind(media, "documents/fresh")
     with run_before(before, clean_up_files):
         assert upload(ann, bot).status_code in {200, 202}
     assert len(stored(media)) == 2
 
 
 @later
-def test_what_is_not_ours_stays(media, tmp_path):
+def test_foreign_files_stay(media, tmp_path):
     others = {"readme.txt", "elsewhere/file", "documents/folder/file"}
     for name in others:
-        leave(media, name)
-    outside = leave(tmp_path, "outside.txt")
+        leave_behind(media, name)
+    outside = leave_behind(tmp_path, "outside.txt")
     (media / "documents" / "link").symlink_to(outside)
     clean_up_files()
     assert stored(media) == others | {"documents/link"}
@@ -168,58 +168,58 @@ def test_what_is_not_ours_stays(media, tmp_path):
 
 
 @later
-def test_what_no_row_names_goes(media):
+def test_files_without_a_row_are_removed(media):
     for folder in FOLDERS:
-        leave(media, f"{folder}/left-behind")
+        leave_behind(media, f"{folder}/left-behind")
     clean_up_files()
     assert stored(media) == set()
     clean_up_files()
 
 
 @later
-def test_a_file_whose_removal_waits_goes_once(ann, bot, media):
+def test_a_file_with_a_queued_removal_is_removed_once(ann, bot, media):
     upload_banner(ann, bot)
     upload_banner(ann, bot)
     assert len(stored(media)) == 2
     clean_up_files()
-    (left,) = stored(media)
-    assert left == Bot.objects.get(pk=bot.pk).banner.name
+    (name,) = stored(media)
+    assert name == Bot.objects.get(pk=bot.pk).banner.name
     (job,) = Job.objects.filter(name="chatplatform.remove_files").values_list("args", flat=True)
     media_store.remove(job["names"])
-    assert stored(media) == {left}
+    assert stored(media) == {name}
 
 
-def test_nothing_is_there_yet(media):
+def test_a_missing_media_folder_is_not_created(media):
     clean_up_files()
     assert not media.exists()
 
 
 @later
-def test_one_that_cannot_be_removed_does_not_keep_the_others(media, monkeypatch, caplog):
+def test_an_error_at_one_file_does_not_stop_the_others(media, monkeypatch, caplog):
     for name in "abc":
-        leave(media, f"documents/{name}")
+        leave_behind(media, f"documents/{name}")
     real = default_storage.delete
 
-    def refused(name):
+    def delete(name):
         if name == "documents/a":
             raise PermissionError(name)
         real(name)
 
-    monkeypatch.setattr(default_storage, "delete", refused)
+    monkeypatch.setattr(default_storage, "delete", delete)
     clean_up_files()
     assert stored(media) == {"documents/a"}
     assert "documents/a" in caplog.text
 
 
-# --- how much of it -----------------------------------------------------------------------------
+# --- bounds -------------------------------------------------------------------------------------
 
 
 @later
-def test_a_run_is_bounded_and_the_next_ones_see_the_rest(media, monkeypatch):
+def test_a_run_is_bounded_and_the_next_runs_do_the_rest(media, monkeypatch):
     monkeypatch.setattr(media_store, "LOOKED_AT", 4)
     monkeypatch.setattr(media_store, "LOOKED_UP", 3)
     for number in range(10):
-        leave(media, f"documents/{number:x}0")
+        leave_behind(media, f"documents/{number:x}0")
     seen = []
     for start in ("80", "00", "00"):
         chosen = SimpleNamespace(token_hex=lambda size, start=start: start)
@@ -227,7 +227,7 @@ def test_a_run_is_bounded_and_the_next_ones_see_the_rest(media, monkeypatch):
         before = stored(media)
         clean_up_files()
         seen.append(sorted(name[-2] for name in before - stored(media)))
-    # The second begins behind the last name: it goes round.
+    # The second run starts after the last name and continues with the first.
     assert seen == [["0", "1", "8", "9"], ["2", "3", "4", "5"], ["6", "7"]]
 
 
@@ -235,7 +235,7 @@ def test_a_run_is_bounded_and_the_next_ones_see_the_rest(media, monkeypatch):
 def test_statements_do_not_grow_with_the_files(media):
     def statements(count):
         for number in range(count):
-            leave(media, f"documents/{number}")
+            leave_behind(media, f"documents/{number}")
         with CaptureQueriesContext(connection) as queries:
             clean_up_files()
         assert stored(media) == set()
@@ -244,7 +244,7 @@ def test_statements_do_not_grow_with_the_files(media):
     assert statements(1) == statements(300) == len(named_columns())
 
 
-# --- that it is done ----------------------------------------------------------------------------
+# --- columns and schedule -----------------------------------------------------------------------
 
 
 def named_columns():
@@ -256,17 +256,17 @@ def named_columns():
     ]
 
 
-def test_each_column_keeps_its_files_in_a_folder_of_the_store():
-    """A new column with another kind of place would be left out of the tidying."""
+def test_each_column_stores_its_files_in_a_known_folder():
+    """The clean-up would miss a column with another kind of path."""
     folders = {field.upload_to for _, field in named_columns()}
     assert folders == {f"{name}/" for name in FOLDERS}
 
 
-def test_it_is_due_every_hour():
+def test_the_clean_up_runs_every_hour():
     (entry,) = (
-        one
-        for one in configured.CELERY_BEAT_SCHEDULE.values()
-        if one["task"] == "chatplatform.clean_up_files"
+        entry
+        for entry in configured.CELERY_BEAT_SCHEDULE.values()
+        if entry["task"] == "chatplatform.clean_up_files"
     )
     current_app.loader.import_default_modules()
     assert entry["task"] in current_app.tasks
@@ -274,7 +274,7 @@ def test_it_is_due_every_hour():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_removal_by_job_keeps_what_an_attachment_names(server, media):
+def test_a_removal_job_keeps_files_with_an_attachment(server, media):
     assert send_file(server).status_code == 200
     (name,) = stored(media)
     media_store.remove_later(server.client.pk, [name])

@@ -1,4 +1,4 @@
-"""What a key reads: its chats, a chat with its customer, messages by a chat's code."""
+"""Chats of a key, a chat with its customer, messages by a chat's code."""
 
 import pytest
 
@@ -19,9 +19,9 @@ def ids(reply):
 
 
 def test_a_key_lists_the_chats_of_its_bot(server, client_a, bot):
-    mine, other = make_chat(bot), make_chat(make_bot(client_a))
-    assert ids(server.get(CHATS)) == [str(mine.pk)]
-    assert ids(make_key(client_a).get(CHATS)) == [str(other.pk), str(mine.pk)]
+    own, other = make_chat(bot), make_chat(make_bot(client_a))
+    assert ids(server.get(CHATS)) == [str(own.pk)]
+    assert ids(make_key(client_a).get(CHATS)) == [str(other.pk), str(own.pk)]
     # Naming another bot does not open it.
     assert ids(server.get(CHATS, {"bot_id": other.bot_id})) == []
 
@@ -40,8 +40,8 @@ def test_chats_come_in_pages(server, bot):
     seen: list[str] = []
     cursor = None
     for _ in range(3):
-        found = server.get(CHATS, {"limit": 2} | ({"cursor": cursor} if cursor else {}))
-        seen, cursor = seen + ids(found), found.json()["next_cursor"]
+        page = server.get(CHATS, {"limit": 2} | ({"cursor": cursor} if cursor else {}))
+        seen, cursor = seen + ids(page), page.json()["next_cursor"]
     assert (seen, cursor) == (expected, None)
 
 
@@ -74,7 +74,7 @@ def test_a_chat_with_its_customer(server, ben, chat, add_message):
     assert first["customer"] == first["conversation"]["customer"]
     assert (first["customer"]["external_id"], first["customer"]["email"]) == ("c-1", "z@a.io")
     rest = server.get(with_customer(chat), {"limit": 2, "cursor": first["next_cursor"]}).json()
-    assert [one["seq"] for one in first["items"] + rest["items"]] == [1, 2, 3]
+    assert [message["seq"] for message in first["items"] + rest["items"]] == [1, 2, 3]
     assert "Rude" not in str(rest)
     assert rest["next_cursor"] is None
 
@@ -95,11 +95,11 @@ def by_code(chat):
 
 
 def test_messages_are_read_by_the_code(server, ben, chat, add_message):
-    said = [str(add_message(chat, "customer", text).pk) for text in ("Hello", "?")]
+    message_ids = [str(add_message(chat, "customer", text).pk) for text in ("Hello", "?")]
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Rude", "is_note": True})
-    assert ids(server.get(by_code(chat))) == said
-    found = server.get(by_code(chat), {"limit": 1})
-    assert found.json()["next_cursor"]
+    assert ids(server.get(by_code(chat))) == message_ids
+    page = server.get(by_code(chat), {"limit": 1})
+    assert page.json()["next_cursor"]
 
 
 def test_access_by_the_code_is_refused(page, nobody, client_b, bot, client_a, chat):

@@ -65,7 +65,7 @@ def test_the_first_message_is_stored_and_answered_later(server):
     assert types == ["conversation.created", "message.created"]
 
 
-def test_a_known_external_id_joins_the_same_customer(server):
+def test_a_known_external_id_is_the_same_customer(server):
     first = {"external_id": "c-1", "name": "Dan", "attributes": {"a": 1, "b": 1}}
     server.post(PATH, {"customer": first})
     again = {"external_id": "c-1", "email": "dan@example.com", "attributes": {"b": 2}}
@@ -77,12 +77,12 @@ def test_a_known_external_id_joins_the_same_customer(server):
 
 def test_two_clients_may_use_one_external_id(server, client_b):
     other = make_key(client_b, "secret", make_bot(client_b).pk)
-    for one in (server, other):
-        assert one.post(PATH, {"customer": {"external_id": "c-1"}}).status_code == 201
+    for key in (server, other):
+        assert key.post(PATH, {"customer": {"external_id": "c-1"}}).status_code == 201
     assert Customer.objects.count() == 2
 
 
-def test_a_public_key_names_no_external_id(page):
+def test_a_public_key_may_not_set_an_external_id(page):
     reply = page.post(PATH, {"customer": {"external_id": "c-1"}})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "customer", "external_id"]
@@ -123,9 +123,9 @@ def test_another_clients_bot_is_not_found(client_a, client_b, bot):
     assert stored() == (0, 0, 0)
 
 
-@pytest.mark.parametrize("who", ["nobody", "ann"])
-def test_a_key_is_required(db, who, request):
-    assert request.getfixturevalue(who).post(PATH, {}).status_code == 401
+@pytest.mark.parametrize("caller", ["nobody", "ann"])
+def test_a_key_is_required(db, caller, request):
+    assert request.getfixturevalue(caller).post(PATH, {}).status_code == 401
     assert stored() == (0, 0, 0)
 
 

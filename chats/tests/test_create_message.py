@@ -23,9 +23,9 @@ def path_of(chat):
     return f"/mesaging/conversations/{chat.pk}/messages"
 
 
-def send(who, chat, side, text="Hello", **more):
+def send(caller, chat, side, text="Hello", **more):
     sender = side if isinstance(side, dict) else {"type": side}
-    return who.post(path_of(chat), {"sender": sender, "text": text, **more})
+    return caller.post(path_of(chat), {"sender": sender, "text": text, **more})
 
 
 def state(chat):
@@ -330,7 +330,7 @@ def test_a_message_gets_one_automatic_reply(server, chat, add_message, side):
         {"sender": CUSTOMER, "text": "a", "is_note": True},
     ],
 )
-def test_a_wrong_body(server, chat, body):
+def test_a_wrong_body_is_refused(server, chat, body):
     reply = server.post(path_of(chat), body)
     assert reply.status_code == 422
     assert Message.objects.count() == 0

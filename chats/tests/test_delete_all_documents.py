@@ -21,7 +21,7 @@ def _own_media(tmp_path, settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_all_of_the_keys_bot_and_of_no_other(ann, server, bot):
+def test_all_documents_of_the_keys_bot_are_deleted(ann, server, bot):
     first, second = trained(bot, "Our shop opens at nine."), trained(bot, "We sell green tea.")
     first.file.save("x", ContentFile(b"Our shop opens at nine."))
     file = Path(first.file.path)
@@ -50,7 +50,7 @@ def test_all_of_the_keys_bot_and_of_no_other(ann, server, bot):
     assert (written.api_key, written.changes) == (server.key, {"count": 2})
 
 
-def test_once_more_deletes_nothing(server, bot):
+def test_a_repeated_request_deletes_nothing(server, bot):
     trained(bot, "Our shop opens at nine.")
     assert server.delete(PATH).json() == {"deleted": 1}
     before = Bot.objects.get().knowledge_version
@@ -59,7 +59,7 @@ def test_once_more_deletes_nothing(server, bot):
     assert AuditEvent.objects.filter(action="documents.deleted").count() == 1
 
 
-def test_who_may(ann, cara, page, nobody, bot):
+def test_access_is_refused(ann, cara, page, nobody, bot):
     trained(bot, "Our shop opens at nine.")
     assert page.delete(PATH).status_code == 403
     assert ann.delete(PATH).status_code == 401
@@ -70,7 +70,7 @@ def test_who_may(ann, cara, page, nobody, bot):
     assert not AuditEvent.objects.filter(action="documents.deleted").exists()
 
 
-def test_a_key_of_several_bots_says_which(ann, bot):
+def test_a_key_of_several_bots_must_name_one(ann, bot):
     other = make_bot(ann.client)
     trained(bot, "Our shop opens at nine.")
     trained(other, "We sell green tea.")

@@ -22,25 +22,25 @@ def _store(settings, tmp_path):
 
 @pytest.fixture
 def fetch(nobody):
-    """`fetch(link)`: the answer, and the file where it is one."""
+    """`fetch(link)`: the response and its body."""
 
-    def got(link, query=None):
+    def get(link, query=None):
         reply = nobody.get(link, query)
         body = b"".join(reply.streaming_content) if reply.streaming else reply.content
         reply.close()
         return reply, body
 
-    return got
+    return get
 
 
 @pytest.fixture
 def link(server, chat):
-    """A link to a picture that is a web page too."""
+    """A link to an image whose bytes are also a web page."""
     sent = send(server, chat, (b'the "bill".html', PNG + MARKUP))
     return sent.json()["message"]["content"][0]["url"]
 
 
-def test_a_file_is_a_download_that_no_browser_runs(fetch, link):
+def test_a_file_is_downloaded_and_never_run_by_a_browser(fetch, link):
     reply, body = fetch(link)
     assert (reply.status_code, body) == (200, PNG + MARKUP)
     assert reply["Content-Type"] == "image/png"
@@ -53,17 +53,17 @@ def test_a_file_is_a_download_that_no_browser_runs(fetch, link):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_download_from_a_real_server(server, chat, tmp_path):
-    """The file is sent piece by piece, with every header."""
+    """The file is streamed with all headers."""
     data = PNG + bytes(3_000_000)
     sent = send(server, chat, (b"a.png", data)).json()["message"]["content"][0]
     folder = tmp_path / "data" / "media"
     shutil.copytree(tmp_path / "attachments", folder / "attachments")
     with (
         web(DATA_DIR=str(folder.parent)) as port,
-        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as line,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
     ):
-        line.request("GET", sent["url"])
-        reply = line.getresponse()
+        connection.request("GET", sent["url"])
+        reply = connection.getresponse()
         body = reply.read()
     assert (reply.status, body == data) == (200, True)
     assert reply.headers["Content-Disposition"] == 'attachment; filename="a.png"'
@@ -116,5 +116,5 @@ def test_a_missing_file_is_not_found(nobody, link):
 
 
 def test_each_reading_of_a_message_gives_a_valid_link(fetch, server, chat, link):
-    (said,) = server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"]
-    assert fetch(said["content"][0]["url"])[0].status_code == 200
+    (message,) = server.get(f"/ai/client/chat/history/{chat.pk}").json()["items"]
+    assert fetch(message["content"][0]["url"])[0].status_code == 200

@@ -1,4 +1,4 @@
-"""What is read and written in SQL is what the ORM reads and writes."""
+"""The SQL statements read and write the same rows as the ORM."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,8 +19,8 @@ def columns(row):
 
 
 @pytest.fixture
-def full(chat, bea):
-    """A chat with something in every kind of column."""
+def full_chat(chat, bea):
+    """A chat with a value in every kind of column."""
     Conversation.objects.filter(pk=chat.pk).update(
         assign_type="agent", assignee=bea.user, tags=["a", "b"], location={"city": "Đà Nẵng"},
         metadata={"a": [1, None, "ü"]}, waiting_since=DAY, reply_window_expires_at=DAY,
@@ -29,10 +29,10 @@ def full(chat, bea):
     return chat
 
 
-def test_a_locked_chat_equals_the_orms(server, full):
+def test_a_locked_chat_equals_the_orms(server, full_chat):
     ClientConfig.objects.update(burst_wait_ms=1_500, auto_translate=True)
     with transaction.atomic():
-        chat, target = conversations.lock(full), fast_sql.lock_chat(server.key, full.pk)
+        chat, target = conversations.lock(full_chat), fast_sql.lock_chat(server.key, full_chat.pk)
         assert target
         assert columns(target.chat) == columns(chat)
         assert target == fast_sql.MessageTarget.from_chat(chat)
@@ -43,7 +43,7 @@ def test_a_locked_chat_equals_the_orms(server, full):
 def test_the_statements_of_a_message(
     server, chat, settings, reply, count, django_assert_num_queries
 ):
-    """With its translation considered, the most that is asked of a plain message."""
+    """The number of statements for a message whose translation is considered."""
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "stub"
     ClientConfig.objects.update(auto_translate=True)
     path = f"/ai/client/chat/{chat.pk}"
@@ -53,16 +53,16 @@ def test_the_statements_of_a_message(
     assert reply.status_code in {200, 202}
 
 
-@pytest.mark.parametrize("told", ["the bot", "the queue", "an agent"])
+@pytest.mark.parametrize("owner", ["the bot", "the queue", "an agent"])
 @pytest.mark.parametrize("side", [SenderType.CUSTOMER, SenderType.BOT, SenderType.AGENT])
 @pytest.mark.parametrize("more", [{}, {"is_note": True}, {"sent_at": DAY}])
-def test_a_stored_message_equals_the_orms(chat, bea, told, side, more):
-    owner = {
+def test_a_stored_message_equals_the_orms(chat, bea, owner, side, more):
+    fields = {
         "the bot": {},
         "the queue": {"assign_type": "queue"},
         "an agent": {"assign_type": "agent", "assignee": bea.user, "return_at": DAY},
-    }[told]
-    Conversation.objects.filter(pk=chat.pk).update(unread_count=3, **owner)
+    }[owner]
+    Conversation.objects.filter(pk=chat.pk).update(unread_count=3, **fields)
     with transaction.atomic():
         locked = conversations.lock(chat)
         stored = messages.append(
@@ -78,9 +78,9 @@ def test_a_stored_message_equals_the_orms(chat, bea, told, side, more):
         )
     assert columns(Message.objects.get(pk=stored.pk)) == columns(stored)
     assert columns(Conversation.objects.get(pk=chat.pk)) == columns(locked)
-    known = fast_sql.find_message(chat, "m-1")
-    assert known
-    assert columns(known) == columns(stored)
+    existing = fast_sql.find_message(chat, "m-1")
+    assert existing
+    assert columns(existing) == columns(stored)
     assert fast_sql.find_message(chat, "m-2") is None
 
 
@@ -89,9 +89,9 @@ def test_read_messages_equal_the_orms(server, chat, add_message):
         add_message(chat, side, f"By the {side}")
     Message.objects.filter(seq=1).update(sent_at=DAY, translations={"vi": "Xin chào"})
     rows = Message.objects.filter(conversation=chat).order_by("seq")
-    found = fast_sql.read_messages(server.key, chat.pk, after=0, limit=10)
-    assert found is not None
-    assert [columns(row) for row in found] == [columns(row) for row in rows]
+    messages_read = fast_sql.read_messages(server.key, chat.pk, after=0, limit=10)
+    assert messages_read is not None
+    assert [columns(row) for row in messages_read] == [columns(row) for row in rows]
     [second] = fast_sql.read_messages(server.key, chat.pk, after=1, limit=1) or []
     assert second.seq == 2
     assert fast_sql.read_messages(server.key, chat.pk, after=3, limit=1) == []
@@ -107,10 +107,10 @@ def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):
         page.key,
         make_key(client_b).key,
     ]
-    opened = page.post("/ai/client/chat", {}).json()["id"]
-    seen = [conversations.visible_to_key(key).filter(pk=opened).exists() for key in keys]
-    assert seen == [True, True, False, False, True, False]
-    found = [fast_sql.read_messages(key, opened, after=0, limit=1) is not None for key in keys]
-    assert found == seen
+    chat_id = page.post("/ai/client/chat", {}).json()["id"]
+    visible_by_orm = [conversations.visible_to_key(key).filter(pk=chat_id).exists() for key in keys]
+    assert visible_by_orm == [True, True, False, False, True, False]
+    visible = [fast_sql.read_messages(key, chat_id, after=0, limit=1) is not None for key in keys]
+    assert visible == visible_by_orm
     with transaction.atomic():
-        assert [fast_sql.lock_chat(key, opened) is not None for key in keys] == seen
+        assert [fast_sql.lock_chat(key, chat_id) is not None for key in keys] == visible_by_orm

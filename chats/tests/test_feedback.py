@@ -27,24 +27,24 @@ def test_a_chat_is_rated(server, chat):
     body = {"rating": 4, "resolved": True, "comment": "Quick"}
     reply = server.post(path_of(chat), body)
     assert reply.status_code == 200
-    given = reply.json()
-    assert {name: given[name] for name in body} == body
-    assert (given["chat_id"], given["message_id"]) == (str(chat.pk), None)
-    assert given["id"] == Feedback.objects.get().pk
-    assert given["created_at"].endswith("Z")
+    feedback = reply.json()
+    assert {name: feedback[name] for name in body} == body
+    assert (feedback["chat_id"], feedback["message_id"]) == (str(chat.pk), None)
+    assert feedback["id"] == Feedback.objects.get().pk
+    assert feedback["created_at"].endswith("Z")
     event = announced().get()
-    assert event.data["feedback"] == given
+    assert event.data["feedback"] == feedback
     chat.refresh_from_db()
     assert event.sequence == chat.last_event_seq
 
 
 def test_the_chat_and_each_answer_are_rated_once(ann, server, chat, add_message):
     answers = [add_message(chat, "bot", "Yes."), add_message(chat, "agent", "No.")]
-    for message_id in (None, *(str(one.pk) for one in answers)):
+    for message_id in (None, *(str(answer.pk) for answer in answers)):
         body = {"rating": 5, "message_id": message_id}
         assert server.post(path_of(chat), body).status_code == 200
-        for again in (server, ann):
-            reply = again.post(path_of(chat), body | {"rating": 1})
+        for caller in (server, ann):
+            reply = caller.post(path_of(chat), body | {"rating": 1})
             assert (reply.status_code, reply.json()["code"]) == (409, "feedback_given")
     assert list(Feedback.objects.values_list("rating", flat=True)) == [5, 5, 5]
     assert announced().count() == 3
@@ -71,7 +71,7 @@ def test_only_answers_of_this_chat_are_rated(server, chat, add_message, client_a
         add_message(chat, "system", "An agent comes."),
         add_message(chat, "agent", "Rude", is_note=True),
     ]  # fmt: skip
-    for message_id in (*(one.pk for one in wrong), uuid.uuid4()):
+    for message_id in (*(message.pk for message in wrong), uuid.uuid4()):
         reply = server.post(path_of(chat), {"rating": 5, "message_id": str(message_id)})
         assert reply.status_code == 422
         assert reply.json()["detail"][0]["loc"] == ["body", "message_id"]
@@ -84,7 +84,7 @@ def test_a_page_rates_only_its_own_chats(server, page, chat):
     assert page.post(path_of(own), {"rating": 5}).status_code == 200
 
 
-def test_access(ann, ben, cara, nobody, client_b, chat):
+def test_access_is_refused(ann, ben, cara, nobody, client_b, chat):
     viewer = make_person(ann.client, "viewer", "Vic")
     strangers = [cara, make_key(client_b), make_key(client_b, "public", make_bot(client_b).pk)]
     for stranger in strangers:
@@ -104,38 +104,40 @@ def test_one_of_ten_concurrent_ratings_is_stored(server, chat):
 
 
 @pytest.fixture
-def rated(server):
-    made = []
+def ratings(server):
+    feedback_ids = []
     for rating in (1, 3, 5):
         chat = server.post("/ai/client/chat", {}).json()["id"]
-        made.append(server.post(path_of(chat), {"rating": rating}).json()["id"])
-    return made
+        feedback_ids.append(server.post(path_of(chat), {"rating": rating}).json()["id"])
+    return feedback_ids
 
 
-def found(who, **query):
-    reply = who.get(LIST, query)
+def list_ids(caller, **query):
+    reply = caller.get(LIST, query)
     assert reply.status_code == 200
     return [item["id"] for item in reply.json()["items"]]
 
 
-def test_ratings_are_listed_newest_first(ann, cara, rated):
-    assert found(ann) == rated[::-1]
-    assert found(cara) == []
+def test_ratings_are_listed_newest_first(ann, cara, ratings):
+    assert list_ids(ann) == ratings[::-1]
+    assert list_ids(cara) == []
     first = ann.get(LIST, {"limit": 2}).json()
-    assert [item["id"] for item in first["items"]] == [rated[2], rated[1]]
-    assert found(ann, limit=2, cursor=first["next_cursor"]) == [rated[0]]
+    assert [item["id"] for item in first["items"]] == [ratings[2], ratings[1]]
+    assert list_ids(ann, limit=2, cursor=first["next_cursor"]) == [ratings[0]]
 
 
-def test_ratings_are_filtered(ann, rated, bot, cara):
-    assert found(ann, rating=3) == [rated[1]]
-    assert found(ann, bot_id=bot.pk) == rated[::-1]
-    assert found(ann, bot_id=make_bot(ann.client).pk) == []
-    assert found(ann, bot_id=make_bot(cara.client).pk) == []
-    middle = Feedback.objects.get(pk=rated[1]).created_at
-    Feedback.objects.filter(pk=rated[0]).update(created_at=middle - timedelta(days=2))
-    Feedback.objects.filter(pk=rated[2]).update(created_at=middle + timedelta(days=2))
+def test_ratings_are_filtered(ann, ratings, bot, cara):
+    assert list_ids(ann, rating=3) == [ratings[1]]
+    assert list_ids(ann, bot_id=bot.pk) == ratings[::-1]
+    assert list_ids(ann, bot_id=make_bot(ann.client).pk) == []
+    assert list_ids(ann, bot_id=make_bot(cara.client).pk) == []
+    middle = Feedback.objects.get(pk=ratings[1]).created_at
+    Feedback.objects.filter(pk=ratings[0]).update(created_at=middle - timedelta(days=2))
+    Feedback.objects.filter(pk=ratings[2]).update(created_at=middle + timedelta(days=2))
     day = timedelta(days=1)
-    assert found(ann, created_from=iso(middle - day), created_to=iso(middle + day)) == [rated[1]]
+    assert list_ids(ann, created_from=iso(middle - day), created_to=iso(middle + day)) == [
+        ratings[1]
+    ]
 
 
 @pytest.mark.parametrize(

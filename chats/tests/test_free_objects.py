@@ -1,4 +1,4 @@
-"""Free keys and values (metadata, attributes): what they may hold, and what is stored already."""
+"""The limits of free keys and values: metadata and attributes."""
 
 import json
 from datetime import timedelta
@@ -17,7 +17,7 @@ HUGE = 10**30
 
 @pytest.fixture(params=["metadata", "attributes", "customer", "message"])
 def send(request, page, server, chat):
-    """Sends free keys and values through one of the doors that take some."""
+    """Send free keys and values to one of the operations that accept them."""
     doors = {
         "metadata": lambda free: server.post(OPEN, f'{{"metadata": {free}}}'),
         "attributes": lambda free: page.post(OPEN, f'{{"customer": {{"attributes": {free}}}}}'),
@@ -41,7 +41,7 @@ def counted():
     ["1e30", "1.5e300", "-1e25", "18446744073709551616", "123456789012345678901234567890",
      "9007199254740992", "-9007199254740992", "1e-300", "[[1e30]]", '{"b": 1e30}'],
 )  # fmt: skip
-def test_numbers_that_json_readers_disagree_on_are_refused(send, number):
+def test_numbers_that_json_readers_read_differently_are_refused(send, number):
     before = counted()
     reply = send(f'{{"a": {number}}}')
     assert reply.status_code == 422
@@ -56,11 +56,11 @@ def test_numbers_that_json_readers_disagree_on_are_refused(send, number):
                "0", "-0.5", "true", "0.1"],
 )  # fmt: skip
 def test_numbers_are_returned_unchanged(server, ben, number):
-    made = server.post(OPEN, f'{{"metadata": {{"a": {number}}}}}')
-    assert made.status_code == 201
-    for reply in (made, ben.get(f"/ai/chats?q={made.json()['chat_code']}")):
-        found = reply.json().get("items", [reply.json()])[0]["metadata"]["a"]
-        assert found == json.loads(number)
+    reply = server.post(OPEN, f'{{"metadata": {{"a": {number}}}}}')
+    assert reply.status_code == 201
+    for shown in (reply, ben.get(f"/ai/chats?q={reply.json()['chat_code']}")):
+        stored = shown.json().get("items", [shown.json()])[0]["metadata"]["a"]
+        assert stored == json.loads(number)
 
 
 def test_large_objects_are_refused(send):
@@ -106,7 +106,7 @@ def test_stored_objects_beyond_the_limits_are_returned(ann, server, chat, add_me
 
 @pytest.mark.parametrize("field", ["size_bytes", "document_id", "page"])
 @pytest.mark.parametrize("sent_at", [{}, {"sent_at": "2026-01-01T00:00:00Z"}])
-def test_digits_without_end(server, chat, field, sent_at):
+def test_huge_numbers_are_refused(server, chat, field, sent_at):
     digits = "1" + "0" * 30
     cited: dict[str, Any] = {"document_id": 1, "title": "t", "quote": "q"}
     piece: dict[str, Any] = {"type": "file", "url": "https://files.example/a.png"}

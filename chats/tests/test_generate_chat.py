@@ -19,17 +19,17 @@ SHOP = "RETURNS\n\nYou may return damaged goods within thirty days and get your 
 QUESTION = "Within how many days may I return damaged goods?"
 
 
-def open_preview(who, bot, *texts, **more):
+def open_preview(caller, bot, *texts, **more):
     """Open a preview with these texts, by user and assistant in turn; the last is the user's."""
     sides = ["user", "assistant"] * len(texts)
     roles = sides[: len(texts)] if len(texts) % 2 else sides[1 : len(texts) + 1]
     messages = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
-    return who.post(f"/ai/{bot.pk}/generate-chat", {"messages": messages, **more})
+    return caller.post(f"/ai/{bot.pk}/generate-chat", {"messages": messages, **more})
 
 
-def continue_chat(who, chat, *texts):
+def continue_chat(caller, chat, *texts):
     body = {"messages": [{"role": "user", "content": text} for text in texts]} if texts else None
-    return who.post(f"/ai/chat/{chat.pk}/generate", body)
+    return caller.post(f"/ai/chat/{chat.pk}/generate", body)
 
 
 @pytest.fixture
@@ -121,9 +121,9 @@ def test_a_repeated_request_opens_one_preview(ben, bot):
         sent = ben.post(f"/ai/{bot.pk}/generate-chat", body, **{"Idempotency-Key": "p-1"})
         assert sent.status_code == 200
     chat = Conversation.objects.get()
-    for _ in range(2):
+    for attempt in range(2):
         sent = ben.post(f"/ai/chat/{chat.pk}/generate", body, **{"Idempotency-Key": "p-1"})
-        assert sent["Idempotent-Replayed" if _ else "Content-Type"]
+        assert sent["Idempotent-Replayed" if attempt else "Content-Type"]
     assert (Message.objects.count(), Job.objects.count()) == (4, 2)
 
 

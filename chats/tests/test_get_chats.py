@@ -30,7 +30,7 @@ def add_message(chat, text, *, is_note=False, ago=timedelta()):
     return message
 
 
-def test_newest_activity_first(ben, bot):
+def test_chats_are_listed_by_newest_activity(ben, bot):
     old, quiet, new = make_chat(bot), make_chat(bot), make_chat(bot)
     add_message(old, "Long ago", ago=timedelta(hours=2))
     Conversation.objects.filter(pk=quiet.pk).update(created_at=timezone.now() - timedelta(hours=1))
@@ -43,7 +43,7 @@ def test_newest_activity_first(ben, bot):
     assert empty["last_message"] is None
 
 
-def test_every_filter(ann, ben, bot, client_a):
+def test_chats_are_filtered(ann, ben, bot, client_a):
     other = make_bot(client_a)
     odd = make_chat(
         other, status="ended", channel="chatapp", assign_type="agent", assignee=ben.user,
@@ -65,7 +65,7 @@ def test_every_filter(ann, ben, bot, client_a):
     assert ids(ann.get(PATH, {"tag": "vip", "status": "open"})) == []
 
 
-def test_search(ben, bot):
+def test_chats_are_searched(ben, bot):
     chat = make_chat(bot, customer_name="Đặng Văn Hùng")
     add_message(chat, "My parcel from Huế is late, where is it?")
     add_message(make_chat(bot), "Something else")
@@ -85,7 +85,7 @@ def test_search(ben, bot):
         {"created_to": "soon"}, {"tag": "x" * 61}, {"cursor": "x"}, {"client_id": 1},
     ],
 )  # fmt: skip
-def test_a_wrong_query(ben, query):
+def test_a_wrong_query_is_refused(ben, query):
     assert ben.get(PATH, query).status_code == 422
 
 
@@ -105,14 +105,14 @@ def test_pages_neither_repeat_nor_skip_a_chat(ben, bot):
     assert (seen, cursor) == (expected, None)
 
 
-def test_a_cursor_of_another_list(ben, bot):
+def test_a_cursor_of_another_list_is_refused(ben, bot):
     for _ in range(2):
         make_chat(bot)
     other = ben.get(f"/ai/{bot.pk}/chat-history", {"limit": 1}).json()["next_cursor"]
     assert ben.get(PATH, {"cursor": other}).status_code == 422
 
 
-def test_only_the_clients_own_chats(ben, cara, nobody, client_a, bot):
+def test_another_clients_chats_are_not_listed(ben, cara, nobody, client_a, bot):
     chat = make_chat(bot)
     add_message(chat, "Hello")
     assert ids(make_person(client_a, Role.VIEWER, "Vic").get(PATH)) == [str(chat.pk)]

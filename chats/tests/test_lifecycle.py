@@ -30,11 +30,11 @@ def messages_of(chat, side):
     return list(Message.objects.filter(conversation=chat, sender_type=side).order_by("seq"))
 
 
-def events(kind):
-    return Event.objects.filter(type=kind).count()
+def count_events(event_type):
+    return Event.objects.filter(type=event_type).count()
 
 
-def ended(bot, minutes_ago=5, **fields):
+def make_ended_chat(bot, minutes_ago=5, **fields):
     at = timezone.now() - timedelta(minutes=minutes_ago)
     fields = {"last_seq": 0, "version": 4, **fields}
     return make_chat(bot, status="ended", ended_by="agent", ended_at=at, **fields)
@@ -45,7 +45,7 @@ def ended(bot, minutes_ago=5, **fields):
 
 def test_the_customer_is_told_of_a_handover_once(ben, server, bot):
     chat = make_chat(bot)
-    asked = ask(server, chat, UNKNOWN)
+    turn = ask(server, chat, UNKNOWN)
     # An agent moves the chat to the queue while the bot is thinking.
     with run_before(
         "chats.services.reply.say.publish",
@@ -54,9 +54,9 @@ def test_the_customer_is_told_of_a_handover_once(ben, server, bot):
         run_jobs()
     ask(server, chat, UNKNOWN)
     run_jobs()
-    pipeline.give_up(asked["message"]["id"])
+    pipeline.give_up(turn["message"]["id"])
     assert len(messages_of(chat, "system")) == 1
-    assert events("conversation.handed_off") == 1
+    assert count_events("conversation.handed_off") == 1
     chat.refresh_from_db()
     assert (chat.handoff_reason, chat.version) == ("staff_request", 2)
 
@@ -135,10 +135,10 @@ def test_a_reply_is_dropped_if_an_agent_acts_meanwhile(ben, server, bot, path):
 
 def test_a_chat_that_is_taken_over_waits_since_the_open_question(ben, server, bot):
     chat = make_chat(bot)
-    asked = ask(server, chat)["message"]
+    question = ask(server, chat)["message"]
     ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"})
     chat.refresh_from_db()
-    assert chat.waiting_since.isoformat(timespec="milliseconds")[:23] == asked["created_at"][:23]
+    assert chat.waiting_since.isoformat(timespec="milliseconds")[:23] == question["created_at"][:23]
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here I am"})
     chat.refresh_from_db()
     assert chat.waiting_since is None
@@ -151,12 +151,12 @@ def test_a_chat_that_is_taken_over_waits_since_the_open_question(ben, server, bo
 
 
 def test_a_message_soon_after_the_end_reopens_the_chat(server, bot):
-    chat = ended(bot, assign_type="queue", handoff_reason="no_answer")
+    chat = make_ended_chat(bot, assign_type="queue", handoff_reason="no_answer")
     ask(server, chat)
     chat.refresh_from_db()
     assert (chat.status, chat.assign_type, chat.version) == ("open", "bot", 5)
     assert (chat.ended_at, chat.ended_by, chat.handoff_reason) == (None, None, None)
-    assert events("conversation.reopened") == 1
+    assert count_events("conversation.reopened") == 1
     run_jobs()
     assert len(messages_of(chat, "bot")) == 1
 
@@ -164,7 +164,7 @@ def test_a_message_soon_after_the_end_reopens_the_chat(server, bot):
 def test_a_chat_is_reopened_in_the_queue_if_the_bot_is_off(ben, server, bot):
     bot.is_disabled = True
     bot.save()
-    chat = ended(bot, assign_type="agent", assignee=ben.user)
+    chat = make_ended_chat(bot, assign_type="agent", assignee=ben.user)
     turn = ask(server, chat)
     assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "bot_disabled")
     chat.refresh_from_db()
@@ -197,7 +197,7 @@ def test_the_bot_reads_no_message_from_before_the_end(server, bot, settings, mon
 def test_long_after_the_end_a_new_chat_begins(server, bot, client_a):
     client_a.config.reopen_window_minutes = 3
     client_a.config.save()
-    chat = ended(bot, metadata={"a": 1})
+    chat = make_ended_chat(bot, metadata={"a": 1})
     turn = ask(server, chat, client_message_id="m-1")
     new = Conversation.objects.get(pk=turn["message"]["conversation_id"])
     assert new.pk != chat.pk
@@ -216,7 +216,7 @@ def test_long_after_the_end_a_new_chat_begins(server, bot, client_a):
 def test_a_page_may_read_the_chat_that_follows_its_own(page, bot, client_a):
     client_a.config.reopen_window_minutes = 0
     client_a.config.save()
-    chat = ended(bot, opened_by_key=page.key)
+    chat = make_ended_chat(bot, opened_by_key=page.key)
     new = ask(page, chat)["message"]["conversation_id"]
     assert page.get(f"/ai/client/chat/history/{new}").status_code == 200
 
@@ -239,7 +239,7 @@ def test_a_snoozed_chat_wakes(ben, bot):
     later.refresh_from_db()
     assert (due.status, due.snoozed_until, due.assignee) == ("open", None, ben.user)
     assert (due.version, later.status) == (2, "snoozed")
-    assert events("conversation.reopened") == 1
+    assert count_events("conversation.reopened") == 1
 
 
 def test_a_chat_without_a_reply_returns_to_the_queue(ann, ben, bot):
@@ -255,7 +255,7 @@ def test_a_chat_without_a_reply_returns_to_the_queue(ann, ben, bot):
     chat.refresh_from_db()
     assert (chat.assign_type, chat.assignee, chat.return_at) == ("queue", None, None)
     assert (chat.version, chat.handoff_reason) == (3, "no_answer")
-    assert events("conversation.unassigned") == 1
+    assert count_events("conversation.unassigned") == 1
     lost = Notification.objects.get(kind="unassigned")
     assert (lost.user, lost.assigned_by, lost.is_read) == (ben.user, None, False)
 
@@ -318,7 +318,7 @@ def test_an_inactive_chat_ends(server, bot, client_a, client_b):
         "ended", "ended", "open", "snoozed",
     ]  # fmt: skip
     assert (idle.ended_by, idle.version) == ("inactivity", 2)
-    assert events("conversation.ended") == 2
+    assert count_events("conversation.ended") == 2
     client_a.config.inactivity_end_minutes = 0
     client_a.config.save()
     Conversation.objects.filter(pk=busy.pk).update(last_message_at=F("created_at"))
@@ -340,7 +340,7 @@ def test_concurrent_timers_do_nothing_twice(ben, bot):
     at_once(*[tasks.run_timers] * 3)
     tasks.run_timers()
     for kind in ("reopened", "unassigned", "ended"):
-        assert events(f"conversation.{kind}") == 4
+        assert count_events(f"conversation.{kind}") == 4
     warned = Notification.objects.filter(kind="unanswered", user=ben.user)
     assert warned.count() == 4
     assert sorted(Conversation.objects.values_list("version", flat=True)) == [1] * 4 + [2] * 12
@@ -370,7 +370,7 @@ def test_rows_that_fail_do_not_stop_the_others(ben, bot, client_b, monkeypatch, 
     assert [statuses[chat.pk] for chat in good] == ["open", "open"]
     assert [statuses[chat.pk] for chat in bad] == ["snoozed"] * 3
     assert statuses[idle.pk] == "ended"
-    assert events("conversation.reopened") == 2
+    assert count_events("conversation.reopened") == 2
     assert all(f"wake failed for chat {chat.pk}" in caplog.text for chat in bad)
 
 

@@ -1,4 +1,4 @@
-"""Mails about chats: those whom the client wants to be told, and nobody else."""
+"""Mails about chats go to the client's recipients only."""
 
 from django.core import mail
 
@@ -7,15 +7,15 @@ from chatplatform.testing import run_jobs
 from chats.models import Conversation
 
 
-def ask(ann, **flags):
+def configure(ann, **flags):
     path = f"/config/{ann.client.pk}/email-notification"
     body = {"recipients": ["desk@acme.example"], **flags}
     assert ann.post(path, body).status_code == 200
 
 
 def open_chat(server):
-    made = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()["id"]
-    return Conversation.objects.get(pk=made)
+    chat_id = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()["id"]
+    return Conversation.objects.get(pk=chat_id)
 
 
 def mails_queued():
@@ -23,7 +23,7 @@ def mails_queued():
 
 
 def test_a_handover_is_mailed(ann, server):
-    ask(ann, on_handoff=True)
+    configure(ann, on_handoff=True)
     chat = open_chat(server)
     server.post(f"/ai/client/chat/{chat.pk}", {"text": "I want a human", "reply": "async"})
     run_jobs()
@@ -34,21 +34,21 @@ def test_a_handover_is_mailed(ann, server):
     assert "customer_asked" in sent.body
 
 
-def test_what_an_agent_takes_himself_is_not(ann, ben, server):
-    ask(ann, on_assigned=True)
+def test_an_own_assignment_is_not_mailed(ann, ben, server):
+    configure(ann, on_assigned=True)
     chat = open_chat(server)
     path = f"/ai/chat/{chat.pk}/assign"
     assert ben.post(path, {"assign_type": "agent"}).status_code == 200
     assert mails_queued() == 0
-    given = ann.post(path, {"assign_type": "agent", "user_id": ann.user.pk})
-    assert given.status_code == 200
+    reply = ann.post(path, {"assign_type": "agent", "user_id": ann.user.pk})
+    assert reply.status_code == 200
     assert mails_queued() == 0
     assert ann.post(path, {"assign_type": "agent", "user_id": ben.user.pk}).status_code == 200
     assert mails_queued() == 1
 
 
-def test_without_the_flag_nobody_is_told(ann, server):
-    ask(ann, on_handoff=False)
+def test_without_the_flag_nothing_is_mailed(ann, server):
+    configure(ann, on_handoff=False)
     chat = open_chat(server)
     server.post(f"/ai/client/chat/{chat.pk}", {"text": "I want a human", "reply": "async"})
     run_jobs()

@@ -74,7 +74,7 @@ def test_a_note_changes_nothing_for_the_customer(ben, bea, server, bot):
     assert [message["content"][0]["text"] for message in shown] == ["VIP", "Paid"]
 
 
-def test_in_another_agents_chat(ann, ben, bea, bot):
+def test_only_an_admin_writes_in_another_agents_chat(ann, ben, bea, bot):
     chat = make_chat(bot, assign_type="agent", assignee=bea.user)
     assert ben.post(path_of(chat), {"text": "Me too"}).json()["code"] == "already_assigned"
     assert Message.objects.count() == 0
@@ -93,7 +93,7 @@ def test_a_message_in_a_messaging_channel_is_delivered_by_a_job(ben, bot):
     assert Job.objects.count() == 1
 
 
-def test_an_ended_chat(ben, chat):
+def test_an_ended_chat_is_refused(ben, chat):
     Conversation.objects.update(status="ended")
     reply = ben.post(path_of(chat), {"text": "Hello"})
     assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
@@ -118,7 +118,7 @@ def test_an_answer_opens_a_snoozed_chat(ben, chat):
         {"text": "a", "attachments": [{"type": "image", "url": "https://a.example/"}] * 11},
     ],
 )  # fmt: skip
-def test_a_wrong_body(ben, chat, body):
+def test_a_wrong_body_is_refused(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
     assert Message.objects.count() == 0
 
@@ -147,7 +147,7 @@ def test_attachments_by_link_and_of_the_same_chat(ben, chat, bot):
     assert Message.objects.count() == 1
 
 
-def test_a_note_with_a_file(ben, chat):
+def test_a_note_may_have_a_file(ben, chat):
     link = {"type": "file", "url": "https://files.example/a.pdf"}
     body = {"text": "The bill", "is_note": True, "attachments": [link]}
     text, file = ben.post(path_of(chat), body).json()["content"]

@@ -86,14 +86,14 @@ def test_any_other_responsible_is_stored_as_a_name(server, cara, client_a):
     assert Notification.objects.count() == 0
 
 
-def test_a_bot_that_is_off(server, bot):
+def test_a_conversation_waits_in_the_queue_if_the_bot_is_off(server, bot):
     bot.is_disabled = True
     bot.save()
     open_(server)
     assert Conversation.objects.get().assign_type == "queue"
 
 
-def test_a_key_of_several_bots(client_a, bot):
+def test_a_key_of_several_bots_must_name_one(client_a, bot):
     make_bot(client_a)
     reply = open_(make_key(client_a))
     assert reply.status_code == 422
@@ -115,7 +115,7 @@ def test_a_key_of_several_bots(client_a, bot):
         {"requester": REQUESTER, "client_id": 1}, {"requester": REQUESTER, "status": "ended"},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, body):
+def test_a_wrong_body_is_refused(server, body):
     assert server.post(PATH, body).status_code == 422
     assert (Conversation.objects.count(), Customer.objects.count()) == (0, 0)
 
@@ -123,7 +123,7 @@ def test_a_wrong_body(server, body):
 # --- List Conversations -------------------------------------------------------------------------
 
 
-def test_newest_first_of_all_channels(server, client_a, bot, ben):
+def test_conversations_of_all_channels_are_listed_newest_first(server, client_a, bot, ben):
     web = make_chat(bot, channel="web", assign_type="agent", assignee=ben.user)
     make_chat(make_bot(client_a))
     brought = open_(server).json()["id"]
@@ -140,7 +140,7 @@ def test_newest_first_of_all_channels(server, client_a, bot, ben):
 # --- List Messages ------------------------------------------------------------------------------
 
 
-def test_messages_with_notes_and_ratings(server, ben, chat, add_message):
+def test_messages_are_listed_with_notes_and_ratings(server, ben, chat, add_message):
     first = add_message(chat, "customer", "Hello", metadata={"a": 1})
     rated = add_message(chat, "bot", "Hello!", receipt={"gate": 0.9})
     Feedback.objects.create(client=chat.client, conversation=chat, message=rated, rating=2)
@@ -172,7 +172,7 @@ def test_a_conversation_ends_once(server, chat):
 # --- Summary and tags ---------------------------------------------------------------------------
 
 
-def test_the_newest_summary(server, chat):
+def test_the_newest_summary_is_returned(server, chat):
     path = f"{PATH}/{chat.pk}/summary"
     before = server.get(path)
     assert (before.status_code, before.json()["code"]) == (404, "not_found")
@@ -188,7 +188,7 @@ def test_the_newest_summary(server, chat):
     assert (Summary.objects.count(), Job.objects.count()) == (2, 0)
 
 
-def test_the_tags_of_an_engine_only(server, chat):
+def test_only_tags_of_an_engine_are_returned(server, chat):
     assert server.get(f"{PATH}/{chat.pk}/ai-tags").json() == {"tags": []}
     for source, confidence in (("agent", None), ("ai", 0.8), ("customer", None)):
         Tagging.objects.create(

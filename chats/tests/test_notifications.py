@@ -29,10 +29,10 @@ def notify(person, chat, **fields):
 
 def test_notifications_are_listed_newest_first(ben, ann, chat):
     first, second = notify(ben, chat, is_read=True), notify(ben, chat, assigned_by=ann.user)
-    found = ben.get(PATH).json()
-    assert found["next_cursor"] is None
-    assert [one["id"] for one in found["items"]] == [str(second.pk), str(first.pk)]
-    newest = found["items"][0]
+    page = ben.get(PATH).json()
+    assert page["next_cursor"] is None
+    assert [item["id"] for item in page["items"]] == [str(second.pk), str(first.pk)]
+    newest = page["items"][0]
     assert (newest["chat_id"], newest["kind"], newest["is_read"]) == (
         str(chat.pk), "handoff", False,
     )  # fmt: skip
@@ -76,8 +76,8 @@ def test_a_handover_notifies_people_who_are_online_or_else_everyone(ann, ben, ca
     ann.post(f"/ai/chat/{first.pk}/assign", {"assign_type": "queue"})
     run_jobs()
     # Ann has just written, but only the desk's sign of life counts as being there.
-    told = set(first.notification_set.values_list("user__full_name", flat=True))
-    assert told == {"Ann", "Ben"}
+    names = set(first.notification_set.values_list("user__full_name", flat=True))
+    assert names == {"Ann", "Ben"}
     presence.touch(ben.user)
     presence.touch(cara.user)
     second = make_chat(bot)

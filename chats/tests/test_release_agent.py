@@ -36,10 +36,10 @@ def jobs():
 
 @pytest.fixture
 def chat(bot, ben):
-    made = make_chat(bot, assign_type="queue", handoff_reason="no_answer")
-    assert ben.post(f"/ai/chat/{made.pk}/assign", ME).status_code == 200
+    created = make_chat(bot, assign_type="queue", handoff_reason="no_answer")
+    assert ben.post(f"/ai/chat/{created.pk}/assign", ME).status_code == 200
     Notification.objects.all().delete()
-    return made
+    return created
 
 
 @pytest.mark.parametrize("how", ["disabled", "viewer", "staff"])

@@ -1,4 +1,4 @@
-"""What replies cost, and what customers see when the credits are used up."""
+"""The credits of replies, and chats of clients without credits."""
 
 import pytest
 from django.db.models import F
@@ -34,23 +34,23 @@ def reply():
     return Message.objects.exclude(sender_type="customer").get()
 
 
-def left(chat):
+def credits_left(chat):
     return Subscription.objects.get(client=chat.client_id).credits_left
 
 
 def entries():
-    found = CreditEntry.objects.filter(reference__startswith="reply:").order_by("pk")
-    return list(found.values_list("kind", "amount"))
+    rows = CreditEntry.objects.filter(reference__startswith="reply:").order_by("pk")
+    return list(rows.values_list("kind", "amount"))
 
 
 def test_a_quoted_reply_costs_one_credit(server, chat):
     message_id = ask(server, chat)
     run_jobs()
-    assert left(chat) == 999
+    assert credits_left(chat) == 999
     assert entries() == [("reserve", -1), ("settle", 0)]
     assert reply().receipt["credits"] == 1
-    held = CreditEntry.objects.get(kind="reserve")
-    assert (held.reference, held.job_id) == (f"reply:{message_id}", Job.objects.get().pk)
+    entry = CreditEntry.objects.get(kind="reserve")
+    assert (entry.reference, entry.job_id) == (f"reply:{message_id}", Job.objects.get().pk)
 
 
 def test_a_models_reply_costs_by_its_tokens(server, chat, stub):
@@ -62,15 +62,15 @@ def test_a_models_reply_costs_by_its_tokens(server, chat, stub):
     assert reply().receipt["credits"] == 1
 
 
-def test_a_model_that_refuses_has_thought_all_the_same(server, chat, stub):
+def test_a_refusal_of_the_model_costs_credits(server, chat, stub):
     stub.play("no_answer")
     ask(server, chat)
     run_jobs()
     assert reply().receipt["decision"] == "model_refused"
-    assert left(chat) == 999
+    assert credits_left(chat) == 999
 
 
-def test_where_the_model_fails_the_quotation_is_paid(server, chat, stub):
+def test_a_quotation_after_a_failed_model_costs_credits(server, chat, stub):
     stub.play("500")
     ask(server, chat)
     run_jobs()
@@ -78,7 +78,7 @@ def test_where_the_model_fails_the_quotation_is_paid(server, chat, stub):
     assert entries() == [("reserve", -10), ("settle", 9)]
 
 
-def test_where_nothing_answers_nothing_is_paid(server, chat, stub):
+def test_without_an_answer_nothing_is_charged(server, chat, stub):
     chat.client.config.fallback_to_extractive = False
     chat.client.config.save()
     stub.play("500")
@@ -89,7 +89,7 @@ def test_where_nothing_answers_nothing_is_paid(server, chat, stub):
 
 
 @pytest.mark.parametrize("text", ["Hello!", "I want to talk to a human agent"])
-def test_what_needs_no_thought_is_free(server, chat, text):
+def test_small_talk_and_requests_for_a_person_are_free(server, chat, text):
     Subscription.objects.update(credits_left=0)
     ask(server, chat, text)
     run_jobs()
@@ -97,15 +97,15 @@ def test_what_needs_no_thought_is_free(server, chat, text):
     assert reply().receipt.get("handoff_reason") in {None, "customer_asked"}
 
 
-def test_what_the_documents_do_not_say_is_free(server, chat):
+def test_a_question_without_an_answer_is_free(server, chat):
     ask(server, chat, UNKNOWN)
     run_jobs()
     assert entries() == [("reserve", -1), ("release", 1)]
-    assert left(chat) == 1000
+    assert credits_left(chat) == 1000
 
 
 @pytest.mark.parametrize("state", [{"credits_left": 0}, {"is_active": False}])
-def test_without_credits_a_person_answers_and_the_customer_hears_of_it_once(server, chat, state):
+def test_without_credits_the_chat_is_handed_over_once(server, chat, state):
     Subscription.objects.update(**state)
     ask(server, chat)
     ask(server, chat)
@@ -118,7 +118,7 @@ def test_without_credits_a_person_answers_and_the_customer_hears_of_it_once(serv
     assert entries() == []
 
 
-def test_a_reply_that_nobody_gets_is_free(server, chat, ben):
+def test_a_dropped_reply_is_free(server, chat, ben):
     def take_over():
         Conversation.objects.update(
             assign_type="agent", assignee=ben.user, version=F("version") + 1
@@ -130,18 +130,18 @@ def test_a_reply_that_nobody_gets_is_free(server, chat, ben):
     assert entries() == [("reserve", -1), ("release", 1)]
 
 
-def test_a_worker_that_dies_before_the_reply_charges_once(server, chat):
+def test_a_reply_after_a_crash_is_charged_once(server, chat):
     message_id = ask(server, chat)
     credits.reserve(chat.client_id, cost=1, reference=f"reply:{message_id}")
     run_jobs()
     assert entries() == [("reserve", -1), ("settle", 0)]
     Job.objects.update(state=JobState.QUEUED)
     run_jobs()
-    assert left(chat) == 999
+    assert credits_left(chat) == 999
     assert entries() == [("reserve", -1), ("settle", 0)]
 
 
-def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeypatch):
+def test_a_dead_job_releases_its_reservation(server, chat, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no index")
 
@@ -155,7 +155,7 @@ def test_a_job_that_dies_for_good_gives_back_what_it_holds(server, chat, monkeyp
     assert jobs.current_job() is None
 
 
-def test_a_long_reply_costs_no_more_than_what_it_held(server, chat, stub, monkeypatch):
+def test_a_long_reply_costs_at_most_its_reservation(server, chat, stub, monkeypatch):
     monkeypatch.setattr("identity.services.credits.TOKENS_A_CREDIT", 1)
     ask(server, chat)
     run_jobs()

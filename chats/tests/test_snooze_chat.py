@@ -66,7 +66,7 @@ def test_timers_leave_an_imported_chat_that_has_ended_alone(ben, bot, caplog, fi
         {"until": "2026-01-01T00:00:00"}, later(hours=-1), later(days=400), {**later(), "x": 1},
     ],
 )  # fmt: skip
-def test_a_wrong_body(ben, chat, body):
+def test_a_wrong_body_is_refused(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
     chat.refresh_from_db()
     assert (chat.status, chat.version) == ("open", 1)

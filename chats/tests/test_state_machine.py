@@ -1,7 +1,7 @@
-"""A conversation through its API in every order of acts, against a small model of its life.
+"""Random sequences of API calls on a conversation, compared with a small model of its states.
 
-After each act: the state is the model's, it is a legal one, one owner has it at a time, and the
-customer was told of each handover exactly once.
+After each call the state equals the model's and is legal, the chat has one owner, and the customer
+has one message about each handover.
 """
 
 from datetime import timedelta
@@ -34,7 +34,7 @@ AGENTS = st.sampled_from(["Ben", "Bea"])
 PEOPLE = st.sampled_from(["Ann", "Ben", "Bea"])
 
 
-class Life(RuleBasedStateMachine):
+class ConversationMachine(RuleBasedStateMachine):
     """One customer, one bot, two agents and their admin; each run is rolled back."""
 
     world: Any = None
@@ -56,60 +56,60 @@ class Life(RuleBasedStateMachine):
 
     # --- the model ------------------------------------------------------------------------------
 
-    def begin(self):
-        """Open, with the bot where it is on."""
+    def model_open(self):
+        """An open chat with the bot, or in the queue if the bot is off."""
         self.status, self.owner = "open", "queue" if self.bot.is_disabled else "bot"
 
-    def move(self, owner):
-        """Another owner, one version later; the customer is told where the bot hands over."""
+    def model_move(self, owner):
+        """Another owner and the next version; the customer reads of a handover by the bot."""
         if self.owner == "bot" and owner == "queue":
             self.handovers += 1
         self.owner = owner
         self.version += 1
 
     def is_free_for(self, name):
-        """Whether this person may move it: nobody's, one's own, or an admin's hand."""
+        """Whether this person may move it: no agent has it, they have it, or they are an admin."""
         return self.owner in {"bot", "queue", name} or name == "Ann"
 
-    # --- acts -----------------------------------------------------------------------------------
+    # --- calls ----------------------------------------------------------------------------------
 
     @initialize()
     def open(self):
-        self.begin()
+        self.model_open()
         self.version, self.rated = 1, False
         self.id = self.server.post("/ai/client/chat", {}).json()["id"]
 
-    def act(self, name, path, body=None):
+    def call(self, name, path, body=None):
         reply = self.people[name].post(f"/ai/chat/{self.id}/{path}", body)
         return reply.json().get("code", reply.status_code)
 
-    def expect(self, got, name, *, needs_owner=True):
-        """Whether the act went through; else it was refused for the reason that the model knows."""
+    def is_done(self, result, name, *, needs_owner=True):
+        """Whether the call succeeded; else it was refused for the reason that the model expects."""
         if self.status == "ended":
-            assert got == "chat_ended"
+            assert result == "chat_ended"
         elif needs_owner and not self.is_free_for(name):
-            assert got == "already_assigned"
+            assert result == "already_assigned"
         else:
-            assert got in {200, 201}
+            assert result in {200, 201}
             return True
         return False
 
     @rule(
         text=st.sampled_from([GREETING, UNKNOWN, PERSON]), late=st.booleans(), at_once=st.booleans()
     )
-    def write(self, text, late, at_once):
+    def send_message(self, text, late, at_once):
         if late and self.status == "ended":
             Conversation.objects.update(ended_at=timezone.now() - timedelta(days=30))
         body = {"text": text, "reply": "async"}
         turn = self.server.post(f"/ai/client/chat/{self.id}", body).json()
-        found = turn["message"]["conversation_id"]
-        assert (found != self.id) == (late and self.status == "ended")
-        if found != self.id:
-            self.id, self.version = found, 1
-            self.begin()
+        chat_id = turn["message"]["conversation_id"]
+        assert (chat_id != self.id) == (late and self.status == "ended")
+        if chat_id != self.id:
+            self.id, self.version = chat_id, 1
+            self.model_open()
             self.pending, self.handovers, self.rated = [], 0, False
         elif self.status == "ended":
-            self.begin()
+            self.model_open()
             self.version += 1
         elif self.status == "snoozed":
             self.status = "open"
@@ -118,67 +118,67 @@ class Life(RuleBasedStateMachine):
             assert turn["status"] == "pending"
             self.pending.append(text)
         if at_once:
-            self.work()
+            self.run_jobs()
 
     @rule()
-    def work(self):
+    def run_jobs(self):
         run_jobs()
         for text in self.pending:
             if (self.status, self.owner) == ("open", "bot") and (
                 self.bot.is_disabled or text != GREETING
             ):
-                self.move("queue")
+                self.model_move("queue")
         self.pending = []
 
     @rule(first=AGENTS, second=AGENTS)
-    def two_claim(self, first, second):
+    def claim_twice(self, first, second):
         for name in (first, second):
-            got = self.act(name, "assign", {"assign_type": "agent"})
-            if self.expect(got, name) and self.owner != name:
-                self.move(name)
+            result = self.call(name, "assign", {"assign_type": "agent"})
+            if self.is_done(result, name) and self.owner != name:
+                self.model_move(name)
 
     @rule(name=PEOPLE, to=AGENTS)
-    def hand_on(self, name, to):
+    def reassign(self, name, to):
         body = {"assign_type": "agent", "user_id": self.people[to].user.pk}
-        got = self.act(name, "assign", body)
+        result = self.call(name, "assign", body)
         if self.owner == to and self.status != "ended":
-            assert got == 200
-        elif self.expect(got, name):
-            self.move(to)
+            assert result == 200
+        elif self.is_done(result, name):
+            self.model_move(to)
 
     @rule(name=PEOPLE)
-    def into_the_queue(self, name):
-        got = self.act(name, "assign", {"assign_type": "queue"})
-        if self.expect(got, name) and self.owner != "queue":
-            self.move("queue")
+    def move_to_queue(self, name):
+        result = self.call(name, "assign", {"assign_type": "queue"})
+        if self.is_done(result, name) and self.owner != "queue":
+            self.model_move("queue")
 
     @rule(name=PEOPLE)
     def unassign(self, name):
         to = "queue" if self.bot.is_disabled else "bot"
-        got = self.act(name, "unassign")
-        if self.expect(got, name) and self.owner != to:
-            self.move(to)
+        result = self.call(name, "unassign")
+        if self.is_done(result, name) and self.owner != to:
+            self.model_move(to)
 
     @rule(name=PEOPLE)
-    def answer_by_hand(self, name):
-        got = self.act(name, "manual", {"text": "How can I help?"})
-        if not self.expect(got, name):
+    def answer(self, name):
+        result = self.call(name, "manual", {"text": "How can I help?"})
+        if not self.is_done(result, name):
             return
         if self.status == "snoozed":
             self.status = "open"
             self.version += 1
         if self.owner in {"bot", "queue"}:
-            self.move(name)
+            self.model_move(name)
 
     @rule(name=PEOPLE)
     def snooze(self, name):
         until = (timezone.now() + timedelta(hours=1)).isoformat()
-        if self.expect(self.act(name, "snooze", {"until": until}), name):
+        if self.is_done(self.call(name, "snooze", {"until": until}), name):
             self.status = "snoozed"
             self.version += 1
 
     @rule()
-    def an_hour_passes(self):
+    def wake(self):
         Conversation.objects.filter(status="snoozed").update(snoozed_until=timezone.now())
         tasks.run_timers()
         if self.status == "snoozed":
@@ -187,26 +187,26 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=PEOPLE, path=st.sampled_from(["end", "agent-end"]))
     def end(self, name, path):
-        if self.expect(self.act(name, path), name, needs_owner=path == "agent-end"):
+        if self.is_done(self.call(name, path), name, needs_owner=path == "agent-end"):
             self.status = "ended"
             self.version += 1
 
     @rule(rating=st.integers(1, 5))
     def rate(self, rating):
-        """Once a chat, in whatever state; it moves nothing."""
+        """One rating a chat, in any state; the state does not change."""
         reply = self.server.post(f"/ai/chat/{self.id}/feedback", {"rating": rating})
         assert reply.json().get("code", 200) == ("feedback_given" if self.rated else 200)
         self.rated = True
 
     @rule()
-    def switch_the_bot(self):
+    def switch_bot(self):
         self.bot.is_disabled = not self.bot.is_disabled
         self.bot.save()
 
-    # --- what must hold -------------------------------------------------------------------------
+    # --- invariants -----------------------------------------------------------------------------
 
     @invariant()
-    def the_model_is_right_and_the_state_legal(self):
+    def state_is_legal_and_equals_the_model(self):
         chat = Conversation.objects.select_related("assignee").get(pk=self.id)
         owner = chat.assignee.full_name if chat.assignee else chat.assign_type
         assert (chat.status, owner, chat.version) == (self.status, self.owner, self.version)
@@ -219,22 +219,22 @@ class Life(RuleBasedStateMachine):
             assert chat.handoff_reason is not None
 
     @invariant()
-    def no_handover_is_silent_and_nothing_lost_or_doubled(self):
+    def handovers_are_announced_and_numbers_have_no_gaps(self):
         rows: Any = Message.objects.filter(conversation_id=self.id).order_by("seq")
-        said = list(rows.values_list("seq", "sender_type", "in_reply_to"))
-        assert [seq for seq, _, _ in said] == list(range(1, len(said) + 1))
-        answered = [asked for _, _, asked in said if asked]
+        stored = list(rows.values_list("seq", "sender_type", "in_reply_to"))
+        assert [seq for seq, _, _ in stored] == list(range(1, len(stored) + 1))
+        answered = [message_id for _, _, message_id in stored if message_id]
         assert len(answered) == len(set(answered))
         rows = Event.objects.filter(conversation_id=self.id).order_by("sequence")
         events = list(rows.values_list("sequence", "type"))
         assert [number for number, _ in events] == list(range(1, len(events) + 1))
-        told = [side for _, side, _ in said].count("system")
-        announced = [kind for _, kind in events].count("conversation.handed_off")
-        assert told == announced == self.handovers
+        notices = [side for _, side, _ in stored].count("system")
+        announced = [event_type for _, event_type in events].count("conversation.handed_off")
+        assert notices == announced == self.handovers
 
 
-def play(runs, **how):
-    """So many lives, one after the other, in a client of their own."""
+def run_machine(runs, **options):
+    """Run so many sequences, one after the other, in a client of their own."""
     client = make_client()
     bot = make_bot(client)
     people = {
@@ -243,18 +243,18 @@ def play(runs, **how):
     }
     world = (make_key(client, "secret", bot.pk), people, bot)
     run_state_machine_as_test(
-        type("Life", (Life,), {"world": world}),
+        type("ConversationMachine", (ConversationMachine,), {"world": world}),
         settings=settings(
             max_examples=runs,
             stateful_step_count=6,
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
-            **how,
+            **options,
         ),
     )
 
 
 @pytest.mark.timeout(300)
-def test_every_sequence_of_moves_is_legal(db):
-    play(50, derandomize=True)  # `make drill` plays two thousand
+def test_every_sequence_of_calls_is_legal(db):
+    run_machine(50, derandomize=True)  # `make drill` runs two thousand

@@ -84,7 +84,7 @@ def test_a_long_text_costs_what_the_model_counted(server, model, credits_spent):
         {"text": "a", "language": "../../x"}, {"text": "\x00"}, {"text": "a", "more": 1},
     ],
 )  # fmt: skip
-def test_a_wrong_body(server, credits_spent, body):
+def test_a_wrong_body_is_refused(server, credits_spent, body):
     assert server.post(PATH, body).status_code == 422
     assert credits_spent(server.client) == 0
 

@@ -176,7 +176,7 @@ def test_an_old_chat_with_a_new_message_is_included(ann, chats, add_message):
 @pytest.mark.parametrize(
     "body", [{"bot_id": 0}, {"created_from": "now"}, {"force": "perhaps"}, {"all": True}]
 )
-def test_a_wrong_body(ann, body):
+def test_a_wrong_body_is_refused(ann, body):
     assert ann.post(PATH, body).status_code == 422
     assert SummaryJob.objects.count() == 0
 

@@ -54,7 +54,7 @@ def test_fields_are_updated(server, chat):
     assert (chat.version, chat.message_count) == (1, 0)
 
 
-def test_a_free_external_id_is_given_to_the_customer(server, chat):
+def test_an_unused_external_id_is_set(server, chat):
     shown = server.post(path_of(chat), {"external_id": "c-9"}).json()["customer"]
     assert (shown["external_id"], shown["name"]) == ("c-9", "Zoe")
     assert Customer.objects.get().pk == chat.customer_id
@@ -68,14 +68,14 @@ def test_another_customers_external_id_moves_the_chat(server, chat, known_custom
     shown = server.post(path_of(chat), body).json()["customer"]
     assert (shown["name"], shown["email"], shown["phone"]) == ("Dan", "dan@example.com", "123")
     assert shown["attributes"] == {"plan": "pro", "seen": True}
-    was = chat.customer_id
+    old_customer_id = chat.customer_id
     chat.refresh_from_db()
     assert chat.customer_id == known_customer.pk
-    assert Customer.objects.get(pk=was).name == "Zoe"
+    assert Customer.objects.get(pk=old_customer_id).name == "Zoe"
 
 
 def test_a_customer_keeps_the_external_id(server, known_customer):
-    """His other chats stay his, where one of them turns out to be somebody else's."""
+    """A chat moves to a new customer; the other chats stay with the known one."""
     chat, other = known_customer.conversations.get(), make_chat(make_bot(known_customer.client))
     Conversation.objects.filter(pk=other.pk).update(customer=known_customer)
     shown = server.post(path_of(chat), {"external_id": "c-2", "name": "Eve"}).json()["customer"]
@@ -93,18 +93,18 @@ def test_two_clients_may_use_one_external_id(server, chat, client_b):
 def test_an_external_id_that_is_taken_meanwhile_moves_the_chat(server, chat, client_a, monkeypatch):
     real = customers._lock
 
-    def taken_first(customer_id):
+    def create_customer_first(customer_id):
         Customer.objects.get_or_create(client=client_a, external_id="c-3", name="Dan")
         return real(customer_id)
 
-    monkeypatch.setattr(customers, "_lock", taken_first)
+    monkeypatch.setattr(customers, "_lock", create_customer_first)
     shown = server.post(path_of(chat), {"external_id": "c-3"})
     assert (shown.status_code, shown.json()["customer"]["name"]) == (200, "Dan")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_message_is_stored_while_the_chat_moves_to_another_customer(server, chat, known_customer):
-    """Whoever waits for the chat then goes on with its new customer."""
+    """A request that waited for the chat continues with its new customer."""
     replies = []
 
     def send():
@@ -119,14 +119,14 @@ def test_a_message_is_stored_while_the_chat_moves_to_another_customer(server, ch
     with transaction.atomic():
         Conversation.objects.filter(pk=chat.pk).update(customer=known_customer)
         thread.start()
-        _wait_until_somebody_waits()
-    thread.join(20)
+        _wait_for_blocked_query()
+    thread.join(60)
     assert [reply.status_code for reply in replies] == [200]
     assert replies[0].json()["message"]["sender"]["id"] == str(known_customer.pk)
 
 
-def _wait_until_somebody_waits():
-    ends_at = time.monotonic() + 20
+def _wait_for_blocked_query():
+    ends_at = time.monotonic() + 60
     while time.monotonic() < ends_at:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -139,7 +139,7 @@ def _wait_until_somebody_waits():
     raise AssertionError("nobody waits for the row")
 
 
-def test_an_email_address_identifies_nobody(page, known_customer):
+def test_an_email_address_does_not_identify_a_customer(page, known_customer):
     chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     shown = page.post(path_of(chat), {"name": "Dan", "email": "dan@example.com"}).json()
     assert shown["customer"]["external_id"] is None
@@ -148,7 +148,7 @@ def test_an_email_address_identifies_nobody(page, known_customer):
     assert chat.customer_id != known_customer.pk
 
 
-def test_a_public_key_names_no_external_id(page, known_customer):
+def test_a_public_key_may_not_set_an_external_id(page, known_customer):
     chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
     reply = page.post(path_of(chat), {"external_id": "c-1", "name": "Dan"})
     assert reply.status_code == 422
@@ -157,7 +157,7 @@ def test_a_public_key_names_no_external_id(page, known_customer):
     assert (chat.customer.name, chat.customer_id == known_customer.pk) == ("", False)
 
 
-def test_attributes_are_limited_in_all(server, chat):
+def test_the_size_of_all_attributes_is_limited(server, chat):
     for first in (0, 150):
         reply = server.post(path_of(chat), {"attributes": {str(first + n): n for n in range(150)}})
     assert reply.status_code == 422
