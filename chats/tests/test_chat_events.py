@@ -1,4 +1,4 @@
-"""The live feed on the real web server: each event of one's own client, once."""
+"""The live feed on the real web server: each event of the user's client, once."""
 
 import http.client
 import json
@@ -150,7 +150,7 @@ def test_presence_of_colleagues(port, ann, ben, client_a):
     vic = make_person(client_a, "viewer", "Vic")
     with feed(port, ann) as stream:
         with feed(port, ben), feed(port, ben), feed(port, vic):
-            # Two streams of one user are one presence; viewers have none.
+            # Two streams of a user are one presence; viewers have none.
             joined = stream.next("presence")["data"]
             while joined["user_id"] == ann.user.pk:
                 joined = stream.next("presence")["data"]

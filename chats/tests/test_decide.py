@@ -1,4 +1,4 @@
-"""The rules of a reply as a table: facts in, a decision out, nothing else touched."""
+"""The rules of a reply as tables: facts and the decision that follows."""
 
 from dataclasses import replace
 

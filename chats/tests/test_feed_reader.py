@@ -16,7 +16,7 @@ LOG = [(FeedCursor(n, n), ServerSent("message.created", {}, str(n))) for n in ra
 
 
 class Threads:
-    """Runs what is read at once, and notes what is submitted."""
+    """Runs reads at once and records what is submitted."""
 
     def __init__(self):
         self.threads = self

@@ -31,7 +31,7 @@ def iso_time(seq):
 
 
 def chat_row(number=1, **more):
-    """A row of an export, as somebody may write it by hand."""
+    """A row of an export, as a person may write it."""
     return {
         "id": uuid_of(number), "chat_code": f"moved{number}", "bot_id": 1, "channel": "web",
         "status": "open", "assign_type": "agent", "assignee_email": None, "version": 1,

@@ -75,7 +75,7 @@ def test_a_handover_notifies_people_who_are_online_or_else_everyone(ann, ben, ca
     first = make_chat(bot)
     ann.post(f"/ai/chat/{first.pk}/assign", {"assign_type": "queue"})
     run_jobs()
-    # Ann has just written, but only the desk's sign of life counts as being there.
+    # Ann has just written, but only a signal of the desk counts as presence.
     names = set(first.notification_set.values_list("user__full_name", flat=True))
     assert names == {"Ann", "Ben"}
     presence.touch(ben.user)

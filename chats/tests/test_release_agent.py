@@ -1,4 +1,4 @@
-"""The chats of a user who may not have any now: disabled, or made a viewer."""
+"""Chats of a user who was disabled or became a viewer return to the queue."""
 
 import threading
 from datetime import timedelta
@@ -157,7 +157,7 @@ def test_a_refused_change_releases_nothing(ann, cara, chat, ben):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_agent_is_disabled_while_being_assigned_a_chat(ann, bea, bot):
-    """Whichever comes first, the chat is not left with the disabled agent."""
+    """In either order the chat does not stay with the disabled agent."""
     leaver = make_person(ann.client, Role.AGENT, "Lee")
     chat = make_chat(bot, assign_type="queue")
     assert leaver.user
@@ -170,7 +170,8 @@ def test_an_agent_is_disabled_while_being_assigned_a_chat(ann, bea, bot):
     with transaction.atomic():
         lifecycle.to_agent(conversations.lock(chat), leaver.user, by=None)
         leaving.start()
-        leaving.join(1)  # it waits for this move: else its job would not see the new assignee
+        # It waits for the move; otherwise its job would not see the new assignee.
+        leaving.join(1)
         assert leaving.is_alive()
     leaving.join(10)
     run_jobs()
