@@ -1,4 +1,4 @@
-"""One spelling for an address."""
+"""Addresses of web pages: normalized, joined with links, compared by site."""
 
 from urllib.parse import urlsplit
 
@@ -36,8 +36,8 @@ def test_no_dot_segments_remain(url):
 
 @given(pieces, st.text(max_size=60))
 def test_a_joined_link_is_normalized_or_none(path, link):
-    found = addresses.joined(f"http://a.example/{path}", link)
-    assert found is None or addresses.normalized(found) == found
+    joined = addresses.joined(f"http://a.example/{path}", link)
+    assert joined is None or addresses.normalized(joined) == joined
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_examples(url, normal):
 
 
 def test_the_same_site():
-    def same(one, other):
-        return addresses.same_site(one, other)
+    def same(first, second):
+        return addresses.same_site(first, second)
 
     assert same("http://shop.example/a", "https://www.shop.example/b")
     assert not same("http://shop.example/", "http://blog.shop.example/")

@@ -1,4 +1,4 @@
-"""Bots and their training in the staff's site."""
+"""Bots and their training in the admin site."""
 
 import pytest
 from django.apps import apps
@@ -30,7 +30,7 @@ def staff(db):
 
 @pytest.fixture
 def document(bot):
-    made = Document.objects.create(
+    row = Document.objects.create(
         client=bot.client, bot=bot, file_name="<b>hours</b>.txt", mime_type="text/plain",
         size_bytes=1, sha256="0" * 64, status="failed", error_code="timeout", error_message="Slow",
     )  # fmt: skip
@@ -39,10 +39,10 @@ def document(bot):
         client=bot.client, bot=bot, question="When <b>do</b> you open?", language="en"
     )
     Chunk.objects.create(
-        client=bot.client, bot=bot, document=made, position=0, text="Open at nine",
+        client=bot.client, bot=bot, document=row, position=0, text="Open at nine",
         sentences=["Open at nine"], language="en", vector=b"\x00" * 1536,
     )  # fmt: skip
-    return made
+    return row
 
 
 @pytest.fixture

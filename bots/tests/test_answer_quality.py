@@ -1,4 +1,4 @@
-"""Whole way from a text to a cited answer, English and Vietnamese: a floor, not a benchmark."""
+"""From a text to a cited answer, in English and Vietnamese: a lower bound, not a benchmark."""
 
 from pathlib import Path
 
@@ -142,7 +142,7 @@ def test_answers_questions_on_the_documents_and_no_others(
             continue
         quotes = [cited.quote for cited in reply.citations]
         assert 1 <= len(quotes) <= embedded.TOP_HITS
-        # What is said is quoted: from the best source, or from the two best.
+        # The answer quotes the best source or the two best.
         assert reply.text in {quotes[0], "\n\n".join(quotes[:2])}
         assert all(len(quote.split()) <= embedded.MAX_WORDS for quote in quotes)
         assert set(reply.text.split()) <= set(text.split())

@@ -54,38 +54,38 @@ def _own_media(tmp_path, settings):
 def test_upload_and_show(ann, page, nobody, bot, kind, mime_type):
     reply = send(ann, bot, drawn(kind), "../../evil name.svg", **OPTIONS)
     assert reply.status_code == 200
-    made = reply.json()
-    assert (made["mime_type"], made["width"], made["height"]) == (mime_type, 30, 10)
+    banner = reply.json()
+    assert (banner["mime_type"], banner["width"], banner["height"]) == (mime_type, 30, 10)
     shown = ann.get(f"/ai/{bot.pk}/banner").json()
-    assert shown == {"bot_id": bot.pk, "url": made["url"], **OPTIONS}
+    assert shown == {"bot_id": bot.pk, "url": banner["url"], **OPTIONS}
     assert page.get("/ai/banner").json() == shown
     assert page.get("/ai/bot/config").json()["banner"] == shown
-    picture = nobody.get(local(made["url"]))
+    picture = nobody.get(local(banner["url"]))
     assert (picture.status_code, picture["Content-Type"]) == (200, mime_type)
     data = b"".join(picture.streaming_content)
-    assert len(data) == made["size_bytes"]
+    assert len(data) == banner["size_bytes"]
     assert Image.open(io.BytesIO(data)).size == (30, 10)
     assert picture["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in picture["Content-Security-Policy"]
     assert "immutable" in picture["Cache-Control"]
-    assert "evil" not in made["url"]
+    assert "evil" not in banner["url"]
 
 
 def test_metadata_is_removed(ann, nobody, bot):
     secret = b"GPS 21.0285 105.8542"
     exif = Image.Exif()
     exif[0x010E] = secret.decode()
-    exif[0x0112] = 6  # lies on its side
+    exif[0x0112] = 6  # rotated by 90 degrees
     for kind, more in (
         ("JPEG", {"exif": exif, "comment": secret, "icc_profile": secret}),
         ("PNG", {"exif": exif, "icc_profile": secret}),
         ("WEBP", {"exif": exif, "icc_profile": secret}),
     ):
-        given = drawn(kind, **more)
-        assert secret in given or kind == "PNG"
-        made = send(ann, bot, given + b"<script>alert(1)</script>").json()
-        assert (made["width"], made["height"]) == (10, 30), "shown upright"
-        data = b"".join(nobody.get(local(made["url"])).streaming_content)
+        image = drawn(kind, **more)
+        assert secret in image or kind == "PNG"
+        banner = send(ann, bot, image + b"<script>alert(1)</script>").json()
+        assert (banner["width"], banner["height"]) == (10, 30), "shown upright"
+        data = b"".join(nobody.get(local(banner["url"])).streaming_content)
         assert secret not in data
         assert b"<script>" not in data
         assert not Image.open(io.BytesIO(data)).info.get("icc_profile")

@@ -1,4 +1,4 @@
-"""Get Config By Api Key With Auth."""
+"""Get Config By Api Key With Auth: the public configuration of a bot."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_one_language(widget):
     for code in ("vi", "vi-VN"):
         shown = widget.get(PATH, {"language": code}).json()
         assert (shown["language"], shown["welcome_message"]) == (code, "Xin chào")
-        assert shown["terms"] == "Be fair.", "what is not there in the language is in the default"
+        assert shown["terms"] == "Be fair.", "a missing text is shown in the default language"
         assert shown["customer_info_fields"][0]["label"] == "Thành phố"
     assert widget.get(PATH, {"language": "de"}).json()["welcome_message"] == "Hello"
     assert widget.get(PATH, {"language": "?"}).status_code == 422
@@ -65,9 +65,9 @@ def test_etag_and_cache_control(widget):
     tag = first["ETag"]
     assert first["Cache-Control"] == "private, max-age=60"
     assert {"API-KEY", "Origin"} <= {part.strip() for part in first["Vary"].split(",")}
-    for known in (tag, f'"other", W/{tag}', "*"):
-        again = widget.get(PATH, **{"If-None-Match": known})
-        assert (again.status_code, again.content, again["ETag"]) == (304, b"", tag)
+    for tags in (tag, f'"other", W/{tag}', "*"):
+        unchanged = widget.get(PATH, **{"If-None-Match": tags})
+        assert (unchanged.status_code, unchanged.content, unchanged["ETag"]) == (304, b"", tag)
     assert widget.get(PATH, **{"If-None-Match": '"other"'}).status_code == 200
     Bot.objects.update(bot_name="Other")
     changed = widget.get(PATH, **{"If-None-Match": tag})

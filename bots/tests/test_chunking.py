@@ -1,4 +1,4 @@
-"""Pieces: nothing lost, nothing above the limits, sentences where people see them."""
+"""Chunks of a text: complete, within the limits, and divided into sentences."""
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +40,7 @@ def test_pieces_cover_the_text_within_the_limits(parts: list[tuple[str, int | No
         assert len(piece.text) <= chunking.MAX_CHARACTERS
         assert squeezed("".join(piece.sentences)) == squeezed(piece.text)
         covered.append(squeezed(piece.text))
-    # Walk the source: each piece continues it, or starts inside what is covered (the overlap).
+    # Each piece continues the source, or starts inside the text already covered (the overlap).
     source, reached = squeezed("".join(text for text, _ in parts)), 0
     for piece, text in zip(pieces, covered, strict=True):
         overlap = len(squeezed(piece.sentences[0]))

@@ -152,7 +152,7 @@ def test_robots_txt(site):
     assert reasons(pages) == {"/private/a": "robots", "/x.cgi": "robots", "/moved": "robots"}
     assert stored(pages) == {"/", "/private/open", "/x.cgi/y"}
     assert not [path for path in site.paths() if path in ("/private/a", "/private/b", "/x.cgi")]
-    # What the site asks for, up to our patience.
+    # The pause that the site asks for, up to our limit.
     assert set(pauses) == {QUICK.max_delay_seconds}
     assert len(pauses) == 3
 
@@ -302,7 +302,7 @@ def test_a_child_process_reads_the_markup(site, monkeypatch):
         "/x/y": "<!doctype html>" + "<a <" * 20_000,
     }
     pages = walk(site)
-    # The parser takes minutes for the last one; its child does not live to see that.
+    # The parser would take minutes for the last one; its child process is killed before.
     assert reasons(pages) == {"/a": "noindex", "/x/y": "malformed"}
     assert stored(pages) == {"/"}
 
@@ -327,19 +327,19 @@ def test_unchanged_pages_are_not_sent_again(site):
     site.pages = {"/": (200, headers, body), "/a": html("A")}
     first = walk(site)
 
-    def known(url):
+    def known_page(url):
         page = first[url.removeprefix(site.at(""))]
         return KnownPage(
             page.sha256, page.mime_type, page.etag, page.last_modified, lambda: page.body
         )
 
     site.requests.clear()
-    second = walk(site, known_page=known)
+    second = walk(site, known_page=known_page)
     assert {page.outcome for page in second.values()} == {Outcome.UNCHANGED}
     assert second["/"].http_status == 304
     assert dict(site.requests)["/"]["if-none-match"] == '"1"'
     assert dict(site.requests)["/"]["if-modified-since"] == "yesterday"
     site.pages["/"] = (200, {**headers, "ETag": '"2"'}, html("New", "/a").encode())
-    third = walk(site, known_page=known)
+    third = walk(site, known_page=known_page)
     assert [page.outcome for page in third.values()] == [Outcome.NEW, Outcome.UNCHANGED]
     assert third["/"].sha256 == hashlib.sha256(third["/"].body).hexdigest()

@@ -174,7 +174,7 @@ def test_documents_of_pages_that_are_gone_are_deleted(ann, bot, site):
     site.pages["/b"] = (503, {}, b"")
     site.pages["/"] = html(text(1), "/a", "/b")
     again(web_url)
-    # What cannot be had for now stays known, and so does /c: not all pages were seen.
+    # Pages that fail for now are kept, and so is /c: not all pages were read.
     urls = set(Document.objects.values_list("url", flat=True))
     assert urls == {site.at("/"), site.at("/b"), site.at("/c")}
     assert pages(site) == {"/": "trained", "/a": "not_found", "/b": "http_error", "/c": "trained"}
@@ -291,7 +291,7 @@ def test_changed_while_it_is_crawled(ann, bot, site):
 def test_a_killed_worker(ann, bot, site):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
     add(ann, bot, site)
-    # As SIGKILL leaves it: nothing after the second page, a lease that nobody renews.
+    # As after SIGKILL: nothing after the second page, and a lease that nothing renews.
     with (
         mock.patch("bots.services.crawls._finish", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),

@@ -13,26 +13,26 @@ PATH = "/ai/bot"
 def test_it_works(ann):
     reply = ann.post(PATH, {"bot_name": "Helper", "welcome_message": {"en": "Hello"}})
     assert reply.status_code == 201
-    made = reply.json()
+    body = reply.json()
     bot = Bot.objects.get()
-    assert made["id"] == bot.pk
-    assert made["client_id"] == ann.client.pk
-    assert made["bot_name"] == "Helper"
-    assert made["default_language"] == "en"
-    assert made["style"] == {
+    assert body["id"] == bot.pk
+    assert body["client_id"] == ann.client.pk
+    assert body["bot_name"] == "Helper"
+    assert body["default_language"] == "en"
+    assert body["style"] == {
         "position": "bottom-right", "width": 380, "height": 600, "font": "", "radius": 12,
         "dark_mode": False,
     }  # fmt: skip
-    assert made["chatbot_setup"] is True
-    assert not any(made[name] for name in ("prompt_setup", "file_setup", "url_setup"))
-    assert made["api_key"] is None
-    assert made["bot_icon"] is None
-    assert made["is_disabled"] is False
-    assert made["created_at"].endswith("Z")
+    assert body["chatbot_setup"] is True
+    assert not any(body[name] for name in ("prompt_setup", "file_setup", "url_setup"))
+    assert body["api_key"] is None
+    assert body["bot_icon"] is None
+    assert body["is_disabled"] is False
+    assert body["created_at"].endswith("Z")
 
 
 def test_all_fields_are_stored(ann):
-    given = {
+    fields = {
         "bot_name": "Shop", "description": "Answers", "bot_icon": "https://example.com/i.png",
         "primary_color": "#ABCDEF", "secondary_color": "#000000",
         "allowed_domain": "example.com,*.example.org", "languages": ["vi", "en"],
@@ -45,19 +45,19 @@ def test_all_fields_are_stored(ann):
         "attach_enabled": False, "auto_pop_up": True, "is_fullscreen": True, "is_visible": False,
         "allow_preview": False, "agent_reply": True, "delete_available": False,
     }  # fmt: skip
-    made = ann.post(PATH, given).json()
-    assert {name: made[name] for name in given} == given
+    body = ann.post(PATH, fields).json()
+    assert {name: body[name] for name in fields} == fields
 
 
 def test_domains_are_normalized(ann):
-    given = " Example.com, *.bücher.de,example.com"
-    made = ann.post(PATH, {"bot_name": "B", "allowed_domain": given})
-    assert made.json()["allowed_domain"] == "example.com,*.xn--bcher-kva.de"
+    domains = " Example.com, *.bücher.de,example.com"
+    reply = ann.post(PATH, {"bot_name": "B", "allowed_domain": domains})
+    assert reply.json()["allowed_domain"] == "example.com,*.xn--bcher-kva.de"
 
 
 def test_the_default_language_follows_the_languages(ann):
-    made = ann.post(PATH, {"bot_name": "B", "languages": ["vi", "fr"]})
-    assert made.json()["default_language"] == "vi"
+    reply = ann.post(PATH, {"bot_name": "B", "languages": ["vi", "fr"]})
+    assert reply.json()["default_language"] == "vi"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Update Customer Info Field, Get Customer Info Field, and the check of what customers answer."""
+"""Update Customer Info Field, Get Customer Info Field, and the check of customers' answers."""
 
 from typing import Any
 
@@ -95,11 +95,11 @@ def test_required_answers():
     fields = [field("text", required=True, ask_before_chat=True), ORDER]
     customer_info.check(fields, {})
     customer_info.check(fields, {"it": "x", "their_own": [1]}, is_partial=False)
-    for given, whole in (({"it": None}, False), ({"it": ""}, False), ({}, True)):
+    for attributes, whole in (({"it": None}, False), ({"it": ""}, False), ({}, True)):
         with pytest.raises(Invalid) as caught:
-            customer_info.check(fields, given, at=("body", "attributes"), is_partial=not whole)
+            customer_info.check(fields, attributes, at=("body", "attributes"), is_partial=not whole)
         (error,) = caught.value.errors
         assert (error["loc"], error["type"]) == (["body", "attributes", "it"], "missing")
-    # Asked in the chat itself: not due before it.
+    # A field asked for during the chat is not required before it.
     later = [field("text", required=True, ask_before_chat=False)]
     customer_info.check(later, {}, is_partial=False)

@@ -1,52 +1,54 @@
+"""Summaries that the embedded engine quotes from a chat or a text."""
+
 import pytest
 
 from bots.engine import digest
 from bots.engine.types import Line
 
 
-def said(*turns: str) -> tuple[Line, ...]:
-    """`c: ` and `a: ` lines as a conversation."""
+def conversation(*turns: str) -> tuple[Line, ...]:
+    """A conversation of lines that start with `c: ` (customer) or `a: ` (assistant)."""
     roles = {"c": "customer", "a": "assistant"}
     return tuple(Line(roles[turn[0]], turn[3:]) for turn in turns)  # type: ignore[arg-type]
 
 
-def of(lines, **more):
-    given = {"language": "en", "tags": (), "sentiment": None} | more
-    return digest.of_conversation(lines, **given)
+def digest_of(lines, **more):
+    options = {"language": "en", "tags": (), "sentiment": None} | more
+    return digest.of_conversation(lines, **options)
 
 
 def test_labels_in_the_chats_language_and_its_own_words():
-    lines = said("c: Chào shop", "c: Tôi muốn đổi giày.", "a: Dạ được ạ.")
-    found = of(lines, language="vi-VN", tags=("đổi hàng",), sentiment="neutral")
-    assert found.language == "vi"
-    assert found.summary.splitlines() == [
+    lines = conversation("c: Chào shop", "c: Tôi muốn đổi giày.", "a: Dạ được ạ.")
+    result = digest_of(lines, language="vi-VN", tags=("đổi hàng",), sentiment="neutral")
+    assert result.language == "vi"
+    assert result.summary.splitlines() == [
         "Số tin nhắn: 3", "Yêu cầu đầu tiên: Tôi muốn đổi giày.",
         "Khách, mới nhất: Tôi muốn đổi giày.", "Trả lời, mới nhất: Dạ được ạ.",
         "Nhãn: đổi hàng", "Cảm xúc: trung tính",
     ]  # fmt: skip
-    assert found.resolution == "Dạ được ạ."
+    assert result.resolution == "Dạ được ạ."
 
 
 def test_a_language_without_labels_gets_english_ones():
-    assert of(said("c: Wo ist mein Paket?"), language="de").language == "en"
+    assert digest_of(conversation("c: Wo ist mein Paket?"), language="de").language == "en"
 
 
 def test_an_answered_question_is_not_open():
-    assert of(said("c: Where is it? And when?", "a: On its way.")).key_points == []
-    assert of(said("a: Hello.", "c: Where is it? Thanks.")).key_points == [
+    assert digest_of(conversation("c: Where is it? And when?", "a: On its way.")).key_points == []
+    assert digest_of(conversation("a: Hello.", "c: Where is it? Thanks.")).key_points == [
         "Open question: Where is it?"
     ]
 
 
 def test_long_messages_are_cut():
-    found = of(said("c: " + "word " * 500))
-    assert len(found.customer_intent) == digest.MAX_QUOTE_CHARS
-    assert found.customer_intent.endswith("…")
+    result = digest_of(conversation("c: " + "word " * 500))
+    assert len(result.customer_intent) == digest.MAX_QUOTE_CHARS
+    assert result.customer_intent.endswith("…")
 
 
-def test_nothing_said():
-    found = of(())
-    assert (found.summary, found.key_points, found.customer_intent) == ("Messages: 0", [], "")
+def test_an_empty_conversation():
+    result = digest_of(())
+    assert (result.summary, result.key_points, result.customer_intent) == ("Messages: 0", [], "")
 
 
 @pytest.mark.parametrize(
@@ -58,5 +60,5 @@ def test_nothing_said():
         ("One.\n\n\n\n", 9, "One."),
     ],
 )
-def test_a_text_begins_where_it_begins(text, max_words, summary):
+def test_a_text_is_cut_at_a_sentence(text, max_words, summary):
     assert digest.of_text(text, max_words=max_words)[0] == summary

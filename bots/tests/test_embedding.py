@@ -1,4 +1,4 @@
-"""The encoder's adapter: shapes, limits and life without it."""
+"""The encoder's adapter: shapes, limits, and a machine without an encoder."""
 
 import os
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def test_vectors_are_unit_length() -> None:
     assert vectors.shape == (2, embedding.DIMENSION)
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-3)
-    # The same thing in two languages lies closer than another thing in one.
+    # The same topic in two languages is closer than another topic in one language.
     question = embedding.embed_query("How long does shipping take?")
     other = embedding.embed_passages(["Cats sleep sixteen hours."])
     assert question is not None
@@ -35,9 +35,9 @@ def test_vectors_are_unit_length() -> None:
 
 
 def test_progress_is_reported_after_each() -> None:
-    told: list[tuple[int, int]] = []
-    embedding.embed_passages(["a", "b"], on_progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
+    reports: list[tuple[int, int]] = []
+    embedding.embed_passages(["a", "b"], on_progress=lambda *report: reports.append(report))
+    assert reports == [(1, 2), (2, 2)]
     empty = embedding.embed_passages([])
     assert empty is not None
     assert empty.shape == (0, embedding.DIMENSION)
@@ -51,7 +51,7 @@ def test_odd_and_long_texts_have_a_vector(text: str) -> None:
 
 
 def test_expensive_texts_are_capped() -> None:
-    """Each of these characters is a token, and time grows with tokens."""
+    """Each of these characters is a token, and encoding takes time for each token."""
     long, shorter = (embedding.embed_query('"%' * count) for count in (500, 200))
     assert long is not None
     assert shorter is not None

@@ -1,4 +1,4 @@
-"""The engine's loop over function calls, against a model server on a real socket."""
+"""Function calls of the engine, with a model server on a real socket."""
 
 import json
 
@@ -29,15 +29,17 @@ def refuse(*_):
     return Result("Refused: limit.")
 
 
-def ask(stub, *, call=None, snippets=(), max_calls=5, done=(), seconds=20):
+def ask(stub, *, call=None, snippets=(), max_calls=5, earlier=(), seconds=20):
     question = Question("Where is order 1234?", "en", "You serve a shop.", (), snippets)
     called = []
 
-    def carry_out(name, given):
-        called.append((name, given))
-        return call(name, given) if call else Result("It arrives on 24 November.", is_heard=True)
+    def carry_out(name, arguments):
+        called.append((name, arguments))
+        return (
+            call(name, arguments) if call else Result("It arrives on 24 November.", is_heard=True)
+        )
 
-    box = Toolbox((ORDER,), carry_out, refuse, max_calls, done)
+    box = Toolbox((ORDER,), carry_out, refuse, max_calls, earlier)
     shown: list[str] = []
     answer = OpenAICompatible(stub.base_url, "key", "stub").answer(
         question, on_delta=shown.append, deadline_seconds=seconds, toolbox=box
@@ -45,12 +47,13 @@ def ask(stub, *, call=None, snippets=(), max_calls=5, done=(), seconds=20):
     return answer, called, shown
 
 
-def test_a_call_is_put_together_made_and_answered(stub):
+def test_a_streamed_call_is_assembled_carried_out_and_answered(stub):
     stub.play([[["get_order", {"id": "1234"}]], "say:Order 1234 arrives on 24 November."])
     answer, called, shown = ask(stub)
     assert answer.text == "Order 1234 arrives on 24 November."
     assert answer.citations == ()
-    assert [(name, json.loads(given)) for name, given in called] == [("get_order", {"id": "1234"})]
+    ((name, arguments),) = called
+    assert (name, json.loads(arguments)) == ("get_order", {"id": "1234"})
     assert "".join(shown) == answer.text
     assert answer.usage.prompt_tokens >= 200 or len(stub.requests) == 2
     first, second = stub.requests
@@ -63,13 +66,13 @@ def test_a_call_is_put_together_made_and_answered(stub):
     assert "24 November" in result["content"]
 
 
-def test_calls_side_by_side_are_all_made(stub):
+def test_parallel_calls_are_all_carried_out(stub):
     stub.play([[["get_order", {"id": n}] for n in range(3)], "say:They arrive on 24 November."])
     _, called, _ = ask(stub)
-    assert [json.loads(given)["id"] for _, given in called] == [0, 1, 2]
+    assert [json.loads(arguments)["id"] for _, arguments in called] == [0, 1, 2]
 
 
-def test_a_server_that_does_not_stream_may_call_too(stub):
+def test_a_server_that_does_not_stream_may_call_functions(stub):
     class Plain(OpenAICompatible):
         def _response(self, sdk, messages, options):
             sdk = sdk.with_options()
@@ -79,8 +82,8 @@ def test_a_server_that_does_not_stream_may_call_too(stub):
     stub.play([[["get_order", {"id": "1"}]], "say:On 24 November."])
     box = Toolbox((ORDER,), lambda *_: Result("On 24 November.", is_heard=True), refuse, 5)
     question = Question("Where?", "en", "", (), ())
-    made = Plain(stub.base_url, "", "stub").answer(question, on_delta=print, toolbox=box)
-    assert made.text == "On 24 November."
+    answer = Plain(stub.base_url, "", "stub").answer(question, on_delta=print, toolbox=box)
+    assert answer.text == "On 24 November."
 
 
 def test_calls_end_at_their_limit(stub):
@@ -88,7 +91,8 @@ def test_calls_end_at_their_limit(stub):
     _, called, _ = ask(stub)
     assert len(called) == 5
     assert stub.requests[1]["tool_choice"] == "none"
-    assert sum("limit" in one["content"] for one in stub.requests[1]["messages"][-50:]) == 45
+    messages = stub.requests[1]["messages"][-50:]
+    assert sum("limit" in message["content"] for message in messages) == 45
 
 
 def test_a_model_that_never_stops_is_stopped(stub):
@@ -105,7 +109,7 @@ def test_too_many_or_too_long_calls_at_once_are_no_answer(stub):
             ask(stub)
 
 
-def test_what_no_function_returned_may_not_be_said(stub):
+def test_facts_that_no_function_returned_are_not_grounded(stub):
     stub.play([[["get_order", {"id": "1234"}]], "say:It costs 99 euros."])
     with pytest.raises(NotGrounded):
         ask(stub)
@@ -123,7 +127,7 @@ def test_a_link_of_the_models_own_arguments_is_no_evidence(stub):
         ask(stub)
 
 
-def test_with_functions_and_nothing_called_or_cited_there_is_no_answer(stub):
+def test_without_a_call_or_a_citation_there_is_no_answer(stub):
     stub.play(["say:It is on its way."])
     with pytest.raises(NotGrounded):
         ask(stub)
@@ -132,16 +136,17 @@ def test_with_functions_and_nothing_called_or_cited_there_is_no_answer(stub):
         ask(stub)
 
 
-def test_snippets_and_results_stand_side_by_side(stub):
+def test_snippets_and_results_are_both_evidence(stub):
     stub.play([[["get_order", {"id": "1"}]], "say:On 24 November; we open at 9:00 [1]."])
     answer, _, _ = ask(stub, snippets=(HOURS,))
     assert [cited.document_id for cited in answer.citations] == [102]
 
 
-def test_earlier_calls_are_told_and_count(stub):
+def test_earlier_calls_are_sent_and_counted(stub):
     stub.play(["say:It arrives on 24 November."])
-    done = Done("get_order", '{"id": "1234"}', Result("It arrives on 24 November.", is_heard=True))
-    answer, called, _ = ask(stub, done=(done,), max_calls=1)
+    result = Result("It arrives on 24 November.", is_heard=True)
+    earlier = Done("get_order", '{"id": "1234"}', result)
+    answer, called, _ = ask(stub, earlier=(earlier,), max_calls=1)
     assert called == []
     assert answer.text.startswith("It arrives")
     (sent,) = stub.requests
@@ -159,7 +164,7 @@ def test_a_long_result_is_cut_and_cannot_close_its_fence(stub):
     assert sent.endswith(f"<<<END RESULT {word}>>>")
 
 
-def test_what_the_rounds_before_a_failure_cost_is_known(stub):
+def test_a_failure_reports_the_usage_of_the_rounds_before(stub):
     stub.play([[["get_order", {"id": "1"}]], "429"])
     with pytest.raises(EngineUnavailable) as caught:
         ask(stub)
@@ -167,7 +172,7 @@ def test_what_the_rounds_before_a_failure_cost_is_known(stub):
     assert caught.value.usage.prompt_tokens > 0
 
 
-def test_an_error_of_a_call_is_the_callers(stub):
+def test_an_error_in_a_call_is_raised_to_the_caller(stub):
     def stop(*_):
         raise LookupError("wait")
 

@@ -1,4 +1,4 @@
-"""Which engine works for a client, and that nothing else chooses one."""
+"""The engine that a client's bots use, and the only module that chooses it."""
 
 import pytest
 from django.conf import settings as project
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.django_db
 # The settings declare them, and one module reads them.
 READERS = {"bots/services/engines.py", "chatplatform/settings.py"}
 # Of a server that tests or a drill start: they set what the product reads.
-APART = {"tests", "testing", "drills", "bench", ".venv"}
+OTHER_PLACES = {"tests", "testing", "drills", "bench", ".venv"}
 
 
 def test_only_one_module_reads_the_settings_of_a_model():
     mentions = {
         str(path.relative_to(project.BASE_DIR))
         for path in project.BASE_DIR.rglob("*.py")
-        if not APART & set(path.relative_to(project.BASE_DIR).parts)
+        if not OTHER_PLACES & set(path.relative_to(project.BASE_DIR).parts)
         and any(name in path.read_text() for name in ("LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL"))
     }
     assert mentions == READERS

@@ -28,7 +28,7 @@ ORDER: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _egress(settings):
-    # An address that needs no resolver, allowed as a test's own.
+    # An address that needs no resolver, in EGRESS_ALLOW during the tests.
     settings.EGRESS_ALLOW = ["127.0.0.1:8443", "127.0.0.1:9443"]
 
 
@@ -41,10 +41,10 @@ def config(*functions, **more):
 
 
 def order(**changes):
-    made = copy.deepcopy(ORDER)
-    made["http"] |= changes.pop("http", {})
-    made |= changes
-    return {name: value for name, value in made.items() if value is not ...}
+    function = copy.deepcopy(ORDER)
+    function["http"] |= changes.pop("http", {})
+    function |= changes
+    return {name: value for name, value in function.items() if value is not ...}
 
 
 def test_off_by_default(ann, bot):
@@ -86,10 +86,10 @@ def test_available_with_a_model(ann, bot, settings):
 
 def test_everything_is_replaced_and_audited(ann, bot):
     ann.post(path(bot), config(ORDER, order(name="other")))
-    kept = Function.objects.get(name="get_order").pk
+    stored = Function.objects.get(name="get_order").pk
     ann.post(path(bot), config(order(description="New."), order(name="third")))
     assert set(Function.objects.values_list("name", flat=True)) == {"get_order", "third"}
-    row = Function.objects.get(pk=kept)
+    row = Function.objects.get(pk=stored)
     assert row.description == "New."
     event = AuditEvent.objects.latest("id")
     assert (event.action, event.subject) == ("function_calling.updated", f"bot:{bot.pk}")

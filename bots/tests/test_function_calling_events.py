@@ -60,13 +60,13 @@ def test_pages(ann, bot, calls):
 
 
 def test_filters(ann, bot, calls):
-    def found(**query):
+    def numbers(**query):
         return [item["arguments"]["n"] for item in ann.get(path(bot), query).json()["items"]]
 
-    assert found(function="f1") == [1]
-    assert found(status="succeeded") == [2, 0]
-    assert found(chat_id=calls[1].conversation_id) == [2, 1]
-    assert found(status="waiting") == []
+    assert numbers(function="f1") == [1]
+    assert numbers(status="succeeded") == [2, 0]
+    assert numbers(chat_id=calls[1].conversation_id) == [2, 1]
+    assert numbers(status="waiting") == []
     for wrong in ({"status": "x"}, {"chat_id": "x"}, {"function": "x" * 201}):
         assert ann.get(path(bot), wrong).status_code == 422
 

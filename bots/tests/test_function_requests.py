@@ -1,4 +1,4 @@
-"""How a function's request is filled, and which arguments fit."""
+"""Requests of functions: templates filled with arguments, and the check of arguments."""
 
 import json
 
@@ -23,8 +23,8 @@ SITE = "https://shop.example"
         ("/{id}.json", {"id": "Đơn"}, "/%C4%90%C6%A1n.json"),
     ],
 )
-def test_arguments_stay_in_their_place(template, values, made):
-    assert rendering.url(SITE + template, values) == SITE + made
+def test_arguments_stay_in_their_place(template, values, request):
+    assert rendering.url(SITE + template, values) == SITE + request
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ HOSTILE = '", "admin": true, "x": "\\ \n {{b}} \u2028'
         ('{"a": "{{chat.id}}"}', {"chat.id": "c"}, {"a": "c"}),
     ],
 )
-def test_a_body_is_json_whatever_is_put_in(template, values, made):
-    assert json.loads(rendering.body(rendering.read_body(template), values)) == made
+def test_a_body_is_json_whatever_is_put_in(template, values, request):
+    assert json.loads(rendering.body(rendering.read_body(template), values)) == request
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_arguments_that_do_not_fit(text):
 
 
 def doubled(levels):
-    """Each level holds the next one twice: small to write, endless to check."""
+    """Each level contains the next one twice: a short schema, but endless to check."""
     defs = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 2} for n in range(levels)}
     return {"type": "object", "$ref": "#/$defs/l0", "$defs": {**defs, f"l{levels}": {}}}
 
@@ -131,6 +131,6 @@ def test_refused_schemas(schema):
 def test_a_property_may_have_the_name_of_a_keyword():
     named: dict[str, object] = {"pattern": {}, "$ref": {}}
     arguments.check_schema({"type": "object", "properties": named})
-    # The same words as keywords are refused: it is the place that counts.
+    # As keywords the same words are refused.
     with pytest.raises(arguments.WrongSchema):
         arguments.check_schema({"type": "object", "properties": {"a": {"pattern": "x"}}})

@@ -63,7 +63,7 @@ def test_an_agent_reads(ben, bot):
 
 
 def test_paging_shows_every_bot_once(ann):
-    made = [make_bot(ann.client).pk for _ in range(5)]
+    bots = [make_bot(ann.client).pk for _ in range(5)]
     seen, cursor = [], None
     while True:
         query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
@@ -72,7 +72,7 @@ def test_paging_shows_every_bot_once(ann):
         cursor = page["next_cursor"]
         if not cursor:
             break
-    assert seen == made
+    assert seen == bots
 
 
 def test_a_wrong_page(ann):
@@ -85,9 +85,9 @@ def test_more_bots_cost_no_more_queries(ann, django_assert_max_num_queries):
     for number in (1, 10):
         for _ in range(number):
             make_bot(ann.client)
-        with django_assert_max_num_queries(6) as asked:
+        with django_assert_max_num_queries(6) as captured:
             ann.get("/ai/bot")
-        counts.append(len(asked))
+        counts.append(len(captured))
     assert counts[0] == counts[1]
 
 

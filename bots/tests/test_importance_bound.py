@@ -1,4 +1,4 @@
-"""The embedded engine: how far below the best an important passage still wins."""
+"""The embedded engine: an important passage wins if its score is close enough to the best."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ FEATURES = Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks
 
 
 def hit(number: int, text: str, cosine: float, *, is_important: bool) -> Hit:
-    """A passage of one sentence at this cosine to the question."""
+    """A passage of one sentence with this cosine to the question."""
     vector = np.array([cosine, np.sqrt(1 - cosine**2)], dtype=np.float32)
     chunk = IndexedChunk(
         id=number,

@@ -1,4 +1,4 @@
-"""Set Important Document, and what it means for answers."""
+"""Set Important Document, and its effect on answers."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ from identity.testing import make_person
 
 OLD = "You may return damaged goods within thirty days."
 NEW = "You may return damaged goods within sixty days."
-ASKED = "Within how many days may I return damaged goods?"
+QUESTION = "Within how many days may I return damaged goods?"
 MORE = (
     "Green tea costs two coins a cup.", "The shop opens at nine in the morning.",
     "Bicycles are rented by the hour.", "Parking is free for customers.",
@@ -43,28 +43,28 @@ def moment(delta):
     return (datetime.now(UTC) + delta).isoformat()
 
 
-def answer(asked=ASKED):
-    result = retrieval.search(Bot.objects.get(), asked, language="en")
-    return embedded.extract(asked, language="en", result=result, threshold=0.5)
+def answer(question=QUESTION):
+    result = retrieval.search(Bot.objects.get(), question, language="en")
+    return embedded.extract(question, language="en", result=result, threshold=0.5)
 
 
-def cited(asked=ASKED):
-    reply = answer(asked)
+def cited(question=QUESTION):
+    reply = answer(question)
     return [item.document_id for item in reply.citations] if reply else []
 
 
 def test_set_and_unset(ann, documents):
     _, new = documents
     before = Bot.objects.get().knowledge_version
-    given = {"is_important": True, "valid_from": "2026-01-01T00:00:00Z", "valid_to": None}
-    reply = ann.put(path(new), given)
+    body = {"is_important": True, "valid_from": "2026-01-01T00:00:00Z", "valid_to": None}
+    reply = ann.put(path(new), body)
     assert reply.status_code == 200
     shown = reply.json()
     assert (shown["id"], shown["is_important"]) == (new.pk, True)
     assert (shown["valid_from"], shown["valid_to"]) == ("2026-01-01T00:00:00.000Z", None)
     assert shown in ann.get(f"/ai/{new.bot_id}/train/document").json()["items"]
     assert Bot.objects.get().knowledge_version == before + 1
-    assert ann.put(path(new), given).json() == shown
+    assert ann.put(path(new), body).json() == shown
     assert Bot.objects.get().knowledge_version == before + 1, "nothing changed"
     assert ann.put(path(new), {"is_important": False}).json()["valid_from"] is None
     actions = AuditEvent.objects.filter(action="document.importance_changed")
@@ -106,7 +106,7 @@ def test_who_may(ann, ben, cara, documents):
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_it_wins_over_contradicting_text(ann, documents, which):
+def test_an_important_document_wins_over_contradicting_ones(ann, documents, which):
     assert set(cited()) == {document.pk for document in documents}, "without it both are shown"
     chosen = documents[which]
     ann.put(path(chosen), {"is_important": True})
@@ -116,14 +116,14 @@ def test_it_wins_over_contradicting_text(ann, documents, which):
     assert cited() == [chosen.pk]
 
 
-def test_it_is_read_but_does_not_answer_other_questions(ann, documents):
+def test_an_important_document_does_not_answer_other_questions(ann, documents):
     _, new = documents
     ann.put(path(new), {"is_important": True})
-    asked = "What does a cup of green tea cost?"
-    result = retrieval.search(Bot.objects.get(), asked, language="en", limit=2)
+    question = "What does a cup of green tea cost?"
+    result = retrieval.search(Bot.objects.get(), question, language="en", limit=2)
     assert "tea" in result.hits[0].chunk.text
     assert new.pk in {hit.chunk.document_id for hit in result.hits}
-    assert new.pk not in cited(asked)
+    assert new.pk not in cited(question)
     off_topic = "Who wrote the play about the prince of Denmark?"
     result = retrieval.search(Bot.objects.get(), off_topic, language="en")
     assert new.pk in {hit.chunk.document_id for hit in result.hits}
@@ -134,20 +134,20 @@ def test_it_is_read_but_does_not_answer_other_questions(ann, documents):
 @pytest.mark.parametrize(
     ("begins", "ends"), [(HOUR, None), (HOUR, 2 * HOUR), (None, -HOUR), (-2 * HOUR, -HOUR)]
 )
-def test_outside_its_period_it_is_not_used(ann, documents, begins, ends, is_important):
+def test_outside_its_period_a_document_is_not_used(ann, documents, begins, ends, is_important):
     old, new = documents
-    given = {
+    body = {
         "is_important": is_important,
         "valid_from": moment(begins) if begins else None,
         "valid_to": moment(ends) if ends else None,
     }
-    assert ann.put(path(new), given).status_code == 200
+    assert ann.put(path(new), body).status_code == 200
     assert cited() == [old.pk]
-    result = retrieval.search(Bot.objects.get(), ASKED, language="en", limit=50)
+    result = retrieval.search(Bot.objects.get(), QUESTION, language="en", limit=50)
     assert new.pk not in {hit.chunk.document_id for hit in result.hits}
 
 
-def test_its_period_ends_while_the_index_is_in_memory(ann, documents, monkeypatch):
+def test_a_period_ends_while_the_index_is_in_memory(ann, documents, monkeypatch):
     old, new = documents
     ann.put(
         path(new),
@@ -171,5 +171,5 @@ def test_its_period_ends_while_the_index_is_in_memory(ann, documents, monkeypatc
 def test_a_bot_whose_texts_have_all_expired_finds_nothing(ann, bot):
     only = trained(bot, NEW)
     ann.put(path(only), {"is_important": True, "valid_to": moment(-HOUR)})
-    result = retrieval.search(Bot.objects.get(), ASKED, language="en")
+    result = retrieval.search(Bot.objects.get(), QUESTION, language="en")
     assert (result.hits, result.gate) == ((), 0)

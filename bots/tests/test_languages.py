@@ -1,4 +1,4 @@
-"""Get Client Config Languages, and By Api Key."""
+"""Get Client Config Languages, by user and by API key."""
 
 from bots.testing import make_bot
 from identity.models import Client, Role
@@ -37,8 +37,8 @@ def test_a_client_without_bots_has_its_own_language(ann):
 
 def test_a_language_without_a_name_shows_its_code(ann):
     make_bot(ann.client, languages=["xal", "pt-PT"], default_language="xal")
-    found = {item["code"]: item["name"] for item in ann.get(PATH).json()["languages"]}
-    assert found == {"en": "English", "xal": "xal", "pt-PT": "Portuguese"}
+    names = {item["code"]: item["name"] for item in ann.get(PATH).json()["languages"]}
+    assert names == {"en": "English", "xal": "xal", "pt-PT": "Portuguese"}
 
 
 def test_a_key_shows_the_languages_of_its_bot(ann):

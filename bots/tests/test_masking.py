@@ -28,7 +28,7 @@ def test_personal_data_is_hidden(text, hidden):
         "It costs 1,000.50", "Version 10.2.3", "From nine to five", "12345678", "",
     ],
 )  # fmt: skip
-def test_the_rest_stays(text):
+def test_other_texts_are_unchanged(text):
     assert Mask().hide(text) == text
 
 
@@ -39,6 +39,6 @@ def test_texts_of_one_conversation_share_their_placeholders():
 
 
 @pytest.mark.parametrize("piece", ["x", "1", "1 ", "a@", "a.", "+(", "1-"])
-@pytest.mark.timeout(60)  # what grows with the square of the text takes many minutes
+@pytest.mark.timeout(60)  # quadratic time would take many minutes
 def test_hostile_texts_end(piece):
     assert Mask().hide(piece * (50_000 // len(piece)))

@@ -24,8 +24,8 @@ def path(bot):
 
 def add(person, bot, text, name="a.txt"):
     file = SimpleUploadedFile(name, text.encode())
-    made = person.upload(f"/ai/{bot.pk}/train/document", files=[file]).json()["items"][0]
-    return Document.objects.get(pk=made["id"])
+    document = person.upload(f"/ai/{bot.pk}/train/document", files=[file]).json()["items"][0]
+    return Document.objects.get(pk=document["id"])
 
 
 def ask(person, bot, *ids):

@@ -50,7 +50,7 @@ def test_written_questions_keep_their_order(ann, page, bot):
     assert get_questions(page, bot, language="en") == ["When do you open?", "Where are you?"]
     assert get_questions(page, bot, language="vi-VN") == ["Mấy giờ mở cửa?"]
     assert page.get("/ai/bot/config").json()["sample_questions"] == [items[0], items[2]]
-    # What was read may be sent back as it is.
+    # A list that was read may be sent back unchanged.
     assert ann.put(path(bot), {"questions": items[::-1]}).status_code == 200
     assert get_questions(ann, bot)[0] == "Where are you?"
     assert SampleQuestion.objects.count() == 3

@@ -1,4 +1,4 @@
-"""The index of one bot: order, mixing, important pieces, the gate."""
+"""The index of one bot: order of hits, mixing of scores, important documents, the gate."""
 
 import time
 
@@ -41,7 +41,7 @@ def plain(
 TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter the garden."]
 
 
-def test_without_vectors_words_alone() -> None:
+def test_without_vectors_words_are_searched() -> None:
     index = Index([plain(n, text) for n, text in enumerate(TEXTS)])
     result = index.search("refund without receipt", language="en")
     assert result.hits[0].chunk.id == 1
@@ -70,7 +70,7 @@ def test_important_documents_share_their_places_by_relevance() -> None:
     places = search.IMPORTANT_PLACES
     texts = [f"Refund rule {'refund ' * n}" for n in range(places + 3)]
     chunks = [plain(n, text, is_important=True, document=n) for n, text in enumerate(texts)]
-    # A second passage of a document takes no place from another document.
+    # A second passage of a document does not displace another document.
     chunks.append(plain(99, texts[-1], is_important=True, document=len(texts) - 1))
     plainly = [plain(100 + n, f"Refund {n} refund refund refund") for n in range(20)]
     index = Index([*chunks, *plainly])
@@ -103,8 +103,10 @@ def test_an_important_text_opens_no_gate() -> None:
     without = [plain(n, text) for n, text in enumerate(TEXTS)]
     within = [plain(n, text, is_important=True) for n, text in enumerate(TEXTS)]
     for question in ("weather in Paris", "refund receipt"):
-        one, other = (Index(chunks).search(question, language="en") for chunks in (without, within))
-        assert one.gate == other.gate
+        result, other = (
+            Index(chunks).search(question, language="en") for chunks in (without, within)
+        )
+        assert result.gate == other.gate
     off_topic = Index(within).search("weather in Paris", language="en")
     assert embedded.extract(
         "weather in Paris", language="en", result=off_topic, threshold=search.DEFAULT_THRESHOLD
@@ -118,7 +120,7 @@ def test_vietnamese_without_marks_is_matched() -> None:
     assert index.search("phí giao", language="vi").hits[0].chunk.id == 2
 
 
-def test_across_languages_meaning_decides_alone() -> None:
+def test_across_languages_only_vectors_count() -> None:
     near, far = np.eye(2, embedding.DIMENSION, dtype=np.float32)
     chunks = [
         plain(0, "Zoo zoo.", language="vi", vector=far),
@@ -129,7 +131,7 @@ def test_across_languages_meaning_decides_alone() -> None:
 
 
 @pytest.mark.parametrize("question", ["", "\x00", "?", "🙂", "\ud800", "a" * 5000])
-def test_odd_questions_do_no_harm(question: str) -> None:
+def test_odd_questions_raise_nothing(question: str) -> None:
     result = Index([plain(n, text) for n, text in enumerate(TEXTS)]).search(question, language="en")
     assert len(result.hits) == 3
     assert result.gate < search.DEFAULT_THRESHOLD

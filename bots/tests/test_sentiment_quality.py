@@ -1,4 +1,4 @@
-"""How often the embedded sentiment is right, on sentences that it was not fitted to."""
+"""How often the embedded sentiment is right, for sentences that it was not tuned on."""
 
 import pytest
 
@@ -68,13 +68,13 @@ def test_nearly_all_are_right_and_none_is_the_opposite():
         for label, texts in HELD_OUT.items()
         for text in texts
     ]
-    right = sum(label == found for label, found in pairs)
+    right = sum(label == result for label, result in pairs)
     assert len(pairs) == 45
     assert right / len(pairs) >= 0.9  # measured: 43 of 45
-    assert all({label, found} != {"positive", "negative"} for label, found in pairs)
+    assert all({label, result} != {"positive", "negative"} for label, result in pairs)
 
 
-def test_what_came_last_weighs_most():
+def test_the_latest_message_weighs_most():
     angry, glad = "This is awful, I am angry.", "Thank you, that is wonderful!"
     assert (
         sentiment.analyse([angry, glad]).overall.score
@@ -82,10 +82,10 @@ def test_what_came_last_weighs_most():
     )
 
 
-def test_each_is_read_by_itself():
+def test_each_message_has_its_own_sentiment():
     texts = ["This is awful, I am angry.", " ", "Thank you, that is wonderful!"]
     each = sentiment.analyse(texts).by_message
-    assert [one and one.sentiment for one in each] == ["negative", None, "positive"]
+    assert [message and message.sentiment for message in each] == ["negative", None, "positive"]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["  "]])
@@ -96,7 +96,7 @@ def test_nothing_to_read_is_neutral(texts):
     )
 
 
-def test_without_an_encoder_nothing_is_claimed(monkeypatch):
+def test_without_an_encoder_everything_is_neutral(monkeypatch):
     monkeypatch.setattr(embedding, "embed_query", lambda text: None)
     neutral = sentiment.Sentiment("neutral", 0.0)
     assert sentiment.analyse(["I hate it"]) == sentiment.SentimentAnalysis(neutral, (None,))

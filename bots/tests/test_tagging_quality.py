@@ -1,4 +1,4 @@
-"""How often the embedded engine names the right tag, on messages that are no examples of it."""
+"""How often the embedded engine suggests the right tag, for messages that are no examples."""
 
 import pytest
 
@@ -79,39 +79,39 @@ HELD_OUT = {
 }
 
 
-def measured(known):
+def measure_shares(tags):
     """Share of messages whose tag is suggested first, and among the three."""
     pairs = [
-        (name, [one.name for one in tagging.suggest(text, known)])
+        (name, [tag.name for tag in tagging.suggest(text, tags)])
         for name, texts in HELD_OUT.items()
         for text in texts
     ]
     assert len(pairs) == 24
-    first = sum(found[:1] == [name] for name, found in pairs) / len(pairs)
-    return first, sum(name in found for name, found in pairs) / len(pairs)
+    first = sum(names[:1] == [name] for name, names in pairs) / len(pairs)
+    return first, sum(name in names for name, names in pairs) / len(pairs)
 
 
-TAGS = [KnownTag(*one) for one in EXAMPLES.items()]
+TAGS = [KnownTag(*example) for example in EXAMPLES.items()]
 
 
-def test_by_three_examples_of_each():
-    first, among_three = measured(TAGS)
-    assert first >= 0.8  # measured: 20 of 24
+def test_tags_with_three_examples():
+    first, among_three = measure_shares(TAGS)
+    assert first >= 0.8  # measure_shares: 20 of 24
     assert among_three >= 0.9  # 23 of 24
 
 
-def test_by_the_name_alone():
-    first, among_three = measured([KnownTag(name) for name in EXAMPLES])
-    assert first >= 0.8  # measured: 21 of 24
+def test_tags_with_a_name_only():
+    first, among_three = measure_shares([KnownTag(name) for name in EXAMPLES])
+    assert first >= 0.8  # measure_shares: 21 of 24
     assert among_three >= 0.8  # 21 of 24
 
 
-def test_what_is_clear_is_mostly_right():
+def test_clear_suggestions_are_mostly_right():
     right = wrong = 0
     for name, texts in HELD_OUT.items():
         for text in texts:
-            for one in tagging.clear(tagging.suggest(text, TAGS)):
-                right += one.name == name
-                wrong += one.name != name
-    assert right >= 9  # measured: 10 right, 2 wrong, nothing said of 12
+            for tag in tagging.clear(tagging.suggest(text, TAGS)):
+                right += tag.name == name
+                wrong += tag.name != name
+    assert right >= 9  # measure_shares: 10 right, 2 wrong, 12 without a clear tag
     assert wrong <= 3

@@ -37,9 +37,9 @@ def test_an_echoed_id_and_key_are_accepted(ann, bot):
     assert reply.json()["api_key"] is None
 
 
-@pytest.mark.parametrize("given", [{"id": None}, {"id": 999999}])
-def test_another_id_is_refused(ann, bot, given):
-    reply = ann.put(path(bot), {**given, "bot_name": "New"})
+@pytest.mark.parametrize("body", [{"id": None}, {"id": 999999}])
+def test_another_id_is_refused(ann, bot, body):
+    reply = ann.put(path(bot), {**body, "bot_name": "New"})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "id"]
     assert Bot.objects.get().bot_name == "Helper"

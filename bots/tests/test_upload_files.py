@@ -97,11 +97,11 @@ def test_a_wrong_file_refuses_the_upload(ann, bot, data, name, kind):
 
 
 @pytest.mark.parametrize("name", ["../../etc/hours.txt", "x" * 300 + ".txt", "a\u202etxt.txt"])
-def test_names_do_no_harm(ann, bot, name):
-    (made,) = ann.upload(path(bot), files=[file(name=name)]).json()["items"]
-    assert len(made["file_name"]) <= 255
-    assert "/" not in made["file_name"]
-    assert "\u202e" not in made["file_name"]
+def test_hostile_file_names(ann, bot, name):
+    (document,) = ann.upload(path(bot), files=[file(name=name)]).json()["items"]
+    assert len(document["file_name"]) <= 255
+    assert "/" not in document["file_name"]
+    assert "\u202e" not in document["file_name"]
     assert len(stored_files()) == 1
 
 

@@ -49,9 +49,9 @@ def _own_media(tmp_path, settings):
 
 
 def test_it_works(ann, bot):
-    made = add(ann, bot, f"{URL}?utm_source=x#top", crawl_depth=2, refresh_hours=24)
+    body = add(ann, bot, f"{URL}?utm_source=x#top", crawl_depth=2, refresh_hours=24)
     row = WebUrl.objects.get()
-    assert made == {
+    assert body == {
         "id": row.pk, "url": URL, "crawl_depth": 2, "refresh_hours": 24, "status": "queued",
         "progress": 0, "error": None, "page_count": 0, "last_fetched_at": None,
         "page_counts": {"training": 0, "trained": 0, "unchanged": 0, "refused": 0, "failed": 0},
@@ -131,10 +131,10 @@ def test_the_limit_of_a_bot(ann, bot):
 
 
 def test_another_depth_or_address_is_crawled_again(ann, bot):
-    made = add(ann, bot)
+    web_url = add(ann, bot)
     for change in ({"crawl_depth": 1}, {"url": URL + "/more"}):
         finish(error_code="timeout")
-        reply = ann.put(path(bot, made["id"]), change)
+        reply = ann.put(path(bot, web_url["id"]), change)
         assert reply.status_code == 200
         assert {**reply.json(), **change} == reply.json()
         assert (reply.json()["status"], reply.json()["error"]) == ("queued", None)
@@ -142,24 +142,24 @@ def test_another_depth_or_address_is_crawled_again(ann, bot):
 
 
 def test_other_hours_crawl_nothing(ann, bot):
-    made = add(ann, bot, crawl_depth=1)
+    web_url = add(ann, bot, crawl_depth=1)
     now = timezone.now()
     finish(last_fetched_at=now)
     body = {"refresh_hours": 6, "url": URL, "crawl_depth": 1}
-    reply = ann.put(path(bot, made["id"]), body)
+    reply = ann.put(path(bot, web_url["id"]), body)
     assert (reply.json()["status"], reply.json()["refresh_hours"]) == ("trained", 6)
     assert WebUrl.objects.get().next_fetch_at == now + timedelta(hours=6)
-    ann.put(path(bot, made["id"]), {"refresh_hours": None})
+    ann.put(path(bot, web_url["id"]), {"refresh_hours": None})
     assert WebUrl.objects.get().next_fetch_at is None
     assert not Job.objects.exists()
 
 
 def test_an_update_to_an_address_that_is_taken_or_forbidden(ann, bot):
-    made = add(ann, bot)
+    web_url = add(ann, bot)
     add(ann, bot, URL + "2")
-    assert ann.put(path(bot, made["id"]), {"url": URL + "2"}).status_code == 409
-    assert ann.put(path(bot, made["id"]), {"url": "http://10.0.0.1/"}).status_code == 422
-    assert ann.put(path(bot, made["id"]), {}).json()["url"] == URL
+    assert ann.put(path(bot, web_url["id"]), {"url": URL + "2"}).status_code == 409
+    assert ann.put(path(bot, web_url["id"]), {"url": "http://10.0.0.1/"}).status_code == 422
+    assert ann.put(path(bot, web_url["id"]), {}).json()["url"] == URL
     assert set(WebUrl.objects.values_list("url", flat=True)) == {URL, URL + "2"}
 
 
@@ -199,14 +199,14 @@ def test_pages_and_counts(ann, bot):
     }  # fmt: skip
 
 
-def test_a_long_list_takes_as_many_queries_and_shows_so_many_pages(ann, bot, monkeypatch):
-    asked = []
+def test_a_long_list_takes_no_more_queries_and_shows_fifty_pages(ann, bot, monkeypatch):
+    counts = []
     for number in range(3):
         with_pages(bot, f"shop{number}", pages=60 if number else 1)
         with CaptureQueriesContext(connection) as queries:
             listed = ann.get(path(bot)).json()["items"]
-        asked.append(len(queries))
-    assert len(set(asked)) == 1
+        counts.append(len(queries))
+    assert len(set(counts)) == 1
     assert [len(item["pages"]) for item in listed] == [50, 50, 2]
     assert listed[0]["page_counts"]["trained"] == 20
     first = ann.get(path(bot), {"limit": 2}).json()
@@ -220,18 +220,18 @@ def test_a_long_list_takes_as_many_queries_and_shows_so_many_pages(ann, bot, mon
 
 
 @pytest.mark.django_db(transaction=True)
-def test_delete_forgets_everything(ann, bot, tmp_path):
-    made = add(ann, bot)
+def test_delete_removes_pages_documents_and_chunks(ann, bot, tmp_path):
+    web_url = add(ann, bot)
     file = tmp_path / "documents" / "page"
     file.parent.mkdir()
     file.write_text("x")
     document = Document.objects.create(
-        client=bot.client, bot=bot, web_url_id=made["id"], url=URL, file="documents/page",
+        client=bot.client, bot=bot, web_url_id=web_url["id"], url=URL, file="documents/page",
         file_name="a.html", mime_type="text/html", size_bytes=1, sha256="0" * 64,
     )  # fmt: skip
     Chunk.objects.create(client=bot.client, bot=bot, document=document, position=0, text="x",
                          sentences=[], language="en")  # fmt: skip
-    reply = ann.delete(path(bot, made["id"]))
+    reply = ann.delete(path(bot, web_url["id"]))
     assert (reply.status_code, reply.content) == (204, b"")
     assert not any(model.objects.exists() for model in (WebUrl, WebPage, Document, Chunk))
     assert file.exists(), "it goes after the commit, by a job"
@@ -239,9 +239,9 @@ def test_delete_forgets_everything(ann, bot, tmp_path):
     assert not file.exists()
     assert Bot.objects.get().knowledge_version == 2
     (event,) = AuditEvent.objects.filter(action="web_url.deleted")
-    assert (event.user, event.subject) == (ann.user, f"web_url:{made['id']}")
+    assert (event.user, event.subject) == (ann.user, f"web_url:{web_url['id']}")
     assert event.changes == {"url": URL, "documents": 1}
-    assert ann.delete(path(bot, made["id"])).status_code == 404
+    assert ann.delete(path(bot, web_url["id"])).status_code == 404
     with mock.patch("chatplatform.egress.request", side_effect=AssertionError("asked")):
         run_jobs()
 
@@ -250,35 +250,35 @@ def test_delete_forgets_everything(ann, bot, tmp_path):
 
 
 def test_another_client(ann, cara, bot):
-    made = add(ann, bot)
+    web_url = add(ann, bot)
     before = list(WebUrl.objects.values())
     assert cara.post(path(bot), {"url": URL + "2"}).status_code == 404
     assert cara.get(path(bot)).status_code == 404
-    assert cara.put(path(bot, made["id"]), {"crawl_depth": 3}).status_code == 404
-    assert cara.put(path(bot, made["id"]), {"url": "http://10.0.0.1/"}).status_code == 404
-    assert cara.delete(path(bot, made["id"])).status_code == 404
+    assert cara.put(path(bot, web_url["id"]), {"crawl_depth": 3}).status_code == 404
+    assert cara.put(path(bot, web_url["id"]), {"url": "http://10.0.0.1/"}).status_code == 404
+    assert cara.delete(path(bot, web_url["id"])).status_code == 404
     assert list(WebUrl.objects.values()) == before
     assert crawls().count() == 1
 
 
 def test_another_bot_of_the_client(ann, bot):
-    made = add(ann, bot)
+    web_url = add(ann, bot)
     other = Bot.objects.get(pk=ann.post("/ai/bot", {"bot_name": "Other"}).json()["id"])
-    assert ann.put(path(other, made["id"]), {"url": URL + "2"}).status_code == 404
-    assert ann.delete(path(other, made["id"])).status_code == 404
+    assert ann.put(path(other, web_url["id"]), {"url": URL + "2"}).status_code == 404
+    assert ann.delete(path(other, web_url["id"])).status_code == 404
     assert WebUrl.objects.get().url == URL
 
 
 def test_nobody(ann, bot, nobody):
-    made = add(ann, bot)
+    web_url = add(ann, bot)
     assert nobody.post(path(bot), {"url": URL}).status_code == 401
-    assert nobody.delete(path(bot, made["id"])).status_code == 401
+    assert nobody.delete(path(bot, web_url["id"])).status_code == 401
 
 
 # --- the schedule -------------------------------------------------------------------------------
 
 
-def test_what_is_due_is_queued_once(ann, bot):
+def test_a_due_crawl_is_queued_once(ann, bot):
     add(ann, bot, refresh_hours=1)
     add(ann, bot, URL + "2")
     now = timezone.now()
@@ -294,7 +294,7 @@ def test_what_is_due_is_queued_once(ann, bot):
     assert (due.get().status, due.get().next_fetch_at) == ("queued", None)
 
 
-def test_what_is_crawled_already_is_not_queued_by_hand(ann, bot):
+def test_a_running_crawl_is_not_queued_by_hand(ann, bot):
     add(ann, bot)
     row = WebUrl.objects.get()
     assert not web_urls.crawl_again(row)

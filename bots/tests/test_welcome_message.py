@@ -12,14 +12,14 @@ def path(bot):
     return f"/ai/{bot.pk}/welcome-message"
 
 
-def test_they_are_the_bots_own(ann, bot):
+def test_write_and_read(ann, bot):
     assert ann.get(path(bot)).json() == {"messages": {}}
-    given = {"messages": {"en": "Hello", "vi": "Xin chào"}}
-    reply = ann.put(path(bot), given)
-    assert (reply.status_code, reply.json()) == (200, given)
-    assert ann.get(path(bot)).json() == given
+    body = {"messages": {"en": "Hello", "vi": "Xin chào"}}
+    reply = ann.put(path(bot), body)
+    assert (reply.status_code, reply.json()) == (200, body)
+    assert ann.get(path(bot)).json() == body
     shown = ann.get(f"/ai/bot/{bot.pk}").json()
-    assert (shown["welcome_message"], shown["chatbot_setup"]) == (given["messages"], True)
+    assert (shown["welcome_message"], shown["chatbot_setup"]) == (body["messages"], True)
     assert ann.put(path(bot), {"messages": {}}).json() == {"messages": {}}
 
 

@@ -17,7 +17,7 @@ def html(text: str, *links: str, head: str = "") -> str:
 
 
 class Site(ThreadingHTTPServer):
-    """`pages`: path to text, or to (status, headers, body); `requests` are those received."""
+    """Serves `pages`: text, or (status, headers, body), by path; records `requests`."""
 
     daemon_threads = True
 
@@ -42,7 +42,7 @@ class Site(ThreadingHTTPServer):
         return super().get_request()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients hang up on purpose."""
+        """Tests close connections on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -50,7 +50,7 @@ def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
 
 
 def in_thread(call: Callable[[], T]) -> tuple[threading.Thread, list[T]]:
-    """Start `call` in a thread with a connection of its own; the thread and its result."""
+    """Start `call` in a thread with its own connection; the thread, and a list for its result."""
     results: list[T] = []
 
     def run() -> None:
@@ -65,7 +65,7 @@ def in_thread(call: Callable[[], T]) -> tuple[threading.Thread, list[T]]:
 
 
 def at_once(*calls: Callable[[], T]) -> list[T]:
-    """Run all calls in threads that start together; what each returned."""
+    """Run all calls in threads that start together; return their results."""
     ready = threading.Barrier(len(calls))
 
     def run(call: Callable[[], T]) -> T:
@@ -83,7 +83,7 @@ def declare_jobs() -> None:
     current_app.loader.import_default_modules()
 
 
-# Of tables with rows only. Without triggers: neither foreign keys nor the audit log refuse.
+# Only tables that have rows. Triggers are off, so neither foreign keys nor the audit log refuse.
 _EMPTY_TABLES = """
 DO $$
 DECLARE name text; has_rows boolean;
@@ -103,7 +103,7 @@ END $$
 def quick_flush() -> Iterator[None]:
     """After a test with real transactions, empty the tables in one statement.
 
-    Django truncates every table and makes all content types and permissions anew.
+    Django would truncate every table and create all content types and permissions again.
     """
 
     def empty_tables(self: TransactionTestCase) -> None:

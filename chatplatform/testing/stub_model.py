@@ -1,16 +1,16 @@
-"""A model server that answers as its script says, for tests and drills; standard library only.
+"""A scripted model server for tests and drills; standard library only.
 
     python -m chatplatform.testing.stub_model --port 9100 --script ok
 
 Modes: ok, slow (slow:2 for two seconds), held (answers `json_answer` after `release.set()`), cut,
-500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (answers JSON although a
-stream was asked for), flood (never ends), json (answers `json_answer`), no_schema (the same, but
-400 to a request with a schema),
-huge (ten million characters). Several, separated by commas, are played
-one a request, the last one from then on. A mode `say:...` says that; one that is a list of [name,
-arguments] asks for these functions, arguments as an object or as raw text. POST /script {"mode":
-"500,ok"} or {"mode": [[["get_order", {"id": 1}]], "say:Done."]} switches, GET /count counts
-completions, GET /last is the latest request's body.
+500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (answers JSON to a
+request for a stream), flood (never ends), json (answers `json_answer`), no_schema (the same, but
+400 to a request with a schema), huge (ten million characters), say:TEXT (answers TEXT). A mode that
+is a list of [name, arguments] calls these functions; the arguments are an object or raw text. Of
+several modes, separated by commas, each answers one request, and the last one all that follow.
+
+POST /script {"mode": "500,ok"} or {"mode": [[["get_order", {"id": 1}]], "say:Done."]} changes the
+script, GET /count returns the number of completions, GET /last the body of the latest request.
 """
 
 import argparse
@@ -28,7 +28,7 @@ SLOW_SECONDS = 30.0
 DRIP_SECONDS = 0.2
 UNGROUNDED = "It costs 987654 euros, see https://invented.example/offer [1]."
 _MODEL = "stub"
-# How a request is to be answered: by name, or by function calls.
+# How to answer a request: the name of a mode, or function calls.
 Mode = str | list[Any]
 _SNIPPET = re.compile(
     r"<<<SNIPPET \[1\][^>]*>>>\n(?:Title: [^\n]*\n)?(?:Source: [^\n]*\n)?(.*?)\n<<<END", re.DOTALL
@@ -54,7 +54,7 @@ class StubModel(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def play(self, script: str | list[Mode]) -> None:
-        """Answer like this from the next request on; modes in a text are separated by commas."""
+        """Change the script; modes in a text are separated by commas."""
         with self._lock:
             self._modes = (
                 [mode.strip() for mode in script.split(",")]
@@ -70,19 +70,19 @@ class StubModel(ThreadingHTTPServer):
             return self._modes.pop(0) if len(self._modes) > 1 else self._modes[0]
 
     def wait_for_requests(self, count: int) -> None:
-        """Return when so many completions have been asked for."""
+        """Wait until this many completions have been requested."""
         with self._lock:
             assert self._lock.wait_for(lambda: len(self.requests) >= count, 60)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # Callers hang up in the middle on purpose; anything else is worth seeing.
+        # Tests close connections on purpose; show any other error.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 @contextmanager
 def running(script: str = "ok", port: int = 0) -> Iterator[StubModel]:
-    """A stub on a free port of the loopback, for the length of a `with`."""
+    """A stub on a free port of the loopback."""
     server = StubModel(port, script)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
@@ -117,11 +117,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"error": {"message": "not found"}}, 404)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: a test's output is the test's own."""
+        """Log nothing, to keep the tests' output readable."""
 
     def _complete(self, mode: Mode, body: dict[str, Any]) -> None:
         if isinstance(mode, list):
-            self._ask_for(mode, body)
+            self._call_functions(mode, body)
         elif mode == "no_schema" and "response_format" in body:
             self._json({"error": {"message": "unknown parameter response_format"}}, 400)
         elif mode in {"json", "no_schema"}:
@@ -141,12 +141,12 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._stream(mode, body)
 
-    def _ask_for(self, calls: list[Any], body: dict[str, Any]) -> None:
-        """Function calls, in the pieces in which servers stream them."""
+    def _call_functions(self, calls: list[Any], body: dict[str, Any]) -> None:
+        """Answer with function calls, streamed in pieces as real servers do."""
         if not body.get("stream"):
             self._json(_whole("", _calls(calls)))
             return
-        self._begin_stream()
+        self._start_stream()
         for index, call in enumerate(_calls(calls)):
             arguments, function = call["function"]["arguments"], call["function"]["name"]
             first = {**call, "index": index, "function": {"name": function, "arguments": ""}}
@@ -157,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._event(_delta(None, "tool_calls"))
         self._write(b"data: [DONE]\n\n")
 
-    def _begin_stream(self) -> None:
+    def _start_stream(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
@@ -165,17 +165,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _stream(self, mode: str, body: dict[str, Any]) -> None:
-        self._begin_stream()
+        self._start_stream()
         if mode == "nonsense":
             self._write(b"data: {this is no json\n\ndata: 7\n\n")
         elif mode == "garbled":
             self._write(b'data: {"choices": [{"delta": {"content": "\xff\xfe\xc3"}}]}\n\n')
         elif mode in {"drip", "flood"}:
-            self._without_end(DRIP_SECONDS if mode == "drip" else 0)
+            self._stream_endlessly(DRIP_SECONDS if mode == "drip" else 0)
         else:
-            self._words(_text(mode, body), is_cut=mode == "cut")
+            self._stream_words(_text(mode, body), is_cut=mode == "cut")
 
-    def _words(self, text: str, *, is_cut: bool) -> None:
+    def _stream_words(self, text: str, *, is_cut: bool) -> None:
         words = re.findall(r"\S+\s*", text)
         for word in words[: len(words) // 2] if is_cut else words:
             self._event(_delta(word))
@@ -186,8 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._event({**_delta(""), "choices": [], "usage": usage})
         self._write(b"data: [DONE]\n\n")
 
-    def _without_end(self, pause_seconds: float) -> None:
-        # For ever in a caller's eyes; bounded, so that a forgotten one does not heat the room.
+    def _stream_endlessly(self, pause_seconds: float) -> None:
+        # Longer than any caller waits, but bounded, so that a forgotten stub ends.
         for _ in range(100_000):
             self._event(_delta("word. "))
             time.sleep(pause_seconds)
@@ -216,12 +216,12 @@ def _text(mode: str, body: dict[str, Any]) -> str:
 
 
 def _quote(body: dict[str, Any]) -> str:
-    """The first sentence of snippet 1 with its citation, which is what an honest model does."""
+    """Quote the first sentence of snippet 1 with its citation, as a grounded model does."""
     prompt = "\n".join(str(message.get("content", "")) for message in body.get("messages", []))
-    found = _SNIPPET.search(prompt)
-    if found is None:
+    snippet = _SNIPPET.search(prompt)
+    if snippet is None:
         return "Hello."
-    sentence = re.split(r"(?<=[.!?。])\s", found[1].strip(), maxsplit=1)[0]
+    sentence = re.split(r"(?<=[.!?。])\s", snippet[1].strip(), maxsplit=1)[0]
     return f"{sentence} [1]"
 
 
@@ -232,10 +232,10 @@ def _calls(calls: list[Any]) -> list[dict[str, Any]]:
             "type": "function",
             "function": {
                 "name": name,
-                "arguments": given if isinstance(given, str) else json.dumps(given),
+                "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
             },
         }
-        for n, (name, given) in enumerate(calls)
+        for n, (name, arguments) in enumerate(calls)
     ]
 
 

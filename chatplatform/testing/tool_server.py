@@ -1,7 +1,7 @@
-"""A company's own server, as functions call it: answers as its mode says, records its requests.
+"""A server that a bot's functions call: it answers as its mode says and records its requests.
 
 Modes: ok (answers `reply`), slow (slow:2 for two seconds), 404 or any other status, redirect,
-huge, echo (sends back its headers), close (hangs up without an answer).
+huge, echo (returns the request's headers), close (closes the connection without an answer).
 """
 
 import json
@@ -17,8 +17,6 @@ from typing import Any
 
 @dataclass
 class ToolRequest:
-    """A recorded request."""
-
     method: str
     path: str
     headers: dict[str, str]
@@ -36,22 +34,20 @@ class ToolServer(ThreadingHTTPServer):
         self.mode = "ok"
         self.reply: Any = {"status": "on its way", "arrives": "24 November"}
         self.requests: list[ToolRequest] = []
-        # Called while a request waits for its answer.
-        self.during: Any = None
 
     @property
     def host_port(self) -> str:
         return f"127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # Callers hang up in the middle on purpose; anything else is worth seeing.
+        # Tests close connections on purpose; show any other error.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 @contextmanager
 def running() -> Iterator[ToolServer]:
-    """A server on a free port of the loopback, for the length of a `with`."""
+    """A server on a free port of the loopback."""
     server = ToolServer()
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
@@ -68,8 +64,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.requests.append(ToolRequest(self.command, self.path, dict(self.headers), body))
-        if self.server.during:
-            self.server.during()
         mode = self.server.mode
         if mode.startswith("slow"):
             time.sleep(float(mode.partition(":")[2] or 30))
@@ -96,4 +90,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: a test's output is the test's own."""
+        """Log nothing, to keep the tests' output readable."""

@@ -1,4 +1,4 @@
-"""A real web process on the test's own database and broker, for what the test client cannot do."""
+"""A real web process for what the test client cannot do, such as streams and closed connections."""
 
 import os
 import socket
@@ -14,9 +14,9 @@ from django.db import connection
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 
@@ -29,7 +29,7 @@ def database_url() -> str:
 
 @contextmanager
 def web(**environment: str) -> Iterator[int]:
-    """A web process on this test's database and broker; its port."""
+    """A web process on this test's database and broker; yields its port."""
     port = free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
@@ -57,11 +57,11 @@ def web(**environment: str) -> Iterator[int]:
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    ends_at = time.monotonic() + 20
+    ends_at = time.monotonic() + 60
     while time.monotonic() < ends_at:
         assert process.poll() is None, "the web process ended"
         with closing(socket.socket()) as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.1)
-    raise AssertionError("the web process did not begin to listen")
+    raise AssertionError("the web process did not start to listen")

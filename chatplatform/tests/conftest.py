@@ -1,4 +1,4 @@
-"""A job that does what a test sets, for the tests of the jobs' parts."""
+"""A job whose function a test sets, for the tests of `chatplatform.jobs`."""
 
 from unittest import mock
 

@@ -1,4 +1,4 @@
-"""For the tests of the jobs' parts: rows of the job that the fixture `work` declares."""
+"""Rows of the job that the fixture `work` declares, for the tests of `chatplatform.jobs`."""
 
 from datetime import timedelta
 

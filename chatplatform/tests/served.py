@@ -1,4 +1,4 @@
-"""Every served operation, an accepted request to each, and one row of whatever a path names."""
+"""Every served operation, an accepted request to each, and rows for the ids in their paths."""
 
 import functools
 import io
@@ -106,7 +106,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
 
 @dataclass(frozen=True)
 class Served:
-    """A served operation with its path as the document spells it."""
+    """A served operation, with its path as in the OpenAPI document."""
 
     method: str
     path: str
@@ -135,20 +135,20 @@ WITH_QUERY = [served for served in ALL if served.declared.query]
 for_each = functools.partial(pytest.mark.parametrize, "served", ids=str)
 
 
-def send(who: Person, served: Served, ids: dict[str, Any], body: Any = None) -> Any:
-    """An accepted request to the operation, or one with `body` in place of the accepted one."""
+def send(caller: Person, served: Served, ids: dict[str, Any], body: Any = None) -> Any:
+    """Send the accepted request of the operation, or the same with another body."""
     path, method = served.fill(ids), served.method.lower()
     sent: Any = ACCEPTED.get(served.at) if body is None else body
     if not isinstance(served.declared.body, Form):
         raw = b"" if sent is None else json.dumps(sent).encode()
-        return raw_call(who, served, path, raw, "application/json")
+        return raw_call(caller, served, path, raw, "application/json")
     assert sent is not None
     if media_type_of(served) == "multipart/form-data":
-        return getattr(who.browser, method)(
-            path, {name: _part(value) for name, value in sent.items()}, headers=who.headers
+        return getattr(caller.browser, method)(
+            path, {name: _part(value) for name, value in sent.items()}, headers=caller.headers
         )
     text = "&".join(f"{name}={value}" for name, value in sent.items())
-    return raw_call(who, served, path, text.encode("utf-8", "replace"), media_type_of(served))
+    return raw_call(caller, served, path, text.encode("utf-8", "replace"), media_type_of(served))
 
 
 def _part(value: Any) -> Any:
@@ -164,13 +164,13 @@ def media_type_of(served: Served) -> str:
     return body.media_types[0] if isinstance(body, Form) else "application/json"
 
 
-def raw_call(who: Person, served: Served, path: str, raw: bytes, media_type: str) -> Any:
-    return who.browser.generic(served.method, path, raw, content_type=media_type,
-                               headers=who.headers)  # fmt: skip
+def raw_call(caller: Person, served: Served, path: str, raw: bytes, media_type: str) -> Any:
+    return caller.browser.generic(served.method, path, raw, content_type=media_type,
+                               headers=caller.headers)  # fmt: skip
 
 
 def rows_of(owner: Person, key: Person) -> dict[str, Any]:
-    """One of each thing that a path names, of the owner's client."""
+    """Create one row for each id that a path names; they belong to the owner's client."""
     client = owner.client
     assert owner.user
     bot = make_bot(client)
@@ -244,6 +244,6 @@ MISSING: dict[str, Any] = {
 
 
 def callers(access: Access, person: Person, key: Person) -> list[Person]:
-    """Whoever of the two the operation admits."""
+    """Those of the two that the operation admits."""
     holders = {"bearer": person, "api_key": key}
     return [holders[scheme] for scheme in access.security]

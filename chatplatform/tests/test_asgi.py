@@ -1,4 +1,4 @@
-"""The web process: what is left behind when a reader goes away."""
+"""The web process: files and streams are closed if the reader disconnects."""
 
 import asyncio
 
@@ -16,14 +16,14 @@ SCOPE = {
 
 @pytest.fixture
 def application():
-    made = Application()
-    yield made
-    made.threads.shutdown()
-    made.waiting.shutdown()
+    application = Application()
+    yield application
+    application.threads.shutdown()
+    application.waiting.shutdown()
 
 
-def served(application, send):
-    """Serve a request whose sender hangs up right behind it."""
+def serve_once(application, send):
+    """Serve a request whose sender disconnects right after it."""
     messages = [{"type": "http.request"}]
 
     async def receive():
@@ -36,20 +36,20 @@ def served(application, send):
     asyncio.run(serve())
 
 
-async def stuck(message):
-    """A connection that takes nothing."""
+async def send_nothing(message):
+    """A connection that accepts no data."""
     await asyncio.Event().wait()
 
 
-async def broken(message):
+async def fail_to_send(message):
     raise ConnectionResetError
 
 
-def test_a_file_is_closed_when_its_reader_hangs_up(application, monkeypatch, tmp_path):
+def test_a_file_is_closed_when_its_reader_disconnects(application, monkeypatch, tmp_path):
     (tmp_path / "a.bin").write_bytes(bytes(1_000_000))
     file = (tmp_path / "a.bin").open("rb")
     monkeypatch.setattr(application, "respond", lambda scope, body: FileResponse(file))
-    served(application, stuck)
+    serve_once(application, send_nothing)
     assert file.closed
 
 
@@ -58,15 +58,17 @@ def test_a_file_is_closed_when_it_cannot_be_sent(application, monkeypatch, tmp_p
     file = (tmp_path / "a.bin").open("rb")
     monkeypatch.setattr(application, "respond", lambda scope, body: FileResponse(file))
     with pytest.raises(ConnectionResetError):
-        served(application, broken)
+        serve_once(application, fail_to_send)
     assert file.closed
 
 
 def test_a_stream_that_nobody_reads_ends_at_once():
     ended = []
+    started = asyncio.Event()
 
     async def events():
         try:
+            started.set()
             yield ServerSent("ready", {})
             await asyncio.Event().wait()
         finally:
@@ -78,7 +80,7 @@ def test_a_stream_that_nobody_reads_ends_at_once():
                 pass
 
         reading = asyncio.ensure_future(read())
-        await asyncio.sleep(0.01)
+        await started.wait()
         reading.cancel()
         await asyncio.wait({reading})
         for _ in range(3):

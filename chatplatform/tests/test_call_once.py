@@ -1,4 +1,4 @@
-"""Things that are made at their first use."""
+"""Functions that are called once, at their first use."""
 
 import threading
 import time
@@ -8,26 +8,26 @@ import pytest
 from chatplatform.call_once import call_once
 
 
-def test_threads_that_come_first_together_make_it_once():
-    made = []
+def test_concurrent_first_calls_run_the_function_once():
+    models = []
 
     @call_once
     def model():
         time.sleep(0.05)
-        made.append(object())
-        return made[-1]
+        models.append(object())
+        return models[-1]
 
-    got: list[object] = []
-    threads = [threading.Thread(target=lambda: got.append(model())) for _ in range(20)]
+    results: list[object] = []
+    threads = [threading.Thread(target=lambda: results.append(model())) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(made) == 1
-    assert got == made * 20
+    assert len(models) == 1
+    assert results == models * 20
 
 
-def test_what_failed_is_tried_again():
+def test_a_failed_call_is_repeated():
     tries = []
 
     @call_once

@@ -11,11 +11,11 @@ from chatplatform import crypto
 
 OLD = ("k1", b"1" * 32)
 NEW = ("k2", b"2" * 32)
-HERE = "channel.token:7:9"
+CONTEXT = "channel.token:7:9"
 
 
 class Vault(models.Model):  # noqa: DJ008
-    """A row whose key is made before the insert: its texts are bound to it."""
+    """A row whose id is known before the insert: its texts are bound to the id."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     client_id = models.IntegerField(default=1)
@@ -27,7 +27,7 @@ class Vault(models.Model):  # noqa: DJ008
 
 
 class Numbered(models.Model):  # noqa: DJ008
-    """A row that the database numbers."""
+    """A row whose id the database assigns."""
 
     id = models.BigAutoField(primary_key=True)
     token = crypto.EncryptedTextField()
@@ -54,61 +54,62 @@ def _tables(db):
 
 
 @pytest.mark.parametrize("text", ["", "tökén 🙂", "v1:k1:AAAA", "x" * 100_000])
-def test_a_text_comes_back(text):
-    stored = crypto.encrypt(text, context=HERE)
+def test_a_text_is_encrypted_and_decrypted(text):
+    stored = crypto.encrypt(text, context=CONTEXT)
     assert stored.startswith("v1:k1:")
     assert not text or text not in stored
-    assert crypto.decrypt(stored, context=HERE) == text
+    assert crypto.decrypt(stored, context=CONTEXT) == text
 
 
-def test_equal_texts_do_not_look_equal():
-    assert crypto.encrypt("a", context=HERE) != crypto.encrypt("a", context=HERE)
+def test_equal_texts_have_different_ciphertexts():
+    assert crypto.encrypt("a", context=CONTEXT) != crypto.encrypt("a", context=CONTEXT)
 
 
 @pytest.mark.parametrize("elsewhere", ["channel.token:7:10", "channel.token:8:9", "bot.token:7:9"])
-def test_a_moved_value_does_not_open(elsewhere):
-    stored = crypto.encrypt("secret", context=HERE)
+def test_a_value_is_bound_to_its_context(elsewhere):
+    stored = crypto.encrypt("secret", context=CONTEXT)
     with pytest.raises(crypto.DecryptionFailed) as caught:
         crypto.decrypt(stored, context=elsewhere)
     assert stored not in str(caught.value)
 
 
 def test_another_key_under_the_same_id_raises(settings):
-    stored = crypto.encrypt("secret", context=HERE)
+    stored = crypto.encrypt("secret", context=CONTEXT)
     settings.FIELD_KEYS = [("k1", b"9" * 32)]
     with pytest.raises(crypto.DecryptionFailed):
-        crypto.decrypt(stored, context=HERE)
+        crypto.decrypt(stored, context=CONTEXT)
 
 
-def test_a_key_that_is_gone_raises(settings):
-    stored = crypto.encrypt("secret", context=HERE)
+def test_a_removed_key_raises(settings):
+    stored = crypto.encrypt("secret", context=CONTEXT)
     settings.FIELD_KEYS = [NEW]
     with pytest.raises(crypto.KeyMissing):
-        crypto.decrypt(stored, context=HERE)
+        crypto.decrypt(stored, context=CONTEXT)
 
 
 @pytest.mark.parametrize(
     "value", ["", "plain", "v1:k1", "v1:k1:", "v1:k1:!!!", "v1:k1:AAAA", "v2:k1:AAAA", "v1:k1:é"]
 )
-def test_what_is_no_value_raises(value):
+def test_a_malformed_value_raises(value):
     with pytest.raises(crypto.DecryptionFailed):
-        crypto.decrypt(value, context=HERE)
+        crypto.decrypt(value, context=CONTEXT)
 
 
-def test_each_changed_character_is_noticed():
-    head, payload = crypto.encrypt("secret", context=HERE).rsplit(":", 1)
-    for place in range(len(payload.rstrip("=")) - 1):
-        changed = "A" if payload[place] != "A" else "B"
+def test_each_changed_character_raises():
+    head, payload = crypto.encrypt("secret", context=CONTEXT).rsplit(":", 1)
+    for index in range(len(payload.rstrip("=")) - 1):
+        character = "A" if payload[index] != "A" else "B"
+        changed = f"{head}:{payload[:index]}{character}{payload[index + 1 :]}"
         with pytest.raises(crypto.DecryptionFailed):
-            crypto.decrypt(f"{head}:{payload[:place]}{changed}{payload[place + 1 :]}", context=HERE)
+            crypto.decrypt(changed, context=CONTEXT)
 
 
-def test_the_newest_key_seals_and_the_old_one_still_opens(settings):
-    stored = crypto.encrypt("secret", context=HERE)
+def test_the_newest_key_encrypts_and_an_old_one_still_decrypts(settings):
+    stored = crypto.encrypt("secret", context=CONTEXT)
     settings.FIELD_KEYS = [NEW, OLD]
-    assert crypto.decrypt(stored, context=HERE) == "secret"
+    assert crypto.decrypt(stored, context=CONTEXT) == "secret"
     assert not crypto.is_current(stored)
-    assert crypto.is_current(crypto.encrypt("secret", context=HERE))
+    assert crypto.is_current(crypto.encrypt("secret", context=CONTEXT))
 
 
 @pytest.mark.parametrize(
@@ -117,21 +118,21 @@ def test_the_newest_key_seals_and_the_old_one_still_opens(settings):
 def test_unusable_keys_are_refused(settings, keys):
     settings.FIELD_KEYS = keys
     with pytest.raises(crypto.KeyMissing):
-        crypto.encrypt("secret", context=HERE)
+        crypto.encrypt("secret", context=CONTEXT)
 
 
-def test_a_context_is_needed():
+def test_a_context_is_required():
     with pytest.raises(ValueError, match="context"):
         crypto.encrypt("secret", context="")
 
 
-def test_a_hash_hangs_on_the_secret_and_on_the_installation(settings):
-    made = crypto.hash_secret("key")
-    assert made == crypto.hash_secret("key")
-    assert len(made) == 64
-    assert made != crypto.hash_secret("kez")
+def test_a_hash_depends_on_the_secret_and_the_installation(settings):
+    digest = crypto.hash_secret("key")
+    assert digest == crypto.hash_secret("key")
+    assert len(digest) == 64
+    assert digest != crypto.hash_secret("kez")
     settings.SECRET_KEY = "another-installation"
-    assert made != crypto.hash_secret("key")
+    assert digest != crypto.hash_secret("key")
 
 
 def test_comparison():
@@ -140,7 +141,7 @@ def test_comparison():
     assert not crypto.constant_time_equal("\ud800", "é")
 
 
-def test_a_field_is_never_null_and_remembers_its_tenant():
+def test_a_field_is_never_null_and_keeps_its_tenant_attribute():
     with pytest.raises(ValueError, match="null"):
         crypto.EncryptedTextField(null=True)  # type: ignore[misc]
     field = crypto.EncryptedTextField(tenant_attribute="owner_id")
@@ -172,10 +173,10 @@ class TestField:
         assert model.objects.values_list("token", flat=True).get() == self.stored(row)
 
     def test_a_value_moved_to_another_row_raises(self):
-        one, two = Vault.objects.create(token="one"), Vault.objects.create(token="two")
-        self.write(two, self.stored(one))
+        first, second = Vault.objects.create(token="one"), Vault.objects.create(token="two")
+        self.write(second, self.stored(first))
         with pytest.raises(crypto.DecryptionFailed):
-            _ = Vault.objects.get(pk=two.pk).token
+            _ = Vault.objects.get(pk=second.pk).token
 
     def test_a_row_moved_to_another_tenant_raises(self):
         row = Vault.objects.create(token="one", client_id=1)
@@ -183,14 +184,14 @@ class TestField:
         with pytest.raises(crypto.DecryptionFailed):
             _ = Vault.objects.get(pk=row.pk).token
 
-    def test_a_copy_under_another_key_fails_before_it_is_written(self):
+    def test_a_copy_with_another_id_fails_before_it_is_written(self):
         row = Vault.objects.get(pk=Vault.objects.create(token="one").pk)
         row.pk = uuid.uuid4()
         with pytest.raises(crypto.DecryptionFailed), transaction.atomic():
             row.save(force_insert=True)
         assert Vault.objects.count() == 1
 
-    def test_saving_an_untouched_row_renews_its_key(self, settings):
+    def test_saving_an_unchanged_row_encrypts_it_with_the_newest_key(self, settings):
         row = Vault.objects.create(token="secret")
         settings.FIELD_KEYS = [NEW, OLD]
         Vault.objects.get(pk=row.pk).save(update_fields=["token"])

@@ -1,4 +1,4 @@
-"""A cursor belongs to its kind of list: another's would be an empty page, and look like the end."""
+"""A list refuses the cursors of other lists: with them it would return an empty last page."""
 
 from datetime import timedelta
 
@@ -20,8 +20,8 @@ LISTS = [
     ("server", "/ai/client/migrate/messages"), ("ann", "/ai/chat/{chat}/history"),
     ("server", "/ai/client/migrate/conversations"), ("server", "/ai/client/chat/history/{chat}"),
 ]  # fmt: skip
-# Lists of the same rows in the same order take each other's.
-ALIKE = [
+# Lists of the same rows in the same order accept each other's cursors.
+SHARED_CURSORS = [
     {"/ai/chat/{chat}/history", "/ai/client/chat/history/{chat}"},
     {"/mesaging/conversations", "/ai/{bot}/chat-history"},
 ]
@@ -41,25 +41,25 @@ def cursors(ann, server, client_a, bot):
             client=client_a, user=ann.user, conversation=chats[0], kind="assigned"
         )
         announce(client_a.pk, "t.t", {})
-    # An export leaves out what is of this moment.
+    # An export leaves out rows of the last seconds.
     for model in (Conversation, Message):
         model.objects.update(created_at=timezone.now() - timedelta(minutes=1))
     settle()
     callers = {"ann": ann, "server": server}
-    found = []
-    for who, path in LISTS:
+    pages = []
+    for caller, path in LISTS:
         filled = path.format(bot=bot.pk, chat=chats[0].pk)
-        reply = callers[who].get(filled + ("&" if "?" in filled else "?") + "limit=1")
-        found.append((callers[who], path, filled, reply.json()["next_cursor"]))
-    return found
+        reply = callers[caller].get(filled + ("&" if "?" in filled else "?") + "limit=1")
+        pages.append((callers[caller], path, filled, reply.json()["next_cursor"]))
+    return pages
 
 
 def test_another_lists_cursor_is_refused(cursors):
     for _, origin, _, cursor in cursors:
         assert cursor, origin
-        for who, path, filled, _ in cursors:
-            reply = who.get(filled + ("&" if "?" in filled else "?") + f"cursor={cursor}")
-            if origin == path or {origin, path} in ALIKE:
+        for caller, path, filled, _ in cursors:
+            reply = caller.get(filled + ("&" if "?" in filled else "?") + f"cursor={cursor}")
+            if origin == path or {origin, path} in SHARED_CURSORS:
                 assert reply.status_code == 200, (origin, path)
                 assert reply.json()["items"], (origin, path)
             else:

@@ -23,7 +23,7 @@ BOMB = gzip.compress(bytes(50_000_000))
 
 
 class Receiver(ThreadingHTTPServer):
-    """A server on the loopback that misbehaves by path and notes every connection."""
+    """A server on the loopback that misbehaves by path and counts connections."""
 
     daemon_threads = True
 
@@ -41,7 +41,7 @@ class Receiver(ThreadingHTTPServer):
         return super().get_request()
 
     def handle_error(self, request, client_address):
-        """Callers hang up on purpose here."""
+        """Tests close connections on purpose."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -146,25 +146,34 @@ def allowed(receiver, settings):
     return receiver
 
 
+class Names(dict[str, list[list[str]]]):
+    """Addresses of each name; with several lists, each lookup uses up one of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.lookups: list[str] = []
+
+
 @pytest.fixture
 def names(monkeypatch):
-    """A resolver of our own: name -> answers, one list of addresses a lookup."""
-    known: dict[str, list[list[str]]] = {}
-    asked: list[str] = []
+    """A resolver that a test controls."""
+    names = Names()
     real = socket.getaddrinfo
 
     def resolve(host, port, *args, **kwargs):
-        if host not in known:
+        if host not in names:
             return real(host, port, *args, **kwargs)
-        asked.append(host)
-        answers = known[host]
-        addresses = answers.pop(0) if len(answers) > 1 else answers[0]
+        names.lookups.append(host)
+        lists = names[host]
+        addresses = lists.pop(0) if len(lists) > 1 else lists[0]
         family = {True: socket.AF_INET6, False: socket.AF_INET}
-        return [(family[":" in one], socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+        return [
+            (family[":" in address], socket.SOCK_STREAM, 6, "", (address, port))
+            for address in addresses
+        ]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    known["asked"] = asked  # type: ignore[assignment]
-    return known
+    return names
 
 
 def get(url, **options):
@@ -179,7 +188,7 @@ def test_a_forbidden_target_is_blocked_at_save_and_at_send(url, settings, monkey
         egress.check_url(url)
     with pytest.raises(egress.EgressError) as at_send:
         get(url, timeout_seconds=3)
-    # A text that is no host name is "not found" for the resolver: nothing is told by that.
+    # The resolver reports a text that is no host name as "not found", which reveals nothing.
     assert isinstance(at_send.value, egress.Blocked | egress.ConnectionFailed)
     assert str(at_save.value) == egress.REFUSAL
 
@@ -187,7 +196,7 @@ def test_a_forbidden_target_is_blocked_at_save_and_at_send(url, settings, monkey
 @pytest.mark.parametrize(
     "address", ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 )
-def test_public_addresses_are_public(address):
+def test_is_public_accepts_public_addresses(address):
     assert egress.is_public(address)
 
 
@@ -197,13 +206,13 @@ def test_a_public_url_passes_the_check(names):
     egress.check_url("http://shop.example:443/")
 
 
-def test_one_private_address_among_public_ones_is_enough(names):
+def test_one_private_address_among_public_ones_is_blocked(names):
     names["shop.example"] = [["93.184.215.14", "10.0.0.1"]]
     with pytest.raises(egress.Blocked):
         egress.check_url("https://shop.example/")
 
 
-def test_an_unknown_name_is_refused_in_the_same_words(monkeypatch):
+def test_an_unknown_name_is_refused_with_the_same_message(monkeypatch):
     def unknown(*_args, **_options):
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
@@ -214,26 +223,28 @@ def test_an_unknown_name_is_refused_in_the_same_words(monkeypatch):
         get("https://nobody.example/")
 
 
-def test_a_name_that_turns_to_the_loopback_after_saving(receiver, names, monkeypatch, caplog):
+def test_a_name_that_later_resolves_to_the_loopback_is_blocked(
+    receiver, names, monkeypatch, caplog
+):
     monkeypatch.setattr(
         "chatplatform.egress.guard._PORTS", frozenset({80, 443, receiver.server_port})
     )
-    names["turning.example"] = [["93.184.215.14"], ["127.0.0.1"]]
-    url = f"http://turning.example:{receiver.server_port}/"
+    names["moved.example"] = [["93.184.215.14"], ["127.0.0.1"]]
+    url = f"http://moved.example:{receiver.server_port}/"
     egress.check_url(url)
     with caplog.at_level(logging.WARNING), pytest.raises(egress.Blocked):
         get(url)
     assert receiver.connections == 0
-    assert "purpose=test host=turning.example reason=address" in caplog.text
+    assert "purpose=test host=moved.example reason=address" in caplog.text
 
 
 def test_a_name_is_resolved_once_and_the_checked_address_is_used(receiver, names):
-    # A second lookup would lead to an address where nobody listens.
+    # A second lookup would return an address where nothing listens.
     names["inside.example"] = [["127.0.0.1"], ["127.0.0.9"]]
     pair = f"inside.example:{receiver.server_port}"
     reply = get(f"http://{pair}/", allow={pair})
     assert reply.status == 201
-    assert names["asked"] == ["inside.example"]
+    assert names.lookups == ["inside.example"]
     assert receiver.seen[0][2]["host"] == pair
 
 
@@ -243,7 +254,7 @@ def test_the_next_address_is_tried_when_one_does_not_answer(receiver, names):
     assert get(f"http://{pair}/", allow={pair}).status == 201
 
 
-def test_a_reply(allowed):
+def test_a_request_and_its_reply(allowed):
     reply = egress.request(
         "POST", f"{allowed.url}/", headers={"X-Key": "k"}, json={"a": "é"}, purpose="test"
     )
@@ -286,7 +297,7 @@ def test_a_redirect_is_returned_and_not_followed(allowed):
     assert [seen[1] for seen in allowed.seen] == ["/redirect"]
 
 
-def test_each_hop_of_a_following_client_is_guarded(allowed, settings):
+def test_each_redirect_of_a_client_that_follows_is_guarded(allowed, settings):
     with egress.client(purpose="test", allow=settings.EGRESS_ALLOW) as client:
         client.follow_redirects = True
         assert client.get(f"{allowed.url}/redirect").status_code == 201
@@ -314,8 +325,8 @@ def test_a_slow_resolver_is_part_of_the_deadline(monkeypatch):
 
 
 def test_a_receiver_that_takes_nothing_is_part_of_the_deadline(settings):
-    with socket.create_server(("127.0.0.1", 0)) as deaf:
-        pair = f"127.0.0.1:{deaf.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        pair = f"127.0.0.1:{listening.getsockname()[1]}"
         with pytest.raises(egress.Timeout):
             egress.request(
                 "POST",
@@ -328,7 +339,7 @@ def test_a_receiver_that_takes_nothing_is_part_of_the_deadline(settings):
 
 
 @pytest.mark.parametrize("path", ["endless", "bomb", "headers"])
-def test_too_much_is_cut(allowed, path):
+def test_too_long_a_reply_raises(allowed, path):
     with pytest.raises(egress.TooLarge):
         get(f"{allowed.url}/{path}")
 
@@ -355,7 +366,7 @@ def test_a_closed_port_is_a_failed_connection(settings):
 
 @pytest.fixture
 def certificate(tmp_path):
-    """A key and a certificate for shop.example alone, in one file."""
+    """A key and a certificate for shop.example only, in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "shop.example")])
     now = datetime.datetime.now(datetime.UTC)
@@ -400,7 +411,7 @@ def test_tls_is_checked_against_the_name_and_not_the_address(
     assert len(receiver.seen) == 1
 
 
-def test_every_private_ipv4_network_hides_behind_no_form():
+def test_private_ipv4_addresses_are_recognised_in_every_form():
     for network in ("127.0.0.0/30", "10.0.0.0/30", "169.254.169.252/30", "100.64.0.0/30"):
         for address in ipaddress.ip_network(network):
             packed = int(address)

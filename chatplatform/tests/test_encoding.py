@@ -1,4 +1,4 @@
-"""How data leaves as JSON, whatever was stored."""
+"""Stored data of every kind as JSON."""
 
 import json
 import uuid
@@ -23,15 +23,15 @@ AT = datetime(2026, 11, 21, 3, tzinfo=UTC)
 def test_every_whole_number(number):
     row_id = uuid.uuid4()
     part = Part.model_construct(name="\u00e9", at=AT, free={"n": number})
-    found = json.loads(as_json({"part": part, "id": row_id, "at": AT, "n": number}))
-    assert found["part"] == {
+    decoded = json.loads(as_json({"part": part, "id": row_id, "at": AT, "n": number}))
+    assert decoded["part"] == {
         "name": "\u00e9", "at": "2026-11-21T03:00:00.000Z", "free": {"n": number}
     }  # fmt: skip
-    assert (found["id"], found["n"]) == (str(row_id), number)
-    assert datetime.fromisoformat(found["at"]) == AT
+    assert (decoded["id"], decoded["n"]) == (str(row_id), number)
+    assert datetime.fromisoformat(decoded["at"]) == AT
 
 
 @pytest.mark.parametrize("stranger", [object(), {1, 2}, [10**30, object()]])
-def test_what_has_no_place_in_an_answer(stranger):
+def test_values_that_json_cannot_hold_raise(stranger):
     with pytest.raises(TypeError):
         as_json({"a": stranger})

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is answered as JSON in the documented shape, and names its request."""
+"""Every error is answered as JSON in the documented shape, with the request's id."""
 
 import re
 
@@ -44,7 +44,7 @@ def test_405_names_what_is_allowed(ann):
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PATCH", "NONSENSE"])
-def test_methods_that_nobody_serves_are_no_fault_of_ours(ann, method):
+def test_unserved_methods_are_no_server_error(ann, method):
     reply = ann.browser.generic(method, "/ai/bot", headers=ann.headers)
     assert reply.status_code < 500
     assert reply["X-Request-ID"]
@@ -53,12 +53,12 @@ def test_methods_that_nobody_serves_are_no_fault_of_ours(ann, method):
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("host", ["evil.example", "a b", "good.example:x", "\u00e9", "["])
 @pytest.mark.parametrize("path", ["/health/live", "/no/such/path", "/admin/login/"])
-def test_400_of_a_host_that_is_not_ours(nobody, settings, debug, host, path):
+def test_400_of_an_unknown_host(nobody, settings, debug, host, path):
     settings.ALLOWED_HOSTS, settings.DEBUG = ["good.example"], debug
     assert is_error(nobody.get(path, Host=host), 400, "bad_request")
 
 
-def test_our_own_host_is_served(nobody, settings):
+def test_an_allowed_host_is_served(nobody, settings):
     settings.ALLOWED_HOSTS = ["good.example"]
     assert nobody.get("/health/live", Host="good.example:8000").status_code == 200
 
@@ -98,7 +98,7 @@ def test_422_of_a_text_counts_characters(ann, query, type_, says):
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_500_tells_nothing_of_the_inside(ann, settings, monkeypatch, caplog, debug):
+def test_500_hides_the_cause(ann, settings, monkeypatch, caplog, debug):
     def broken(*args, **kwargs):
         raise RuntimeError("secret of the inside")
 
@@ -114,9 +114,9 @@ def test_500_tells_nothing_of_the_inside(ann, settings, monkeypatch, caplog, deb
 
 def test_503_while_the_database_is_away(transactional_db, ann, monkeypatch):
     connection.close()
-    with monkeypatch.context() as away:
-        away.setitem(connection.settings_dict, "HOST", "127.0.0.1")
-        away.setitem(connection.settings_dict, "PORT", "1")
+    with monkeypatch.context() as patch:
+        patch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
+        patch.setitem(connection.settings_dict, "PORT", "1")
         reply = ann.get("/ai/bot")
     connection.close()
     assert is_error(reply, 503, "unavailable")
@@ -124,16 +124,18 @@ def test_503_while_the_database_is_away(transactional_db, ann, monkeypatch):
     assert ann.get("/ai/bot").status_code == 200
 
 
-@pytest.mark.parametrize("given", ["abc-123", "a" * 128, "trace:1/2+3=_."])
-def test_request_id_of_the_caller_is_kept(nobody, given):
-    reply = nobody.get("/no/such/path", **{"X-Request-ID": given})
-    assert reply["X-Request-ID"] == given
-    assert reply.json()["request_id"] == given
+@pytest.mark.parametrize("request_id", ["abc-123", "a" * 128, "trace:1/2+3=_."])
+def test_request_id_of_the_caller_is_kept(nobody, request_id):
+    reply = nobody.get("/no/such/path", **{"X-Request-ID": request_id})
+    assert reply["X-Request-ID"] == request_id
+    assert reply.json()["request_id"] == request_id
 
 
-@pytest.mark.parametrize("given", ["", "a" * 129, "a b", "a\nb: c", "<b>", "\u00e9", '"', "a\n"])
-def test_hostile_request_id_is_replaced(nobody, given):
-    reply = nobody.get("/no/such/path", **{"X-Request-ID": given})
+@pytest.mark.parametrize(
+    "request_id", ["", "a" * 129, "a b", "a\nb: c", "<b>", "\u00e9", '"', "a\n"]
+)
+def test_hostile_request_id_is_replaced(nobody, request_id):
+    reply = nobody.get("/no/such/path", **{"X-Request-ID": request_id})
     assert re.fullmatch(r"[0-9a-f-]{36}", reply["X-Request-ID"])
     assert reply.json()["request_id"] == reply["X-Request-ID"]
 

@@ -1,4 +1,4 @@
-"""The catalogue of events: complete, documented, and kept by what is really announced."""
+"""The catalogue of events: complete, documented, and true for the events that are announced."""
 
 import ast
 
@@ -25,16 +25,16 @@ def served():
 
 
 def announced():
-    """Every type that code announces: texts like `subject.done` beside a call of *announce*."""
-    found: dict[str, str] = {}
+    """Every type that the code announces: texts like `subject.done` in a call of `announce`."""
+    types: dict[str, str] = {}
     for path in sorted(settings.BASE_DIR.glob("*/**/*.py")):
-        where = path.relative_to(settings.BASE_DIR)
-        if "tests" in where.parts or where.parts[0].startswith((".", "var")):
+        file = path.relative_to(settings.BASE_DIR)
+        if "tests" in file.parts or file.parts[0].startswith((".", "var")):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call) or "announce" not in ast.unparse(node.func):
                 continue
-            for argument in [*node.args, *(one.value for one in node.keywords)]:
+            for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
                 for part in ast.walk(argument):
                     if (
                         isinstance(part, ast.Constant)
@@ -42,16 +42,16 @@ def announced():
                         and part.value.count(".") == 1
                         and part.value.replace(".", "").replace("_", "").isalpha()
                     ):
-                        found[part.value] = str(where)
-    return found
+                        types[part.value] = str(file)
+    return types
 
 
-def test_everything_announced_is_in_the_catalogue():
-    found = announced()
+def test_every_announced_type_is_in_the_catalogue():
+    types = announced()
     assert {"message.created", "conversation.created", "document.trained", "webhook.test"} <= set(
-        found
+        types
     )
-    assert {name: where for name, where in found.items() if name not in catalogue.EVENTS} == {}
+    assert {name: file for name, file in types.items() if name not in catalogue.EVENTS} == {}
 
 
 def test_shapes_are_those_of_the_document(served):
@@ -68,7 +68,7 @@ def test_each_type_is_documented_with_an_example_that_fits(served, name):
     assert content["example"]["type"] == name
     assert content["example"]["data"] is not None
     assert operation["description"]
-    assert {one["name"] for one in operation["parameters"]} == {
+    assert {parameter["name"] for parameter in operation["parameters"]} == {
         "webhook-id", "webhook-timestamp", "webhook-signature",
     }  # fmt: skip
 
@@ -77,14 +77,14 @@ def validator(served, schema):
     return Draft202012Validator({**schema, "components": served["components"]})
 
 
-def test_the_document_in_words_lists_them_all():
+def test_the_page_about_webhooks_lists_all_types():
     page = (settings.BASE_DIR / "docs" / "webhooks.md").read_text()
     assert [name for name in catalogue.EVENTS if f"| `{name}` |" not in page] == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_sent_fits_its_schema(served, ann, client_a, endpoint):
-    """Bodies of real changes, against the schemas that clients build on."""
+def test_sent_events_fit_their_schemas(served, ann, client_a, endpoint):
+    """The bodies of real events match the schemas that clients rely on."""
     bot = make_bot(client_a)
     for name, text in (("good.txt", b"Open from nine to five."), ("bad.pdf", b"%PDF-1.4 broken")):
         file = SimpleUploadedFile(name, text)

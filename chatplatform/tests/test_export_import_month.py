@@ -1,4 +1,4 @@
-"""A month of chats is exported and imported: the export is the same, and so is every row."""
+"""A month of chats is exported and imported: rows and a second export are unchanged."""
 
 import json
 from datetime import datetime

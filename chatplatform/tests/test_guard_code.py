@@ -10,21 +10,21 @@ from django.conf import settings
 BASE = settings.BASE_DIR
 MAX_LINES = 500
 MAX_POSITIONAL = 6
-# Every app has these; `auth` and the like are an app's own.
+# Every app has these; `auth` and the like belong to one app.
 FILES_OF_AN_APP = {
     "__init__.py", "admin.py", "apps.py", "migrations", "models.py", "services", "shapes",
     "tasks.py", "testing.py", "tests", "urls.py", "views",
 }  # fmt: skip
 OWN_FILES_BECAUSE = {
-    "identity/auth.py": "who calls: read by the views of every app",
+    "identity/auth.py": "authentication, used by the views of every app",
     "identity/static": "the script of the page that a mailed link opens",
-    "webhooks/catalogue.py": "the events that the document lists",
-    "webhooks/delivery.py": "signing and sending, apart from what is stored of it",
+    "webhooks/catalogue.py": "the events in the OpenAPI document",
+    "webhooks/delivery.py": "signing and sending, without rows",
     "bots/engine": "how replies are made: pure, without rows",
     "bots/knowledge": "files, pages and passages: pure, without rows",
     "chats/management": "the command that imports conversations",
 }
-# Made as empty apps; they get the same files with their first model.
+# These get the same files with their first model.
 EMPTY_APPS = {"channels_app", "reports"}
 
 
@@ -62,18 +62,18 @@ def test_no_import_is_named_by_a_letter():
 
 def test_no_function_has_many_positional_parameters():
     """Tests may: their parameters are fixtures, passed by name."""
-    found = []
+    violations = []
     for path, node in nodes():
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or "tests" in path.parts:
             continue
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         if len(names) - (names[:1] in (["self"], ["cls"])) > MAX_POSITIONAL:
-            found.append(f"{path}:{node.lineno} {node.name}")
-    assert found == []
+            violations.append(f"{path}:{node.lineno} {node.name}")
+    assert violations == []
 
 
 def test_view_methods_take_the_request_only_to_read_it():
-    found = [
+    violations = [
         f"{path}:{node.lineno} {node.name}"
         for path, node in nodes()
         if isinstance(node, ast.FunctionDef)
@@ -81,7 +81,7 @@ def test_view_methods_take_the_request_only_to_read_it():
         and "request" in [argument.arg for argument in node.args.args]
         and "request" not in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     ]
-    assert found == []
+    assert violations == []
 
 
 def test_every_app_has_the_same_files():

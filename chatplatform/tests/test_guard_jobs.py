@@ -18,8 +18,8 @@ APPS = sorted(
 )
 
 
-# Jobs of parts that come later: asked for by name already.
-COMING = {"channels_app.deliver_message"}
+# Jobs that are enqueued already and will be declared later.
+NOT_DECLARED_YET = {"channels_app.deliver_message"}
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +33,14 @@ def sources() -> list[Path]:
 
 
 def names_enqueued() -> dict[str, ast.expr | None]:
-    """Where `enqueue(` is called, and the first argument there."""
-    found: dict[str, ast.expr | None] = {}
+    """The first argument of each call of `enqueue`, by the place of the call."""
+    names: dict[str, ast.expr | None] = {}
     for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and called_name(node) == "enqueue":
                 place = f"{path.relative_to(settings.BASE_DIR)}:{node.lineno}"
-                found[place] = node.args[0] if node.args else None
-    return found
+                names[place] = node.args[0] if node.args else None
+    return names
 
 
 def called_name(node: ast.Call) -> str:
@@ -66,11 +66,11 @@ def test_jobs_name_a_queue_and_stand_in_their_apps_tasks(declared):
 
 
 def test_what_is_enqueued_is_declared(declared):
-    found = names_enqueued()
-    assert found
-    for place, name in found.items():
+    names = names_enqueued()
+    assert names
+    for place, name in names.items():
         assert isinstance(name, ast.Constant), f"{place}: write the job's name as it is"
-        assert name.value in declared or name.value in COMING, (
+        assert name.value in declared or name.value in NOT_DECLARED_YET, (
             f"{place}: no job is called {name.value!r}"
         )
 
@@ -92,10 +92,10 @@ def test_jobs_are_declared_nowhere_else():
 def test_jobs_run_with_arguments_of_a_newer_release(declared):
     for name, job in declared.items():
         for called in filter(None, (job.run, job.on_dead)):
-            known = dict.fromkeys(inspect.signature(called).parameters, 1)
+            arguments = dict.fromkeys(inspect.signature(called).parameters, 1)
             function = mock.create_autospec(called)  # refuses what the signature does not have
-            registry.call_with_known(function, {**known, "of_a_newer_release": 1})
-            assert function.mock_calls == [mock.call(**known)], name
+            registry.call_with_known(function, {**arguments, "of_a_newer_release": 1})
+            assert function.mock_calls == [mock.call(**arguments)], name
 
 
 def test_tasks_run_with_arguments_of_a_newer_release(declared):
@@ -105,8 +105,8 @@ def test_tasks_run_with_arguments_of_a_newer_release(declared):
         tasks.keys() - declared.keys()
     )
     for name, task in tasks.items():
-        known = {"job_id": 1} if name in declared else {}
-        inspect.signature(task.run).bind(**known, of_a_newer_release=1)
+        arguments = {"job_id": 1} if name in declared else {}
+        inspect.signature(task.run).bind(**arguments, of_a_newer_release=1)
 
 
 def test_time_limits_are_in_order():
@@ -135,8 +135,8 @@ def test_celery_has_the_limits_of_the_settings():
 )
 def test_check_finds_limits_out_of_order(settings, name, value):
     setattr(settings, name, value)
-    found = [one.id for one in django_checks.run_checks()]
-    assert "chatplatform.E001" in found
+    ids = [message.id for message in django_checks.run_checks()]
+    assert "chatplatform.E001" in ids
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_check_finds_limits_out_of_order(settings, name, value):
 def test_check_of_what_a_deployment_sets(settings, debug, secret_key, allowed_hosts, expected):
     settings.DEVELOPMENT, settings.SECRET_KEY = debug, secret_key
     settings.ALLOWED_HOSTS = allowed_hosts
-    assert [one.id for one in checks.deployment()] == expected
+    assert [message.id for message in checks.deployment()] == expected

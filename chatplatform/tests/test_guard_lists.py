@@ -1,7 +1,7 @@
 """Guards over every list: it sends the same SQL statements for 3 rows and for 300.
 
-A list is any GET whose query or answer says so. Whoever adds one gives it rows in `ROWS`, or says
-in `BOUNDED_BECAUSE` why it cannot grow.
+A list is any GET with a paged query or a list in its answer. A new one needs rows in `ROWS`, or a
+reason in `BOUNDED_BECAUSE` why it cannot grow.
 """
 
 import itertools
@@ -48,20 +48,20 @@ from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
 FEW, MANY, LIMIT = 3, 300, 100
-# Who calls, what the list hangs on, its rows, and what comes with them.
+# For the caller, the parent row, the rows, and their relations.
 MOST_STATEMENTS = 4
-# An export leaves out what the last seconds brought.
+# An export leaves out rows of the last seconds.
 A_WHILE_AGO = timezone.now() - timedelta(minutes=5)
-# From 2: the chat that the paths name has its message 1.
+# From 2: the chat in the paths already has message 1.
 _numbers = itertools.count(2)
 
 
-# --- rows: each with relations of its own, so that one that is fetched row by row shows ----------
+# --- rows: each has its own relations, so that a relation fetched row by row is counted -----------
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where rows are added: one client, and one of each thing that a path names."""
+    """Where rows are added: one client, and one row for each id that a path names."""
 
     client: Client
     user: User
@@ -69,15 +69,15 @@ class Place:
 
 
 def rows(model: type[models.Model], count: int, **fields: Any) -> list[Any]:
-    """`count` rows. A list holds each row's own value; a function makes it of a new number."""
+    """`count` rows. A list holds one value for each row; a function computes it from a number."""
 
     def row(n: int, number: int) -> models.Model:
-        def own(given: Any) -> Any:
-            if isinstance(given, list):
-                return given[n]
-            return given(number) if callable(given) else given
+        def own(value: Any) -> Any:
+            if isinstance(value, list):
+                return value[n]
+            return value(number) if callable(value) else value
 
-        return model(**{name: own(given) for name, given in fields.items()})
+        return model(**{name: own(value) for name, value in fields.items()})
 
     return model._default_manager.bulk_create(row(n, next(_numbers)) for n in range(count))
 
@@ -102,10 +102,10 @@ def bots(at: Place, count: int) -> list[Any]:
 
 
 def trained_bots(at: Place, count: int) -> list[Any]:
-    made = bots(at, count)
-    rows(Prompt, count, client=at.client, bot=made, version=1, created_by=users(at, count))
-    documents(at, count, bot=made)
-    return made
+    stored = bots(at, count)
+    rows(Prompt, count, client=at.client, bot=stored, version=1, created_by=users(at, count))
+    documents(at, count, bot=stored)
+    return stored
 
 
 def questions(at: Place, count: int) -> list[Any]:
@@ -139,13 +139,13 @@ def documents(at: Place, count: int, **fields: Any) -> list[Any]:
 
 def web_urls(at: Place, count: int) -> list[Any]:
     url = "https://shop.example/{}".format
-    made = rows(WebUrl, count, client=at.client, bot_id=at.ids["bot_id"], url=url)
+    stored = rows(WebUrl, count, client=at.client, bot_id=at.ids["bot_id"], url=url)
     rows(
-        WebPage, count, client=at.client, web_url=made, url=url, status="trained",
-        document=documents(at, count, bot_id=at.ids["bot_id"], web_url=made),
+        WebPage, count, client=at.client, web_url=stored, url=url, status="trained",
+        document=documents(at, count, bot_id=at.ids["bot_id"], web_url=stored),
         fetched_at=A_WHILE_AGO,
     )  # fmt: skip
-    return made
+    return stored
 
 
 def endpoints(at: Place, count: int) -> list[Any]:
@@ -155,49 +155,51 @@ def endpoints(at: Place, count: int) -> list[Any]:
 def deliveries(at: Place, count: int, **fields: Any) -> list[Any]:
     fields = fields or {"event_id": at.ids["event_id"].removeprefix("evt_")}
     config = endpoints(at, count)
-    made = rows(Delivery, count, client=at.client, config=config, state="failed", **fields)
-    rows(DeliveryAttempt, count, client=at.client, delivery=made, number=1, http_status=500)
-    return made
+    stored = rows(Delivery, count, client=at.client, config=config, state="failed", **fields)
+    rows(DeliveryAttempt, count, client=at.client, delivery=stored, number=1, http_status=500)
+    return stored
 
 
 def events(at: Place, count: int) -> list[Any]:
-    of = {"client": at.client, "conversation_id": new_ids(count)}
-    made = rows(Event, count, type="t.t", data={}, **of)
-    deliveries(at, count, event=made)
-    return made
+    fields = {"client": at.client, "conversation_id": new_ids(count)}
+    stored = rows(Event, count, type="t.t", data={}, **fields)
+    deliveries(at, count, event=stored)
+    return stored
 
 
 def chats(at: Place, count: int, **fields: Any) -> list[Any]:
-    """With a message, a rating, a tag and a summary each; of the bot or customer in `fields`."""
+    """Each with a message, a rating, a tag and a summary; of the bot or customer in `fields`."""
     agents, newest = users(at, count), new_ids(count)
     if "customer_id" not in fields:
         fields["customer"] = rows(Customer, count, client=at.client, name="Zoe")
     if "bot_id" not in fields:
         fields["bot"] = bots(at, count)
-    made = rows(
+    stored = rows(
         Conversation, count, client=at.client, assign_type="agent", assignee=agents,
         opened_by_key=keys(at, count, agents), language="en", last_seq=1, last_message_id=newest,
         created_at=A_WHILE_AGO, **fields,
     )  # fmt: skip
-    messages(at, count, newest, conversation=made)
-    rows(Feedback, count, client=at.client, conversation=made, rating=5)
-    rows(Tagging, count, client=at.client, conversation=made, name="tag-{}".format, source="ai")
-    rows(Summary, count, client=at.client, conversation=made, language="en", message_count=1)
-    return made
+    messages(at, count, newest, conversation=stored)
+    rows(Feedback, count, client=at.client, conversation=stored, rating=5)
+    rows(Tagging, count, client=at.client, conversation=stored, name="tag-{}".format, source="ai")
+    rows(Summary, count, client=at.client, conversation=stored, language="en", message_count=1)
+    return stored
 
 
 def messages(at: Place, count: int, ids: list[uuid.UUID] | None = None, **chat: Any) -> list[Any]:
-    """With a file and a rating each; every one answers another."""
+    """Each with a file and a rating, and in reply to another."""
     ids = ids or new_ids(count)
     chat = chat or {"conversation_id": at.ids["chat_id"]}
-    made = rows(
+    stored = rows(
         Message, count, client=at.client, id=ids, in_reply_to_id=[*ids[1:], ids[0]],
         seq=lambda n: n, sender_type="agent", content=lambda _: text_content("Hello"),
         text="Hello", receipt={"gate": 0.9}, created_at=A_WHILE_AGO, **chat,
     )  # fmt: skip
-    rows(Feedback, count, client=at.client, message=made, rating=2, **chat)
-    rows(Attachment, count, client=at.client, message=made, file="a.txt", size_bytes=1, **chat)
-    return made
+    rows(Feedback, count, client=at.client, message=stored, rating=2, **chat)
+    rows(
+        Attachment, count, client=at.client, message=stored, file="a.txt", size_bytes=1, **chat,
+    )  # fmt: skip
+    return stored
 
 
 def notifications(at: Place, count: int) -> list[Any]:
@@ -214,12 +216,12 @@ def ai_tags(at: Place, count: int) -> list[Any]:
     )  # fmt: skip
 
 
-def of_one(make: Callable[..., list[Any]], name: str) -> Callable[[Place, int], list[Any]]:
-    """The same rows, but all of the one bot or customer that the path names."""
+def of_parent(make: Callable[..., list[Any]], name: str) -> Callable[[Place, int], list[Any]]:
+    """The same rows, but all of the bot or customer that the path names."""
     return lambda at, count: make(at, count, **{name: at.ids[name]})
 
 
-# What fills each list.
+# The rows of each list.
 ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/identity/users": users,
     "/identity/api-keys": keys,
@@ -236,8 +238,8 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/function-calling/{bot_id}": functions,
     "/function-calling/{bot_id}/events": function_calls,
     "/ai/chats": chats,
-    "/ai/{bot_id}/chat-history": of_one(chats, "bot_id"),
-    "/ai/chat/history/customer/{customer_id}": of_one(chats, "customer_id"),
+    "/ai/{bot_id}/chat-history": of_parent(chats, "bot_id"),
+    "/ai/chat/history/customer/{customer_id}": of_parent(chats, "customer_id"),
     "/ai/chat/{chat_id}/history": messages,
     "/ai/chat/notifications": notifications,
     "/ai/chat/feedbacks": chats,
@@ -262,7 +264,7 @@ BOUNDED_BECAUSE = {
     "/mesaging/conversations/{conversation_id}/summary": "one summary; its points are a column",
 }
 # Filters that join other tables, or choose another order.
-ALSO_ASKED = {
+FILTERS = {
     "/ai/chats": {"q": "hello", "status": "open"},
     "/webhook/events": {"order": "asc", "state": "failed"},
 }
@@ -272,7 +274,7 @@ ALSO_ASKED = {
 
 
 def holds_a_list(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Whether there is a list anywhere in it: in a shape, and in the shapes that this holds."""
+    """Whether the type contains a list, also inside of nested shapes."""
     if (typing.get_origin(annotation) or annotation) in (list, set, frozenset, Sequence):
         return True
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -284,7 +286,7 @@ def holds_a_list(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
 
 
 def is_list(served: Served) -> bool:
-    """An answer without a shape might be one."""
+    """An answer without a shape counts as a list."""
     declared = served.declared
     return served.method == "GET" and (
         is_paged(served) or declared.returns is None or holds_a_list(declared.returns)
@@ -296,23 +298,23 @@ def is_paged(served: Served) -> bool:
     return query is not None and issubclass(query, Page)
 
 
-LISTS = [one for one in ALL if is_list(one)]
+LISTS = [served for served in ALL if is_list(served)]
 CASES = [
-    pytest.param(one, scheme, query, id=" ".join([one.path, scheme, *query]))
-    for one in LISTS
-    if one.path in ROWS
-    for scheme in one.declared.access.security
-    for query in ({}, ALSO_ASKED.get(one.path))
+    pytest.param(served, scheme, query, id=" ".join([served.path, scheme, *query]))
+    for served in LISTS
+    if served.path in ROWS
+    for scheme in served.declared.access.security
+    for query in ({}, FILTERS.get(served.path))
     if query is not None
 ]
 
 
 def ask(caller: Person, path: str, query: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The answer and the statements behind it, once whatever is kept in memory is there."""
+    """The answer and its SQL statements; the first request fills the caches."""
     assert caller.get(path, query).status_code == 200
     with CaptureQueriesContext(connection) as captured:
         reply = caller.get(path, query)
-    return reply.json(), [one["sql"] for one in captured]
+    return reply.json(), [query["sql"] for query in captured]
 
 
 def length(answer: dict[str, Any]) -> int:
@@ -320,32 +322,32 @@ def length(answer: dict[str, Any]) -> int:
 
 
 def repeated(sent: list[str]) -> str:
-    """What a row costs, most likely: the statement that differs only in its parameters."""
-    statement, times = Counter(one.split(" WHERE ")[0] for one in sent).most_common(1)[0]
+    """The statement that was sent most often: probably the one sent for each row."""
+    statement, times = Counter(sql.split(" WHERE ")[0] for sql in sent).most_common(1)[0]
     return f"{times} times {statement}"
 
 
 @pytest.fixture
 def key(ann, monkeypatch):
-    """How long a key is remembered must not decide about a count."""
+    """A secret key; it stays cached during the test, so that it does not affect the counts."""
     monkeypatch.setattr("identity.services.api_keys._CACHE_SECONDS", 600.0)
     return make_key(ann.client)
 
 
 def test_every_list_has_rows_or_a_reason():
-    found, known = {one.path for one in LISTS}, ROWS.keys() | BOUNDED_BECAUSE.keys()
-    assert len(found) > 30
-    unknown, gone = sorted(found - known), sorted((known | ALSO_ASKED.keys()) - found)
-    assert not unknown, "give it rows in ROWS, or say in BOUNDED_BECAUSE why it cannot grow"
+    paths, listed = {served.path for served in LISTS}, ROWS.keys() | BOUNDED_BECAUSE.keys()
+    assert len(paths) > 30
+    unknown, gone = sorted(paths - listed), sorted((listed | FILTERS.keys()) - paths)
+    assert not unknown, "add rows to ROWS, or a reason to BOUNDED_BECAUSE"
     assert not gone, "there is no such list"
     assert not ROWS.keys() & BOUNDED_BECAUSE.keys()
     assert all(BOUNDED_BECAUSE.values())
-    paged = {one.path for one in LISTS if is_paged(one)}
-    assert not paged & BOUNDED_BECAUSE.keys(), "what comes in pages can grow"
+    paged = {served.path for served in LISTS if is_paged(served)}
+    assert not paged & BOUNDED_BECAUSE.keys(), "a list with pages can grow"
 
 
 @pytest.mark.parametrize(("served", "scheme", "query"), CASES)
-def test_as_many_statements_for_many_rows_as_for_few(served, scheme, query, ann, key):
+def test_a_list_sends_as_many_statements_for_many_rows_as_for_few(served, scheme, query, ann, key):
     caller = {"bearer": ann, "api_key": key}[scheme]
     at = Place(ann.client, ann.user, rows_of(ann, key))
     path, grow = served.fill(at.ids), ROWS[served.path]

@@ -14,8 +14,8 @@ MODELS = [model for name in APPS for model in apps.get_app_config(name).get_mode
 
 NULL_BECAUSE = {"identity.User": "platform staff (superusers) belong to no client"}
 IMPORTED_BECAUSE = {
-    "chatplatform.ids": "functions that make a row's default id",
-    "chatplatform.crypto": "the encrypted field: a column type, as Django's own are",
+    "chatplatform.ids": "functions that return a row's default id",
+    "chatplatform.crypto": "the encrypted field is a column type, like Django's",
 }
 
 
@@ -39,8 +39,8 @@ OF_CLIENT = [model for model in MODELS if client_field(model)]
 
 def test_rows_of_a_client_always_have_one():
     assert len(OF_CLIENT) >= 10
-    found = {model._meta.label for model in OF_CLIENT if client_field(model).null}
-    assert found == set(NULL_BECAUSE)
+    nullable = {model._meta.label for model in OF_CLIENT if client_field(model).null}
+    assert nullable == set(NULL_BECAUSE)
 
 
 @pytest.mark.parametrize("model", OF_CLIENT, ids=lambda model: model._meta.label)
@@ -57,14 +57,14 @@ def test_views_reach_rows_through_their_client():
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and node.attr == "for_client"
         }
-        found = [
+        violations = [
             f"{path}:{node.lineno}"
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute)
             and node.attr in {"objects", "_default_manager", "_base_manager"}
             and id(node) not in of_client
         ]
-        assert not found, "begin with .objects.for_client(client)"
+        assert not violations, "begin with .objects.for_client(client)"
 
 
 def test_no_order_is_hidden_in_a_model():

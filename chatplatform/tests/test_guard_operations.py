@@ -30,24 +30,24 @@ from identity.testing import Person, make_key, make_person
 
 PUBLIC_BECAUSE = {
     ("POST", "/identity/register-trial"): "a company that registers has no credential yet",
-    ("POST", "/identity/token2"): "signing in is how a credential is had; failures are counted",
+    ("POST", "/identity/token2"): "signing in returns the credential; failures are counted",
     ("GET", "/ai/attachment/{attachment_id}"): "the link's signature is the credential",
     ("POST", "/identity/forgot-password"): "a forgotten password leaves no other credential",
     ("POST", "/identity/verify-reset-token"): "the mailed token is the credential; tries count",
     ("POST", "/identity/reset-password"): "the mailed token is the credential; tries count",
-    ("GET", "/health"): "monitors ask it; it names no hosts and no clients",
-    ("GET", "/health/live"): "monitors ask it; it says nothing but that the process answers",
+    ("GET", "/health"): "for monitors; it names no hosts and no clients",
+    ("GET", "/health/live"): "for monitors; it shows only that the process answers",
 }
 
-# What the owner is refused as well, for the rows of `rows_of` stand in the way.
+# Refused to the owner too, because the rows of `rows_of` prevent it.
 CONFLICT_BECAUSE = {("DELETE", "/ai/bot/{bot_id}"): "a bot with conversations is not deleted"}
 
 VIEWER_MAY_BECAUSE = {
-    ("POST", "/identity/revoke"): "signing out is one's own affair",
+    ("POST", "/identity/revoke"): "signing out changes only the user's own tokens",
     ("POST", "/ai/chat/events/ticket"): "it opens the feed, which a viewer may read",
 }
 
-# What `operation()` declares instead, so that the document and the guards see it.
+# `operation()` declares these, so that the document and the guards see them.
 REPLACED_BY_OPERATION = {
     "authentication_classes", "content_negotiation_class", "filter_backends", "metadata_class",
     "pagination_class", "parser_classes", "permission_classes", "queryset", "renderer_classes",
@@ -72,14 +72,14 @@ MALFORMED = {
     "not a number": b'{"id": NaN}',
     "2 MB": b'{"name": "' + b"x" * 2_000_000 + b'"}',
 }
-# What takes the place of each field of an accepted body in turn.
+# Each replaces each field of an accepted body.
 WRONG_VALUES = ["a\x00b", 10**30, -(2**63) - 1, [[]] * 20, {"a": {"b": [None]}}, None, "x" * 9000]
-# Positions that none of our lists would sign.
+# Positions that no list signs.
 WRONG_POSITIONS = [[], ["x"], [10**30], [1, 2], ["a", "b"], [None], [{"a": 1}], ["\x00"]]
 
 
 def is_error(reply: Any, status: int) -> bool:
-    """In the documented shape of an error, about this request."""
+    """Whether the answer has the documented shape of an error, with this request's id."""
     body = reply.json()
     return (
         reply.status_code == status
@@ -91,7 +91,7 @@ def is_error(reply: Any, status: int) -> bool:
 
 
 def needs_model(reply: Any) -> bool:
-    """The tests set no model, and nothing else than a model could do it."""
+    """Whether the operation needs a model: the tests set none."""
     code: str = reply.json()["code"] if reply.status_code == 503 else ""
     return code == "engine_not_configured"
 
@@ -104,16 +104,6 @@ def ann_key(ann):
 @pytest.fixture
 def ours(ann, ann_key):
     return rows_of(ann, ann_key)
-
-
-@pytest.fixture
-def cara_key(cara):
-    return make_key(cara.client)
-
-
-@pytest.fixture
-def theirs(cara, cara_key):
-    return rows_of(cara, cara_key)
 
 
 def test_served_operations_are_those_of_the_document_in_docs():
@@ -164,10 +154,10 @@ def test_tables_name_what_is_served():
 
 @for_each(ALL)
 def test_trailing_slash_makes_no_difference(served, nobody, ann, ann_key, ours):
-    asking = served.method == "GET"
+    is_read = served.method == "GET"
     path = served.fill(ours)
-    # What changes something is asked without a credential: the refusal proves that it is there.
-    for caller in (asking and callers(served.declared.access, ann, ann_key)) or [nobody]:
+    # Other methods are called without a credential: the refusal proves that the path is served.
+    for caller in (is_read and callers(served.declared.access, ann, ann_key)) or [nobody]:
         without, slashed = (
             raw_call(caller, served, path + slash, b"", "application/json") for slash in ("", "/")
         )
@@ -184,8 +174,8 @@ def test_401_without_a_credential(served, nobody, ours):
 
 @for_each(CLOSED)
 def test_401_with_a_worthless_credential(served, ours):
-    liar = Person({"Authorization": "Bearer a.b.c", "API-KEY": "cp_wrong.\u00e9"})
-    assert is_error(send(liar, served, ours), 401)
+    forger = Person({"Authorization": "Bearer a.b.c", "API-KEY": "cp_wrong.\u00e9"})
+    assert is_error(send(forger, served, ours), 401)
 
 
 @for_each([operation for operation in CLOSED if operation.method != "GET"])
@@ -200,17 +190,19 @@ def test_403_to_a_viewer_who_writes(served, ann, ours):
 
 
 @for_each(WITH_ID)
-def test_404_to_another_client(served, ann, ann_key, ours, cara, cara_key, theirs):
+def test_404_to_another_client(served, ann, ann_key, ours, cara):
+    cara_key = make_key(cara.client)
+    theirs = rows_of(cara, cara_key)
     for stranger in callers(served.declared.access, cara, cara_key):
         for name in served.ids:
-            # Only this id is foreign: one's own bot must not open another's document.
+            # Only this id is foreign: a client's own bot must not open another client's document.
             foreign = send(stranger, served, {**theirs, name: ours[name]})
             missing = send(stranger, served, {**theirs, name: MISSING[name]})
             assert is_error(foreign, 404), foreign.content
             assert is_error(missing, 404)
             assert without_request_id(foreign) == without_request_id(missing)
     for owner in callers(served.declared.access, ann, ann_key):
-        # Rows of its own for each: what one caller has ended, the other could not end again.
+        # New rows for each caller: a chat that one has ended, the other cannot end again.
         own = rows_of(ann, ann_key)
         reply = send(owner, served, own)
         if served.at in CONFLICT_BECAUSE:
@@ -271,21 +263,21 @@ def test_no_500_to_a_wrong_field(served, ann, ann_key, ours):
         for wrong in WRONG_VALUES:
             reply = send(caller, served, ours, {**ACCEPTED[served.at], name: wrong})
             assert reply.status_code < 500 or needs_model(reply), (name, wrong)
-            # A held answer is written by the real server; here it has no content yet.
+            # A streaming reply is sent by the real server; here it has no content yet.
             kinds = {"application/json"} if reply.content else {None, "application/json"}
             assert reply.get("Content-Type") in kinds
 
 
-def ask(who: Person, served: Served, path: str, query: dict[str, Any]) -> Any:
+def ask(caller: Person, served: Served, path: str, query: dict[str, Any]) -> Any:
     """The operation with a query string, whatever its method."""
-    return who.browser.generic(
-        served.method, path, QUERY_STRING=urlencode(query, doseq=True), headers=who.headers
+    return caller.browser.generic(
+        served.method, path, QUERY_STRING=urlencode(query, doseq=True), headers=caller.headers
     )
 
 
 @for_each(WITH_QUERY)
 def test_422_to_a_wrong_query(served, ann, ann_key, ours, monkeypatch):
-    # Signed for any list, so that what is behind the signature is tried as well.
+    # Signed for any list, so that the positions behind the signature are tested too.
     monkeypatch.setattr("chatplatform.api.pagination._salt", lambda *_: "any")
     signed = [signing.dumps(position, salt="any") for position in WRONG_POSITIONS]
     for caller in callers(served.declared.access, ann, ann_key):

@@ -1,4 +1,4 @@
-"""Guards over the shapes of every request: nothing is taken that could not be kept."""
+"""Guards over the shapes of every request: no value is accepted that cannot be stored."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +10,16 @@ from chatplatform.api.operation import Form, Operation, routes
 from chatplatform.api.shapes import MAX_ID, read_only_fields
 
 
-def asked_of(declared: Operation) -> list[type[BaseModel]]:
+def request_shapes(declared: Operation) -> list[type[BaseModel]]:
     body = declared.body.shape if isinstance(declared.body, Form) else declared.body
     return [shape for shape in (body, declared.query) if shape]
 
 
-SHAPES = sorted({one for *_, declared in routes() for one in asked_of(declared)}, key=str)
+SHAPES = sorted({shape for *_, declared in routes() for shape in request_shapes(declared)}, key=str)
 
 
 def whole_numbers(shape: type[BaseModel]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every whole number that a request of this shape can hold, and where."""
+    """Every whole number that a request of this shape can hold, with its path."""
     schema = shape.model_json_schema()
     for name in read_only_fields(shape):
         del schema["properties"][name]

@@ -1,4 +1,4 @@
-"""Check Health: each part says how it is, and one that is frozen keeps nobody waiting."""
+"""Check Health: each part reports its state, and a part that hangs does not delay the answer."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ from chatplatform.web.application import THREADS, Application
 
 @pytest.fixture
 def frozen():
-    """A check that gives no answer before the test is over."""
+    """A check that does not answer before the test has ended."""
     over = threading.Event()
 
     def ask():
@@ -22,25 +22,25 @@ def frozen():
     over.set()
 
 
-def test_each_part_says_how_it_is(nobody, db):
+def test_each_part_reports_its_state(nobody, db):
     reply = nobody.get("/health")
     parts = {part["name"]: part for part in reply.json()["parts"]}
     assert list(parts) == ["database", "broker", "processes", "jobs", "disk"]
     working = {name for name, part in parts.items() if part["status"] == "ok"}
     assert working >= {"database", "broker", "disk"}
-    # No worker runs beside the tests, and the answer says so.
+    # No worker runs during the tests.
     assert parts["processes"]["detail"].startswith("no sign of life from")
     assert (reply.status_code, reply.json()["status"]) == (503, "failed")
 
 
-def test_a_frozen_part_is_not_waited_for(nobody, db, frozen, monkeypatch):
+def test_a_part_that_hangs_does_not_delay_the_answer(nobody, db, frozen, monkeypatch):
     monkeypatch.setattr(health, "LONGEST_SECONDS", 0.3)
     monkeypatch.setattr(health, "CHECKS", (("database", frozen), ("disk", lambda: "has room")))
     for _ in range(3):
         reply = nobody.get("/health")
         assert reply.status_code == 503
-        found = {part["name"]: part["detail"] for part in reply.json()["parts"]}
-        assert found == {"database": "no answer in 0.3 s", "disk": "has room"}
+        details = {part["name"]: part["detail"] for part in reply.json()["parts"]}
+        assert details == {"database": "no answer in 0.3 s", "disk": "has room"}
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/health"])

@@ -1,4 +1,4 @@
-"""Idempotency-Key: a repeated request gets the first one's answer and does nothing more."""
+"""Idempotency-Key: a repeated request gets the first answer and changes nothing."""
 
 import io
 import threading
@@ -46,21 +46,22 @@ def test_other_body_is_refused(server):
     assert Conversation.objects.count() == 1
 
 
-def test_a_key_is_good_for_one_caller_and_one_path(server, client_a, bot, cara, ann):
+def test_a_key_counts_for_one_caller_and_one_path(server, client_a, bot, cara, ann):
     other = make_key(client_a, "secret", bot.pk)
-    chats = [who.post("/ai/client/chat", CHAT, **KEY).json()["id"] for who in (server, other)]
+    chats = [caller.post("/ai/client/chat", CHAT, **KEY).json()["id"] for caller in (server, other)]
     sent = [
         server.post(f"/ai/client/chat/{chat}", {"text": "Hi", "reply": "none"}, **KEY).json()
         for chat in (chats[0], chats[0])
     ]
     assert len(set(chats)) == 2
     assert sent[0] == sent[1]
-    for who in (ann, cara):
-        assert who.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY).status_code
+    for caller in (ann, cara):
+        reply = caller.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY)
+        assert reply.status_code == 201
     assert ApiKey.objects.filter(name="a").count() == 2
 
 
-def test_a_refusal_is_not_kept(server):
+def test_a_refusal_is_not_stored(server):
     refused = server.post("/ai/client/chat", {"customer": {"email": "no"}}, **KEY)
     assert refused.status_code == 422
     assert server.post("/ai/client/chat", CHAT, **KEY).status_code == 201
@@ -74,10 +75,10 @@ def test_wrong_key_is_refused(server, key):
     assert not Conversation.objects.exists()
 
 
-def test_a_secret_in_an_answer_is_kept_encrypted(ann):
-    made = ann.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY)
+def test_a_secret_in_an_answer_is_stored_encrypted(ann):
+    first = ann.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY)
     again = ann.post("/identity/api-keys", {"name": "a", "scope": "secret"}, **KEY)
-    secret = made.json()["key"]
+    secret = first.json()["key"]
     assert again.json()["key"] == secret
     assert ApiKey.objects.count() == 1
     with connection.cursor() as cursor:
@@ -96,13 +97,13 @@ def test_a_day_later_the_key_is_free(server):
 def test_a_message_with_a_reply_is_stored_once(server):
     chat = server.post("/ai/client/chat", {}).json()["id"]
     body = {"text": "Where is my parcel?", "reply": "async"}
-    turns = [server.post(f"/ai/client/chat/{chat}", body, **KEY).json() for _ in range(2)]
-    assert turns[0]["message"]["id"] == turns[1]["message"]["id"]
+    answers = [server.post(f"/ai/client/chat/{chat}", body, **KEY).json() for _ in range(2)]
+    assert answers[0]["message"]["id"] == answers[1]["message"]["id"]
     assert Message.objects.count() == 1
     assert Job.objects.count() == 1
 
 
-def test_an_upload_is_known_by_its_parts(ann, bot):
+def test_an_upload_is_compared_by_its_parts(ann, bot):
     def upload(text):
         file = io.BytesIO(text)
         file.name = "hours.txt"
@@ -116,7 +117,7 @@ def test_an_upload_is_known_by_its_parts(ann, bot):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_twin_in_flight_is_told_to_wait(server):
+def test_a_concurrent_repetition_gets_409(server):
     twin = []
 
     def send_again():

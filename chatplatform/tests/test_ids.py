@@ -8,21 +8,21 @@ from chatplatform import ids
 
 def test_a_uuid7_carries_its_version_and_the_time():
     before = time.time_ns() // 1_000_000
-    made = ids.uuid7()
+    new_id = ids.uuid7()
     after = time.time_ns() // 1_000_000
-    assert made.version == 7
-    assert made.variant == "specified in RFC 4122"
-    assert before <= made.int >> 80 <= after + 1
+    assert new_id.version == 7
+    assert new_id.variant == "specified in RFC 4122"
+    assert before <= new_id.int >> 80 <= after + 1
 
 
 def test_uuid7s_of_one_millisecond_keep_their_order(monkeypatch):
     monkeypatch.setattr(time, "time_ns", lambda: 1_700_000_000_000_000_000)
-    made = [ids.uuid7() for _ in range(5_000)]
-    assert made == sorted(made)
-    assert len(set(made)) == 5_000
+    new_ids = [ids.uuid7() for _ in range(5_000)]
+    assert new_ids == sorted(new_ids)
+    assert len(set(new_ids)) == 5_000
 
 
-def test_a_clock_set_back_does_not_turn_the_order(monkeypatch):
+def test_ids_keep_growing_if_the_clock_is_set_back(monkeypatch):
     first = ids.uuid7()
     monkeypatch.setattr(time, "time_ns", lambda: 1_000_000_000_000_000_000)
     assert ids.uuid7() > first
@@ -38,18 +38,18 @@ def test_a_full_counter_borrows_the_next_millisecond(monkeypatch):
 
 
 def test_threads_share_one_order():
-    made: list[list[uuid.UUID]] = [[] for _ in range(4)]
+    lists: list[list[uuid.UUID]] = [[] for _ in range(4)]
 
-    def run(mine: list[uuid.UUID]) -> None:
-        mine.extend(ids.uuid7() for _ in range(2_000))
+    def run(ids_of_thread: list[uuid.UUID]) -> None:
+        ids_of_thread.extend(ids.uuid7() for _ in range(2_000))
 
-    threads = [threading.Thread(target=run, args=(mine,)) for mine in made]
+    threads = [threading.Thread(target=run, args=(ids_of_thread,)) for ids_of_thread in lists]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(mine == sorted(mine) for mine in made)
-    assert len({one for mine in made for one in mine}) == 8_000
+    assert all(ids_of_thread == sorted(ids_of_thread) for ids_of_thread in lists)
+    assert len({new_id for ids_of_thread in lists for new_id in ids_of_thread}) == 8_000
 
 
 def test_a_fork_starts_its_own_counter():

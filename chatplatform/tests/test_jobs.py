@@ -1,4 +1,4 @@
-"""Jobs: enqueued, run in order, retried, and dead in the end."""
+"""Jobs: enqueued, run in order, retried, and finally dead."""
 
 import time
 from datetime import timedelta
@@ -167,7 +167,7 @@ def test_failures_are_retried_ever_later_and_end_dead(work):
     assert relay.take_due() == []
 
 
-def test_the_rows_own_limit_counts(work):
+def test_the_limit_in_the_row_counts(work):
     job = add()
     Job.objects.update(max_attempts=1)
     work.act = fail(ValueError("no"))
@@ -239,13 +239,13 @@ def test_an_unknown_job_is_stored_and_tried_again():
 
 
 def test_a_job_is_dead_even_if_on_dead_fails(work, caplog):
-    def tell(args):
-        Job.objects.filter(pk=after.pk).update(progress=50)  # goes with the failure
+    def on_dead(args):
+        Job.objects.filter(pk=after.pk).update(progress=50)  # rolled back by the failure
         raise ValueError("nobody there")
 
     job, after = add(ordering_key="a"), add(ordering_key="a")
     work.act = fail(GiveUp("The channel was removed."))
-    work.dead = mock.Mock(append=tell)
+    work.dead = mock.Mock(append=on_dead)
     assert leases.run(job.pk)
     assert relay.sweep() == 0
     job.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Leases: what a crash, a race or a stop of a worker may not do to a job."""
+"""Leases: a crash, a race or a stop of a worker loses no job and stores no result twice."""
 
 import time
 from datetime import timedelta
@@ -70,7 +70,7 @@ def test_a_lost_worker_is_replaced_and_its_result_dropped(work):
         second.join(10)
         assert ran == [True]
         with jobs.commit():
-            stored.append("the first one's result")
+            stored.append("the lost worker's result")
 
     work.act = act
     leases.run(job.pk)
@@ -130,11 +130,11 @@ def test_a_job_that_is_returned_to_the_queue_counts_no_attempt(work):
 
 
 def test_only_running_jobs_are_returned_to_the_queue(work):
-    waiting, done = add(number=1), add(number=2)
-    leases.run(done.pk)
-    leases.return_to_queue([waiting.pk, done.pk, done.pk + 1])
-    done.refresh_from_db()
-    assert (done.state, done.attempts) == (JobState.DONE, 1)
+    waiting, finished = add(number=1), add(number=2)
+    leases.run(finished.pk)
+    leases.return_to_queue([waiting.pk, finished.pk, finished.pk + 1])
+    finished.refresh_from_db()
+    assert (finished.state, finished.attempts) == (JobState.DONE, 1)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.attempts) == (JobState.QUEUED, 0)
 
@@ -178,21 +178,21 @@ def test_a_long_commit_does_not_keep_other_leases_from_being_renewed(work):
     with transaction.atomic():
         Job.objects.select_for_update(no_key=True).get(pk=committing.pk)
         renewing, _ = in_thread(lambda: leases._renew([lease.token for lease in claimed]))
-        renewing.join(5)
+        renewing.join(30)
         assert not renewing.is_alive()
     renewed = Job.objects.filter(lease_until__gt=Now() + timedelta(seconds=5))
     assert list(renewed) == [other]
 
 
 def test_on_dead_runs_without_the_lease(work):
-    def tell(args):
+    def on_dead(args):
         with jobs.commit():
             job_ids.append(jobs.current_job())
 
     job_ids: list[int | None] = []
     job = add()
     work.act = fail(GiveUp("no"))
-    work.dead = mock.Mock(append=tell)
+    work.dead = mock.Mock(append=on_dead)
     leases.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.last_error, job_ids) == (JobState.DEAD, "no", [None])

@@ -1,4 +1,4 @@
-"""The served OpenAPI document: valid, complete, and the one that is kept in docs/."""
+"""The served OpenAPI document: valid, complete, and the same as in docs/."""
 
 import json
 import re
@@ -14,7 +14,7 @@ METHODS = {"get", "post", "put", "patch", "delete"}
 
 @pytest.fixture(scope="module")
 def document():
-    from chatplatform.web.health import document  # noqa: PLC0415 - it builds on import of the URLs
+    from chatplatform.web.health import document  # noqa: PLC0415 - the import builds the URLs
 
     return json.loads(json.dumps(document()))
 
@@ -30,7 +30,7 @@ def operations(document):
 
 
 def plain(schema):
-    """A schema without what is said for people."""
+    """A schema without titles and descriptions."""
     if isinstance(schema, list):
         return [plain(part) for part in schema]
     if not isinstance(schema, dict):
@@ -51,9 +51,9 @@ def test_served_document_is_valid_openapi_3_1(nobody, document):
 
 
 def test_document_in_docs_is_the_served_one(document):
-    kept = settings.BASE_DIR / "docs" / "openapi.json"
-    assert kept.exists(), "run make openapi"
-    assert json.loads(kept.read_text()) == document, "run make openapi"
+    committed = settings.BASE_DIR / "docs" / "openapi.json"
+    assert committed.exists(), "run make openapi"
+    assert json.loads(committed.read_text()) == document, "run make openapi"
 
 
 def test_every_served_operation_is_documented_and_no_other(operations):
@@ -112,7 +112,7 @@ def test_every_operation_says_what_it_is(operations):
         assert operation["description"], name
     ids = [operation["operationId"] for _, _, operation in operations]
     assert len(set(ids)) == len(ids)
-    # Ids that collide are not refused but numbered, by the order of paths: ours end in the method.
+    # Equal ids would be numbered by the order of paths, so each ends in its method.
     for name, _, operation in operations:
         assert operation["operationId"].endswith(f"_{name.split()[0].lower()}"), name
 

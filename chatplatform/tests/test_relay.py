@@ -1,4 +1,4 @@
-"""The relay: what is due is dispatched once, and again if the message is lost."""
+"""The relay: a due job is dispatched once, and again if its message is lost."""
 
 from datetime import timedelta
 from unittest import mock

@@ -1,4 +1,4 @@
-"""A real worker and a real broker, with faults: what ends, goes on, or returns to the queue."""
+"""A real worker and a real broker, with faults: which jobs end, go on, or return to the queue."""
 
 import os
 import signal
@@ -49,6 +49,7 @@ def worker(broker, pool):
         "REDIS_URL": broker.url,
         "SECRET_KEY": django_settings.SECRET_KEY,
         "REMAP_SIGTERM": "SIGQUIT",
+        "HANGS_NOTE": str(hangs_note(broker)),
     }
     process = subprocess.Popen(command, env=env)
     try:
@@ -59,21 +60,25 @@ def worker(broker, pool):
         process.wait(5)
 
 
+def hangs_note(broker):
+    """The file that the worker creates when its consumer hangs."""
+    return broker.data_dir / "hangs"
+
+
 def is_alive(broker):
     """Whether the worker has written its heartbeat since the last look."""
     with redis.Redis.from_url(broker.url) as client:
         return bool(client.delete("alive:worker-bulk"))
 
 
-def wait_until(holds, seconds=30.0):
-    assert processes.wait_until(holds, secs=seconds), "it did not come to that"
+def wait_until(condition, seconds=30.0):
+    assert processes.wait_until(condition, secs=seconds), "the condition did not become true"
 
 
 def send(broker, name, **arguments):
-    with Celery(broker=broker.url).connection_for_write() as connection:
-        Celery(broker=broker.url).send_task(
-            name, kwargs=arguments, queue="train", connection=connection
-        )
+    sender = Celery(broker=broker.url, set_as_current=False)
+    with sender.connection_for_write() as connection:
+        sender.send_task(name, kwargs=arguments, queue="train", connection=connection)
 
 
 def nap(broker, note, seconds):
@@ -98,9 +103,9 @@ def test_a_worker_survives_a_broker_that_is_killed_while_tasks_run(broker, pool,
     with worker(broker, pool) as process:
         for number in range(3):
             nap(broker, tmp_path / f"during-{number}", 1)
-            time.sleep(0.3)  # the task runs now
+            wait_until((tmp_path / f"during-{number}.started").exists)
             broker.process.kill()
-            broker.process.wait(5)
+            broker.process.wait(30)
             wait_until((tmp_path / f"during-{number}").exists)
             broker.start()
             nap(broker, tmp_path / f"after-{number}", 0)
@@ -115,8 +120,8 @@ def test_a_worker_ends_at_once_if_its_consumer_fails(broker, pool):
         job = running_job(broker)
         pids = children(process)
         process.send_signal(signal.SIGUSR2)
-        assert process.wait(5) == 1
-        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 5)
+        assert process.wait(30) == 1
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
     assert bool(pids) == (pool == "prefork")
     job.refresh_from_db()
     assert (job.state, job.attempts) == (JobState.RUNNING, 1), "a crash counts"
@@ -127,16 +132,17 @@ def test_children_of_a_killed_worker_end(broker):
         running_job(broker)
         pids = children(process)
         process.kill()
-        process.wait(5)
-        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 5)
+        process.wait(30)
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
     assert pids
 
 
 def test_a_worker_writes_no_heartbeat_while_it_takes_no_messages(broker):
     with worker(broker, "threads") as process:
-        wait_until(lambda: is_alive(broker), 5)
+        wait_until(lambda: is_alive(broker))
         process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
-        wait_until(lambda: not is_alive(broker), 5)
+        wait_until(hangs_note(broker).exists)
+        is_alive(broker)  # deletes what was written before
         time.sleep(1)  # five times the pause between two heartbeats
         assert not is_alive(broker)
         assert process.poll() is None
@@ -148,15 +154,15 @@ def test_a_stop_returns_interrupted_jobs_to_the_queue(broker, pool):
         job = running_job(broker)
         pids = children(process)
         process.send_signal(signal.SIGTERM)
-        wait_until(lambda: not Job.objects.filter(state=JobState.RUNNING).exists(), 12)
+        wait_until(lambda: not Job.objects.filter(state=JobState.RUNNING).exists())
         job.refresh_from_db()
         assert (job.state, job.attempts) == (JobState.QUEUED, 0)
         assert relay.take_due() == [(job.pk, "test.work")]
-        process.wait(10)
+        process.wait(30)
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-def test_the_time_for_jobs_is_over_before_a_worker_is_killed(tmp_path):
+def test_a_worker_is_killed_only_after_the_time_for_its_jobs(tmp_path):
     started = parts(Config("127.0.0.1", 8000, tmp_path))
     soft = [part for part in started if part.environ.get("REMAP_SIGTERM") == "SIGQUIT"]
     assert soft

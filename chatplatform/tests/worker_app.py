@@ -1,8 +1,9 @@
-"""What the tests of a real worker let it run: the application, with tasks and faults of their own.
+"""The application with test tasks and faults, run by the real workers of test_worker.py.
 
-Never imported by the tests themselves: their process declares no such job.
+The tests do not import it: a job declared here must not exist in their process.
 """
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -14,21 +15,27 @@ from chatplatform.celery import app
 
 @app.task(name="test.nap")
 def nap(*, seconds, note):
+    Path(f"{note}.started").touch()
     time.sleep(seconds)
     Path(note).touch()
 
 
 @worker_init.connect
 def _prepare(**_):
-    """A job of its own, and faults by signal, since handlers run where the consumer runs."""
-    from chatplatform.jobs import Queue, heartbeat, job  # noqa: PLC0415 - the apps are ready now
+    """Declare a job, and faults that signals trigger: handlers run in the consumer's thread."""
+    from chatplatform.jobs import Queue, heartbeat, job  # noqa: PLC0415 - needs the apps' registry
 
     heartbeat.EVERY_SECONDS = 0.2
     job("test.work", queue=Queue.TRAIN)(lambda **_: time.sleep(60))
     app.conf.worker_soft_shutdown_timeout = 1
-    signal.signal(signal.SIGUSR2, _fall)
-    signal.signal(signal.SIGWINCH, lambda *_: time.sleep(60))
+    signal.signal(signal.SIGUSR2, _fail)
+    signal.signal(signal.SIGWINCH, _hang)
 
 
-def _fall(*_):
-    raise RuntimeError("a fault of ours")
+def _fail(*_):
+    raise RuntimeError("a fault of the test")
+
+
+def _hang(*_):
+    Path(os.environ["HANGS_NOTE"]).touch()
+    time.sleep(60)

@@ -75,12 +75,12 @@ def test_the_answer_does_not_reveal_accounts(ann, nobody, django_assert_num_quer
     assert not Job.objects.exclude(state="done").exists()
 
 
-@pytest.mark.parametrize("who", ["disabled", "client disabled", "staff"])
-def test_users_who_may_not_sign_in_get_no_link(ann, nobody, who):
+@pytest.mark.parametrize("reason", ["disabled", "client disabled", "staff"])
+def test_users_who_may_not_sign_in_get_no_link(ann, nobody, reason):
     email = ann.user.email
-    if who == "disabled":
+    if reason == "disabled":
         User.objects.update(is_disabled=True)
-    elif who == "client disabled":
+    elif reason == "client disabled":
         Client.objects.update(is_disabled=True)
     else:
         email = User.objects.create_superuser("staff@example.com", full_name="Sue").email

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of webhooks: receivers on real sockets, a dispatcher."""
+"""Fixtures for webhooks: receivers on real sockets, and a dispatcher."""
 
 import threading
 import time
@@ -79,10 +79,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.answer(int(rest), b"no")
 
     def do_hang(self, rest):
-        self.server.release.wait(10)
+        self.server.release.wait(60)
+        self.close_connection = True
 
     def do_late(self, rest):
-        self.server.release.wait(10)
+        self.server.release.wait(60)
         self.answer(200)
 
     def do_drip(self, rest):
@@ -147,7 +148,7 @@ def dispatcher(db):
 def deliver(dispatcher):
     """Runs the dispatcher until nothing is due or in flight."""
 
-    def run(seconds=10.0):
+    def run(seconds=30.0):
         ends_at = time.monotonic() + seconds
         while dispatcher.tick() or dispatcher._in_flight:
             assert time.monotonic() < ends_at, "the dispatcher did not finish"

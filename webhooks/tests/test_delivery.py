@@ -22,7 +22,7 @@ from webhooks.models import (
     WebhookConfig,
 )
 from webhooks.services import announce, configs, deliveries
-from webhooks.services.dispatcher import Dispatcher
+from webhooks.services.dispatcher import LEASE_SECONDS, Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -99,28 +99,29 @@ def test_both_secrets_sign_after_a_rotation(client_a, ann, listening, receiver, 
 
 
 @pytest.mark.parametrize(
-    ("script", "status", "error"),
+    ("script", "result"),
     [
-        ("status:500", 500, Fault.BAD_STATUS),
-        ("status:404", 404, Fault.BAD_STATUS),
-        ("redirect", 301, Fault.REDIRECT),
-        ("close", None, Fault.CONNECTION_FAILED),
-        ("hang", None, Fault.TIMEOUT),
-        ("drip", None, Fault.TIMEOUT),
+        ("status:500", (500, Fault.BAD_STATUS)),
+        ("status:404", (404, Fault.BAD_STATUS)),
+        ("redirect", (301, Fault.REDIRECT)),
+        ("close", (None, Fault.CONNECTION_FAILED)),
+        ("hang", (None, Fault.TIMEOUT)),
+        ("drip", (None, Fault.TIMEOUT)),
     ],
 )
-def test_a_bad_answer_is_retried(
-    client_a, listening, receiver, deliver, settings, script, status, error
-):
-    settings.WEBHOOK_TIMEOUT_SECONDS = 0.4
+def test_a_bad_answer_is_retried(listening, receiver, deliver, settings, script, result):
+    if Fault.TIMEOUT in result:
+        settings.WEBHOOK_TIMEOUT_SECONDS = 0.4
     receiver.script = script
-    announce(client_a.pk, "message.created", {})
+    announce(listening.client_id, "message.created", {})
+    started_at = timezone.now()
     deliver()
     row = Delivery.objects.get()
     assert (row.state, row.attempts, row.lease_token) == (DeliveryState.FAILED, 1, None)
-    assert 3.5 < seconds_until(row.due_at) < 6.5
+    assert row.due_at - started_at > timedelta(seconds=3.5)
+    assert seconds_until(row.due_at) < 6.5
     (attempt,) = attempts()
-    assert (attempt.http_status, attempt.error) == (status, error)
+    assert (attempt.http_status, attempt.error) == result
     assert receiver.landed == 0, "a redirect was followed"
     listening.refresh_from_db()
     assert listening.failures_in_row == 1
@@ -140,10 +141,10 @@ def test_all_attempts_of_three_days(client_a, listening, receiver, deliver, make
     announce(client_a.pk, "message.created", {"n": 1})
     waits = []
     for _ in RETRY_DELAYS:
-        begun = timezone.now()
+        started_at = timezone.now()
         deliver()
         due = Delivery.objects.get().due_at
-        waits.append((due - begun).total_seconds() if due else 0)
+        waits.append((due - started_at).total_seconds() if due else 0)
         make_due()
     assert waits.pop() == 0
     for wait, step in zip(waits, RETRY_DELAYS[1:], strict=True):
@@ -244,19 +245,19 @@ def test_the_breaker_opens_and_a_success_closes_it(
 
 def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, settings):
     receiver.script = "hang"
-    settings.WEBHOOK_TIMEOUT_SECONDS = 5
+    settings.WEBHOOK_TIMEOUT_SECONDS = 60
     for number in range(6):
         announce(client_a.pk, "message.created", {"n": number})
     dispatchers = [Dispatcher(threads=8), Dispatcher(threads=8)]
     for _ in range(3):
         for dispatcher in dispatchers:
             dispatcher.tick()
-    time.sleep(0.2)
-    assert len(receiver.got) == 2
     assert Delivery.objects.filter(lease_token__isnull=False).count() == 2
+    assert sum(len(dispatcher._in_flight) for dispatcher in dispatchers) == 2
     receiver.release.set()
     for dispatcher in dispatchers:
-        dispatcher.drain(2)
+        dispatcher.drain(20)
+    assert len(receiver.got) == 2
 
 
 def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_receiver):
@@ -267,7 +268,7 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
 
     def work():
         dispatcher = Dispatcher(threads=8)
-        ends_at = time.monotonic() + 20
+        ends_at = time.monotonic() + 60
         while Delivery.objects.filter(due_at__isnull=False).exists():
             assert time.monotonic() < ends_at
             dispatcher.tick()
@@ -279,7 +280,7 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     expected = sorted(f"evt_{event.pk.hex}" for event in announced)
     assert all(sorted(receiver.ids) == expected for receiver in receivers)
     assert DeliveryAttempt.objects.count() == 200
@@ -288,16 +289,17 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
 def test_slow_endpoints_do_not_delay_others(
     client_a, make_endpoint, make_receiver, dispatcher, settings
 ):
-    settings.WEBHOOK_TIMEOUT_SECONDS = 30
+    settings.WEBHOOK_TIMEOUT_SECONDS = 60
     good = make_receiver()
     for script in ("hang", "drip", "hang", "drip", "hang"):
         make_endpoint(client_a, url=make_receiver(script).url)
     make_endpoint(client_a, url=good.url)
-    begun = time.monotonic()
+    started_at = time.monotonic()
     for number in range(40):
         announce(client_a.pk, "message.created", {"n": number})
     while len(good.got) < 40:
-        assert time.monotonic() - begun < 9, f"only {len(good.got)} came"
+        # None of the slow endpoints has ended by then.
+        assert time.monotonic() - started_at < 50, f"only {len(good.got)} came"
         dispatcher.tick()
         dispatcher.attempt_ended.wait(0.01)
 
@@ -350,24 +352,25 @@ def test_an_eleventh_attempt_is_not_made(client_a, listening, receiver, deliver)
     assert Delivery.objects.get().attempts == 11
 
 
-def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, dispatcher, monkeypatch):
-    monkeypatch.setattr("webhooks.services.dispatcher.LEASE_SECONDS", 0.4)
+def test_a_slow_attempt_keeps_its_lease(client_a, listening, receiver, dispatcher, make_due):
     receiver.script = "hang"
     announce(client_a.pk, "message.created", {})
     dispatcher.tick()
-    other, ends_at = Dispatcher(threads=2), time.monotonic() + 1.2
-    while time.monotonic() < ends_at:
+    other = Dispatcher(threads=2)
+    for _ in range(3):
+        make_due()  # the lease ends now
+        dispatcher._renewed_at -= LEASE_SECONDS / 4  # so long ago that it is renewed
         dispatcher.tick()
         other.tick()
-        dispatcher.attempt_ended.wait(0.02)
-    assert len(receiver.got) == 1
-    time.sleep(0.5)
+        assert Delivery.objects.get().attempts == 1
+    make_due()
     other.tick()
     assert Delivery.objects.get().attempts == 2, (
         "the lease was not renewed, so the other dispatcher took it"
     )
     receiver.release.set()
-    other.drain(1)
+    other.drain(20)
+    assert len(receiver.got) == 2
 
 
 def test_a_stopping_dispatcher_hands_back_unfinished_deliveries(client_a, listening, receiver):
@@ -391,7 +394,7 @@ def test_a_delivery_given_up_while_it_is_sent_stays_so(
 
     with run_before("webhooks.services.circuit_breaker.next_state", delete):
         dispatcher.tick()
-        dispatcher.attempt_ended.wait(5)
+        dispatcher.attempt_ended.wait(30)
         dispatcher.tick()
     assert Delivery.objects.get().state == DeliveryState.GAVE_UP
 
@@ -456,8 +459,8 @@ def test_idle_connections_are_closed_beyond_the_limit(
     def send_to_new_endpoint(receiver):
         config = make_endpoint(client_a, url=receiver.url)
         announce(client_a.pk, "message.created", {}, only_to=config.pk)
-        ends_at = time.monotonic() + 10
-        # The slow request alone stays in flight.
+        ends_at = time.monotonic() + 60
+        # Only the slow request stays in flight.
         while not receiver.got or len(dispatcher._in_flight) > 1:
             assert time.monotonic() < ends_at
             dispatcher.tick()
@@ -473,5 +476,5 @@ def test_idle_connections_are_closed_beyond_the_limit(
     )
     assert len(dispatcher._clients) == 2
     slow.release.set()
-    dispatcher.drain(5)
+    dispatcher.drain(30)
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.SUCCEEDED}

@@ -36,7 +36,7 @@ def test_the_same_id_and_the_same_bytes(ann, delivered, receiver, listening, del
     assert receiver.got[0][1] == receiver.got[1][1]
     assert len(receiver.verify(listening.secret)) == 2
     (again,) = ann.get("/webhook/events").json()["items"][0]["deliveries"]
-    assert [one["attempt"] for one in again["attempts"]] == [1, 2]
+    assert [attempt["attempt"] for attempt in again["attempts"]] == [1, 2]
     assert again["status"] == "succeeded"
 
 
@@ -92,9 +92,9 @@ def test_another_clients_event_and_endpoint(ann, ben, cara, client_a, client_b, 
 
 
 class TestRange:
-    def ask(self, who, **body):
+    def ask(self, caller, **body):
         start = (timezone.now() - timedelta(days=1)).isoformat()
-        return who.post("/webhook/replay", {"created_from": start, **body})
+        return caller.post("/webhook/replay", {"created_from": start, **body})
 
     def test_deliveries_that_gave_up(self, ann, client_a, endpoint):
         announced = [announce(client_a.pk, "message.created", {}) for _ in range(4)]

@@ -72,7 +72,7 @@ def test_typescript(tmp_path):
     arguments = json.dumps(
         [[secret, headers, body.decode()] for _, secret, headers, body, _ in examples]
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         ["node", "run.mjs"],
         cwd=tmp_path,
         input=arguments,
@@ -80,6 +80,6 @@ def test_typescript(tmp_path):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     expected = [is_good for *_, is_good in examples]
-    assert json.loads(done.stdout) == expected, [what for what, *_ in examples]
+    assert json.loads(completed.stdout) == expected, [what for what, *_ in examples]

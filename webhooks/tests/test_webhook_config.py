@@ -121,8 +121,8 @@ def test_another_clients_endpoint_is_a_404(cara, endpoint):
     ):
         assert reply.status_code == 404
     assert cara.get("/webhook/configs").json()["items"] == []
-    kept = WebhookConfig.objects.get()
-    assert (kept.url, kept.secret, kept.deleted_at) == (endpoint.url, endpoint.secret, None)
+    config = WebhookConfig.objects.get()
+    assert (config.url, config.secret, config.deleted_at) == (endpoint.url, endpoint.secret, None)
 
 
 def test_the_oldest_endpoint_or_the_one_with_the_id(ann, client_a, make_endpoint):
@@ -133,7 +133,7 @@ def test_the_oldest_endpoint_or_the_one_with_the_id(ann, client_a, make_endpoint
     pages.append(
         ann.get("/webhook/configs", {"limit": 1, "cursor": pages[0]["next_cursor"]}).json()
     )
-    assert [one["items"][0]["id"] for one in pages] == [str(first.pk), str(second.pk)]
+    assert [page["items"][0]["id"] for page in pages] == [str(first.pk), str(second.pk)]
 
 
 def test_at_most_ten(ann, client_a, make_endpoint):
@@ -157,8 +157,12 @@ def test_an_update_keeps_the_secret(ann, endpoint):
     assert reply.status_code == 200
     assert reply.json()["url"] == PUBLIC
     assert reply.json()["secret"] is None
-    kept = WebhookConfig.objects.get()
-    assert (kept.url, kept.event_types, kept.secret) == (PUBLIC, ["message.read"], endpoint.secret)
+    config = WebhookConfig.objects.get()
+    assert (config.url, config.event_types, config.secret) == (
+        PUBLIC,
+        ["message.read"],
+        endpoint.secret,
+    )
 
 
 def test_switched_off_and_on_again(ann, client_a, endpoint):
@@ -215,7 +219,7 @@ def test_rotated(ann, endpoint):
     assert reply.status_code == 200
     assert reply.json()["secret"] not in {None, endpoint.secret}
     assert reply.json()["previous_secret_until"]
-    kept = WebhookConfig.objects.get()
-    assert (kept.secret, kept.previous_secret) == (reply.json()["secret"], endpoint.secret)
+    config = WebhookConfig.objects.get()
+    assert (config.secret, config.previous_secret) == (reply.json()["secret"], endpoint.secret)
     assert ann.get(PATH).json()["secret"] is None
     assert AuditEvent.objects.get(action="webhook.secret_rotated").changes == {}

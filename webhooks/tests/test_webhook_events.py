@@ -42,24 +42,26 @@ def test_events_with_their_deliveries(ann, client_a, endpoint):
     assert (sent["attempt"], sent["status"], sent["error"]) == (1, "failed", "bad_status")
     assert (sent["http_status"], sent["duration_ms"], sent["response_excerpt"]) == (500, 12, "no")
     assert sent["next_attempt_at"]
-    assert [one["attempt"] for one in sent["attempts"]] == [1]
+    assert [attempt["attempt"] for attempt in sent["attempts"]] == [1]
     assert ann.get(f"{PATH}/{item['id']}").json() == item
 
 
 def test_filters(ann, client_a, endpoint, make_endpoint):
     chat = uuid.uuid4()
     first_event = announce(client_a.pk, "message.created", {}, conversation_id=chat, sequence=1)
-    two = announce(client_a.pk, "message.read", {})
-    Delivery.objects.filter(event_id=two.pk).update(state=DeliveryState.GAVE_UP, due_at=None)
-    first, second = f"evt_{first_event.pk.hex}", f"evt_{two.pk.hex}"
+    second_event = announce(client_a.pk, "message.read", {})
+    Delivery.objects.filter(event_id=second_event.pk).update(
+        state=DeliveryState.GAVE_UP, due_at=None
+    )
+    first, second = f"evt_{first_event.pk.hex}", f"evt_{second_event.pk.hex}"
     assert ids(ann.get(PATH, {"type": "message.created"})) == [first]
     assert ids(ann.get(PATH, {"conversation_id": str(chat)})) == [first]
     assert ids(ann.get(PATH, {"state": "gave_up"})) == [second]
     assert ids(ann.get(PATH, {"state": "pending"})) == [first]
     assert ids(ann.get(PATH, {"config_id": str(endpoint.pk)})) == [second, first]
     assert ids(ann.get(PATH, {"config_id": str(uuid.uuid4())})) == []
-    assert ids(ann.get(PATH, {"created_from": two.created_at.isoformat()})) == [second]
-    assert ids(ann.get(PATH, {"created_to": two.created_at.isoformat()})) == [first]
+    assert ids(ann.get(PATH, {"created_from": second_event.created_at.isoformat()})) == [second]
+    assert ids(ann.get(PATH, {"created_to": second_event.created_at.isoformat()})) == [first]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ class TestFeed:
     def test_many_writers_and_a_reader(self, client_a):
         announced: list[uuid.UUID] = []
         seen: list[uuid.UUID] = []
-        done = threading.Event()
+        writers_ended = threading.Event()
 
         def write(number):
             for step in range(25):
@@ -185,7 +187,7 @@ class TestFeed:
         def read():
             cursor = events.START
             while True:
-                last_round = done.is_set()
+                last_round = writers_ended.is_set()
                 page = events.read_feed(client_a, cursor, 7)
                 seen.extend(event.pk for event in page)
                 if page:
@@ -201,7 +203,7 @@ class TestFeed:
         for thread in writers:
             thread.join(30)
         settle()
-        done.set()
+        writers_ended.set()
         reader.join(30)
         assert len(seen) == len(set(seen)) == Event.objects.count() > 100
         assert set(announced) <= set(seen)

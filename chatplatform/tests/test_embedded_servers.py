@@ -1,10 +1,9 @@
-"""The embedded servers, for real: started, killed, started again, stopped."""
+"""The embedded servers as real processes: started, killed, restarted, stopped."""
 
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +35,7 @@ def run_exec(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
-    # pytest's folder is closed to other accounts: the hardest case for a run as root.
+    # Other accounts cannot read pytest's folder: the hardest case for a run as root.
     return make_data_dir(tmp_path / "a folder" / "data")
 
 
@@ -53,7 +52,7 @@ def pid_of(server: Server) -> int:
     return server.process.pid
 
 
-def test_rows_survive_kill_and_port_stays(postgres: Postgres) -> None:
+def test_rows_and_port_survive_a_kill(postgres: Postgres) -> None:
     with psycopg.connect(postgres.url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
     url = postgres.url
@@ -64,7 +63,7 @@ def test_rows_survive_kill_and_port_stays(postgres: Postgres) -> None:
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
 
 
-def test_another_run_takes_over_from_an_orphan(postgres: Postgres) -> None:
+def test_another_run_replaces_an_orphaned_server(postgres: Postgres) -> None:
     second = Postgres(postgres.data_dir)
     second.start()
     assert postgres.is_dead()
@@ -79,7 +78,7 @@ def test_stop_leaves_no_process(postgres: Postgres) -> None:
     assert not processes_marked(marker, "postgres")
 
 
-def test_password_is_asked_for_and_private(postgres: Postgres) -> None:
+def test_the_password_is_required_and_private(postgres: Postgres) -> None:
     password_file = postgres.data_dir / "postgres.password"
     assert password_file.stat().st_mode & 0o777 == 0o600
     wrong = postgres.url.replace(password_file.read_text(), "wrong")
@@ -87,7 +86,7 @@ def test_password_is_asked_for_and_private(postgres: Postgres) -> None:
         psycopg.connect(wrong)
 
 
-def test_lost_password_is_made_anew(data_dir: Path) -> None:
+def test_a_lost_password_is_replaced(data_dir: Path) -> None:
     server = Postgres(data_dir, throwaway=True)
     server.start()
     server.stop()
@@ -101,16 +100,17 @@ def test_lost_password_is_made_anew(data_dir: Path) -> None:
     assert password_file.read_text() != lost
 
 
-def test_valkey_keeps_what_it_was_told(data_dir: Path) -> None:
+def test_valkey_data_survives_a_kill(data_dir: Path) -> None:
     server = Valkey(data_dir)
     server.start()
     with redis.Redis.from_url(server.url) as client:
-        client.set("word", "kept")
-    time.sleep(1.2)  # everysec: what is older than a second is on disk
+        client.set("word", "stored")
+        # Valkey writes to disk once a second: wait until it has.
+        assert client.execute_command("WAITAOF", 1, 0, 30_000) == [1, 0]
     os.kill(pid_of(server), signal.SIGKILL)
     server.start()
     with redis.Redis.from_url(server.url) as client:
-        assert client.get("word") == b"kept"
+        assert client.get("word") == b"stored"
         assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
     server.stop()
 
@@ -119,21 +119,21 @@ def test_exec_gives_servers_and_the_exit_code_and_cleans_up() -> None:
     show = (
         "import os; print(os.environ['DATABASE_URL'], os.environ['REDIS_URL']); raise SystemExit(7)"
     )
-    done = run_exec(sys.executable, "-c", show)
-    assert done.returncode == 7, done.stderr
-    database_url, redis_url = done.stdout.split()
+    completed = run_exec(sys.executable, "-c", show)
+    assert completed.returncode == 7, completed.stderr
+    database_url, redis_url = completed.stdout.split()
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(database_url, connect_timeout=2)
     assert redis_url.startswith("redis://:")
 
 
-def test_exec_takes_the_servers_it_is_given() -> None:
-    given = {"DATABASE_URL": "postgresql://one", "REDIS_URL": "redis://two"}
-    done = run_exec("sh", "-c", 'echo "$DATABASE_URL $REDIS_URL"', **given)
-    assert done.stdout == "postgresql://one redis://two\n"
+def test_exec_uses_servers_that_the_environment_names() -> None:
+    urls = {"DATABASE_URL": "postgresql://one", "REDIS_URL": "redis://two"}
+    completed = run_exec("sh", "-c", 'echo "$DATABASE_URL $REDIS_URL"', **urls)
+    assert completed.stdout == "postgresql://one redis://two\n"
 
 
-def test_unknown_command_is_one_sentence() -> None:
-    done = run_exec("no-such-command", DATABASE_URL="a", REDIS_URL="b")
-    assert done.returncode == 1
-    assert done.stderr == "Cannot run no-such-command: No such file or directory.\n"
+def test_an_unknown_command_is_reported_in_one_sentence() -> None:
+    completed = run_exec("no-such-command", DATABASE_URL="a", REDIS_URL="b")
+    assert completed.returncode == 1
+    assert completed.stderr == "Cannot run no-such-command: No such file or directory.\n"

@@ -1,4 +1,4 @@
-"""Language detection where customers' messages are short."""
+"""Language detection in short messages."""
 
 import importlib
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ def test_short_texts_get_the_default(text: str) -> None:
     assert language.detect(text, default="en") == "en"
 
 
-def test_stays_among_the_twenty() -> None:
+def test_only_supported_languages_are_returned() -> None:
     assert len(language.LANGUAGES) == 20
     assert language.detect("Lorem ipsum dolor sit amet consectetur", default="en") in (
         language.LANGUAGES
@@ -50,6 +50,6 @@ def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.Monke
     monkeypatch.setattr("bots.knowledge.language.importlib.import_module", count)
     text = "How long does the delivery take?"
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda _: language.detect(text, default="fr"), range(8)))
-    assert found == ["en"] * 8
+        languages = list(threads.map(lambda _: language.detect(text, default="fr"), range(8)))
+    assert languages == ["en"] * 8
     assert len(loaded) == 1

@@ -1,11 +1,11 @@
-"""Important documents among many that compete: a floor; `bench/important.py` measures at length."""
+"""Important documents among many others: a lower bound; `bench/important.py` measures more."""
 
 from bench import important
 
 
 def test_important_documents_are_read_and_win() -> None:
-    index, asked = important.corpus(45)
-    figures = important.measure(index, asked)
+    index, questions = important.corpus(45)
+    figures = important.measure(index, questions)
     assert figures.questions >= 50
     assert figures.important_read >= 0.99
     assert figures.important_wins >= 0.8
