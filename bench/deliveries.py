@@ -1,7 +1,9 @@
-"""How fast events reach endpoints; run it in `python -m chatplatform.local.servers exec -- …`.
+"""How fast events reach endpoints.
 
-The worker that delivers as `make run` starts it, receivers on the loopback in this process. Prints
-a table for docs/benchmarks.md.
+    python -m chatplatform.local.servers exec -- python bench/deliveries.py
+
+The worker is started as `make run` does it; the receivers are in this process. Prints a table for
+docs/benchmarks.md.
 """
 
 import asyncio
@@ -24,10 +26,10 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Receiver(asyncio.Protocol):
-    """One connection of the worker; notes when each event came."""
+    """A connection of the worker; records the arrival of each event."""
 
-    def __init__(self, world: "Receivers") -> None:
-        self.world, self.buffer = world, b""
+    def __init__(self, receivers: "Receivers") -> None:
+        self.receivers, self.buffer = receivers, b""
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -43,19 +45,19 @@ class Receiver(asyncio.Protocol):
         if len(body) < int(headers[b"content-length"]):
             return
         self.buffer = b""
-        self.world.came.append((headers[b"webhook-id"].decode(), time.time()))
-        if self.world.seconds:
+        self.receivers.arrivals.append((headers[b"webhook-id"].decode(), time.time()))
+        if self.receivers.seconds:
             loop = asyncio.get_running_loop()
-            loop.call_later(self.world.seconds, self.transport.write, ANSWER)
+            loop.call_later(self.receivers.seconds, self.transport.write, ANSWER)
         else:
             self.transport.write(ANSWER)
 
 
 class Receivers:
-    """`count` receivers, each on a port of its own, in an event loop of their own."""
+    """`count` receivers in one event loop, each on its own port."""
 
     def __init__(self, count: int) -> None:
-        self.came: list[tuple[str, float]] = []
+        self.arrivals: list[tuple[str, float]] = []
         self.seconds = 0.0
         self.ports: list[int] = []
         ready = threading.Event()
@@ -73,8 +75,8 @@ class Receivers:
 
     def wait_for(self, count: int, seconds: float = 120) -> None:
         ends_at = time.monotonic() + seconds
-        while len(self.came) < count:
-            assert time.monotonic() < ends_at, f"{len(self.came)} of {count} came"
+        while len(self.arrivals) < count:
+            assert time.monotonic() < ends_at, f"{len(self.arrivals)} of {count} arrived"
             time.sleep(0.002)
 
 
@@ -122,52 +124,57 @@ def announce_cost() -> list[str]:
     rows = []
     for endpoints in (0, 1, 3):
         client = client_with([9] * endpoints)
-        took = []
+        durations = []
         for _ in range(600):
-            begun = time.perf_counter()
+            started_at = time.perf_counter()
             announce(client.pk, "message.created", DATA)
-            took.append(time.perf_counter() - begun)
-        median = statistics.median(took[100:]) * 1e6
+            durations.append(time.perf_counter() - started_at)
+        median = statistics.median(durations[100:]) * 1e6
         rows.append(f"| `announce()`, {endpoints} endpoints, with its commit | {median:.0f} µs |")
     return rows
 
 
-def backlog(world: Receivers, pid: int, endpoints: int, seconds: float) -> tuple[float, float]:
-    """Deliveries a second and processor µs of the worker for each, of a backlog."""
+def deliver_backlog(
+    receivers: Receivers, pid: int, endpoints: int, seconds: float
+) -> tuple[float, float]:
+    """Deliveries a second, and processor µs of the worker for each."""
     from django.db import transaction  # noqa: PLC0415
 
     from webhooks.services import announce  # noqa: PLC0415
 
-    world.seconds = seconds
-    client = client_with(world.ports[:endpoints])
-    world.came.clear()
+    receivers.seconds = seconds
+    client = client_with(receivers.ports[:endpoints])
+    receivers.arrivals.clear()
     with transaction.atomic():
         for _ in range(BACKLOG // endpoints):
             announce(client.pk, "message.created", DATA)
-    begun, cpu = time.perf_counter(), cpu_seconds(pid)
+    started_at, cpu = time.perf_counter(), cpu_seconds(pid)
     count = BACKLOG // endpoints * endpoints
-    world.wait_for(count)
-    spent = time.perf_counter() - begun
+    receivers.wait_for(count)
+    spent = time.perf_counter() - started_at
     return count / spent, (cpu_seconds(pid) - cpu) / count * 1e6
 
 
-def paced(world: Receivers) -> tuple[float, float]:
-    """From just before announce() to the receiver, in ms: p50, p99; one endpoint, evenly paced."""
+def deliver_at_a_steady_rate(receivers: Receivers) -> tuple[float, float]:
+    """Milliseconds from just before announce() to the receiver, for one endpoint: p50, p99."""
     from webhooks.services import announce  # noqa: PLC0415
 
-    world.seconds = 0
-    client = client_with(world.ports[:1])
-    world.came.clear()
-    begun: dict[str, float] = {}
+    receivers.seconds = 0
+    client = client_with(receivers.ports[:1])
+    receivers.arrivals.clear()
+    announced_at: dict[str, float] = {}
     next_at = time.monotonic()
     for _ in range(PACED):
-        at = time.time()
-        begun[f"evt_{announce(client.pk, 'message.created', DATA).pk.hex}"] = at
+        now = time.time()
+        event = announce(client.pk, "message.created", DATA)
+        announced_at[f"evt_{event.pk.hex}"] = now
         next_at += 1 / PER_SECOND
         time.sleep(max(next_at - time.monotonic(), 0))
-    world.wait_for(PACED)
-    took = sorted((at - begun[event]) * 1e3 for event, at in world.came)
-    return statistics.median(took), took[int(len(took) * 0.99)]
+    receivers.wait_for(PACED)
+    durations = sorted(
+        (arrived_at - announced_at[event_id]) * 1e3 for event_id, arrived_at in receivers.arrivals
+    )
+    return statistics.median(durations), durations[int(len(durations) * 0.99)]
 
 
 def main() -> None:
@@ -183,30 +190,30 @@ def main() -> None:
         from django.core.management import call_command  # noqa: PLC0415
 
         call_command("migrate", verbosity=0)
-        busy = os.getloadavg()[0]
+        load = os.getloadavg()[0]
         rows = announce_cost()
         from webhooks.models import Delivery, WebhookConfig  # noqa: PLC0415
 
         Delivery.objects.all().delete()
         WebhookConfig.objects.update(is_active=False)
-        world = Receivers(32)
-        with delivering_worker(",".join(f"127.0.0.1:{port}" for port in world.ports)) as pid:
-            paced(world)  # warm-up
-            p50, p99 = paced(world)
+        receivers = Receivers(32)
+        with delivering_worker(",".join(f"127.0.0.1:{port}" for port in receivers.ports)) as pid:
+            deliver_at_a_steady_rate(receivers)  # warm-up
+            p50, p99 = deliver_at_a_steady_rate(receivers)
             rows.append(
                 f"| announced to received, {PER_SECOND}/s, p50 / p99 | {p50:.1f} / {p99:.1f} ms |"
             )
             for endpoints in (1, 8, 32):
-                rate, cpu = backlog(world, pid, endpoints, 0)
+                rate, cpu = deliver_backlog(receivers, pid, endpoints, 0)
                 rows.append(
                     f"| backlog of {BACKLOG}, {endpoints} endpoints | {rate:.0f}/s, {cpu:.0f} µs |"
                 )
-            rate, cpu = backlog(world, pid, 16, 0.05)
+            rate, cpu = deliver_backlog(receivers, pid, 16, 0.05)
             share = rate / (32 / 0.05) * 100
             rows.append(
                 f"| 16 endpoints that take 50 ms | {rate:.0f}/s ({share:.0f} % of 32 ÷ 50 ms) |"
             )
-    print(f"load average when it began: {busy:.1f}\n\n| what | measured |\n| --- | ---: |")
+    print(f"load average at the start: {load:.1f}\n\n| what | measured |\n| --- | ---: |")
     print("\n".join(rows))
 
 

@@ -1,8 +1,8 @@
-"""A thousand open live feeds in one web process: is any event lost, how late are they, what memory.
+"""A thousand open live feeds in one web process: lost events, delays and memory.
 
     python -m chatplatform.local.servers exec -- python bench/feed.py
 
-Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) make it larger.
+Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) set the size.
 """
 
 import asyncio
@@ -41,18 +41,18 @@ def web(port: int) -> Iterator[int]:
 
 
 def megabytes(pid: int) -> float:
-    """Of the server and its worker: what is in memory (proportional shares)."""
+    """The memory of the server and its worker (proportional shares)."""
     children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout
     return sum(
         int(line.split()[1]) / 1024
-        for one in [str(pid), *children.split()]
-        for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+        for process_id in [str(pid), *children.split()]
+        for line in Path(f"/proc/{process_id}/smaps_rollup").read_text().splitlines()
         if line.startswith("Pss:")
     )
 
 
-def world() -> tuple[str, Any]:
-    """A signed-in person's token, and a chat."""
+def set_up() -> tuple[str, Any]:
+    """A signed-in person's token, and a key with its chat."""
     sys.path.insert(0, str(ROOT))
     import django  # noqa: PLC0415 - the environment must be complete first
 
@@ -72,10 +72,10 @@ def world() -> tuple[str, Any]:
 
 
 class Reader:
-    """One open feed; notes when each event came."""
+    """An open feed; records the arrival of each event."""
 
     def __init__(self) -> None:
-        self.came: list[float] = []
+        self.arrivals: list[float] = []
         self.ready = asyncio.Event()
 
     async def read(self, port: int, token: str) -> None:
@@ -86,35 +86,39 @@ class Reader:
             if line.startswith(b"event: ready"):
                 self.ready.set()
             elif line.startswith(b"event: message.created"):
-                self.came.append(time.perf_counter())
+                self.arrivals.append(time.perf_counter())
 
 
-async def measure(port: int, pid: int, token: str, said: Any) -> list[str]:
+async def measure(port: int, pid: int, token: str, send_message: Any) -> list[str]:
     empty = megabytes(pid)
     readers = [Reader() for _ in range(STREAMS)]
     tasks = []
     for number, reader in enumerate(readers):
         tasks.append(asyncio.ensure_future(reader.read(port, token)))
-        if number % 50 == 49:  # a queue of connections is not what is measured
+        if number % 50 == 49:  # the time to connect is not measured
             await asyncio.wait_for(reader.ready.wait(), PATIENCE)
-    await asyncio.wait_for(asyncio.gather(*(one.ready.wait() for one in readers)), PATIENCE)
+    await asyncio.wait_for(asyncio.gather(*(reader.ready.wait() for reader in readers)), PATIENCE)
     full = megabytes(pid)
     sent = []
     for _ in range(EVENTS):
-        sent.append(await asyncio.to_thread(said))
+        sent.append(await asyncio.to_thread(send_message))
         await asyncio.sleep(0.25)
     ends_at = time.monotonic() + PATIENCE
-    while any(len(one.came) < EVENTS for one in readers) and time.monotonic() < ends_at:
+    while time.monotonic() < ends_at:
+        if all(len(reader.arrivals) >= EVENTS for reader in readers):
+            break
         await asyncio.sleep(0.05)
     for task in tasks:
         task.cancel()
-    late = sorted(
-        came - begun for one in readers for begun, came in zip(sent, one.came, strict=False)
+    delays = sorted(
+        arrived_at - sent_at
+        for reader in readers
+        for sent_at, arrived_at in zip(sent, reader.arrivals, strict=False)
     )
     return [
-        f"| streams × events, delivered | {len(late):,} of {STREAMS * EVENTS:,} |",
-        f"| from the commit to the reader, p50 | {statistics.median(late) * 1000:.0f} ms |",
-        f"| p99 | {late[int(len(late) * 0.99)] * 1000:.0f} ms |",
+        f"| streams × events, delivered | {len(delays):,} of {STREAMS * EVENTS:,} |",
+        f"| from the commit to the reader, p50 | {statistics.median(delays) * 1000:.0f} ms |",
+        f"| p99 | {delays[int(len(delays) * 0.99)] * 1000:.0f} ms |",
         f"| memory of the web process, without and with {STREAMS:,} streams |"
         f" {empty:.0f} MB, {full:.0f} MB |",
     ]
@@ -126,24 +130,24 @@ def main() -> None:
             DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
             DATA_DIR=folder,
         )  # fmt: skip
-        busy = os.getloadavg()[0]
+        load = os.getloadavg()[0]
         rows = run()
-    print(f"load average when it began: {busy:.1f}\n\n| what | measured |\n| --- | --- |")
+    print(f"load average at the start: {load:.1f}\n\n| what | measured |\n| --- | --- |")
     print("\n".join(rows))
 
 
 def run() -> list[str]:
-    token, (key, chat) = world()
+    token, (key, chat) = set_up()
     path = f"/ai/client/chat/{chat.pk}"
 
-    def say() -> float:
+    def send_message() -> float:
         reply = key.post(path, {"text": "Hello", "reply": "none"})
         assert reply.status_code == 200, reply.content
         return time.perf_counter()
 
     port = free_port()
     with web(port) as pid:
-        return asyncio.run(measure(port, pid, token, say))
+        return asyncio.run(measure(port, pid, token, send_message))
 
 
 if __name__ == "__main__":

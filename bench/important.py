@@ -1,9 +1,10 @@
-"""How surely an important document is among what the engine reads, and how often it wins.
+"""How often the engine reads an important document, and how often it answers from it.
 
-Run on its own: `.venv/bin/python bench/important.py [documents]`. It needs no database. Several
-hundred short documents of one retailer (the same topics at many branches, so that near-duplicates
-compete) and ten important notices, each of which contradicts a routine document and is asked for
-in six ways. Encoding takes a minute or two.
+    python bench/important.py [documents]
+
+Needs no database. The corpus is several hundred short documents of one retailer (the same topics
+at many branches, so that near-duplicates compete) and ten important notices. Each notice
+contradicts a routine document, and six questions ask for it. Encoding takes a minute or two.
 """
 
 import random
@@ -28,18 +29,18 @@ BRANCHES = [
 
 @dataclass(frozen=True)
 class Topic:
-    """What routine documents say: `{b}` is the branch, `{n}` a number that differs by branch."""
+    """A topic of routine documents: `{b}` is the branch, `{n}` a number that differs by branch."""
 
     title: str
     numbers: tuple[int, ...]
     texts: tuple[str, ...]
-    # How customers ask, in words of their own.
+    # Questions of customers, in other words than the texts.
     questions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question, and the document that holds its answer."""
+class Question:
+    """A question, and the document with its answer."""
 
     text: str
     document_id: int
@@ -271,7 +272,7 @@ TOPICS = (
     ),
 )  # fmt: skip
 
-# What the important notices say against the routine document of their topic and branch.
+# Each notice contradicts the routine document of its topic and branch.
 NOTICES = (
     "Until the end of January you may return goods at {b} within {n} days.",
     "During the works the {b} branch opens its doors at {n} o'clock in the morning.",
@@ -295,7 +296,7 @@ OFF_TOPIC = (
 
 
 def routine(count: int) -> Iterator[tuple[str, str]]:
-    """`count` documents as (title, text), the same ones every time."""
+    """`count` documents as (title, text), the same in every run."""
     dice = random.Random(20)
     pairs = [(topic, branch) for branch in BRANCHES for topic in TOPICS]
     for topic, branch in pairs[:count]:
@@ -308,16 +309,16 @@ def notices(branches: int) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """The important documents as (title, text, questions)."""
     for number, notice in enumerate(NOTICES):
         branch = BRANCHES[number * 2 % branches]
-        said = notice.format(b=branch, n=NOTICE_NUMBERS[number])
-        text = f"{said} This notice replaces what was said before. Ask the staff if in doubt."
-        questions = tuple(one.format(b=branch) for one in TOPICS[number].questions)
+        news = notice.format(b=branch, n=NOTICE_NUMBERS[number])
+        text = f"{news} This notice replaces what was said before. Ask the staff if in doubt."
+        questions = tuple(question.format(b=branch) for question in TOPICS[number].questions)
         yield f"Notice: {TOPICS[number].title.lower()}, {branch}", text, questions
 
 
-def corpus(documents: int) -> tuple[search.Index, list[Asked]]:
-    """An index of `documents` routine texts and ten important ones, and what is asked."""
+def corpus(documents: int) -> tuple[search.Index, list[Question]]:
+    """An index of `documents` routine texts and ten important ones, and the questions."""
     chunks: list[search.IndexedChunk] = []
-    asked: list[Asked] = []
+    questions: list[Question] = []
     for document_id, (title, text) in enumerate(routine(documents)):
         chunks += passages(title, text, document_id, is_important=False)
     branches = max(1, documents // len(TOPICS))
@@ -325,17 +326,17 @@ def corpus(documents: int) -> tuple[search.Index, list[Asked]]:
     pairs = [(topic, branch) for branch in BRANCHES for topic in TOPICS][:documents]
     for document_id, (topic, branch) in enumerate(pairs):
         if branch + topic.title not in replaced and document_id % 4 == 0:
-            asked.append(Asked(topic.questions[0].format(b=branch), document_id, False))
-    for number, (title, text, questions) in enumerate(notices(branches)):
+            questions.append(Question(topic.questions[0].format(b=branch), document_id, False))
+    for number, (title, text, asked_in) in enumerate(notices(branches)):
         chunks += passages(title, text, 10_000 + number, is_important=True)
-        asked += [Asked(one, 10_000 + number, True) for one in questions]
-    return search.Index(chunks), asked
+        questions += [Question(wording, 10_000 + number, True) for wording in asked_in]
+    return search.Index(chunks), questions
 
 
 def passages(
     title: str, text: str, document_id: int, *, is_important: bool
 ) -> Iterator[search.IndexedChunk]:
-    """A document's passages, read, cut and encoded as training does it."""
+    """A document's passages, as training reads, chunks and encodes them."""
     with tempfile.NamedTemporaryFile(suffix=".md") as file:
         file.write(f"# {title}\n\n{text}\n".encode())
         file.flush()
@@ -361,7 +362,7 @@ def passages(
 
 @dataclass(frozen=True)
 class Figures:
-    """Shares of the questions asked, 0..1."""
+    """Shares of the questions, from 0 to 1."""
 
     important_read: float
     important_wins: float
@@ -373,24 +374,26 @@ class Figures:
     questions: int
 
 
-def measure(index: search.Index, asked: list[Asked]) -> Figures:
-    outcomes = [(one, *_ask(index, one.text)) for one in asked]
-    important = [one for one in outcomes if one[0].is_important]
-    ordinary = [one for one in outcomes if not one[0].is_important]
+def measure(index: search.Index, questions: list[Question]) -> Figures:
+    # Of each question: its document's id, the ids that are read, and the ids that are cited.
+    important, routine = (
+        [(row.document_id, *_ask(index, row.text)) for row in questions if row.is_important == kind]
+        for kind in (True, False)
+    )
     return Figures(
-        important_read=_share(one.document_id in read for one, read, _ in important),
-        important_wins=_share(cited[0] == one.document_id for one, _, cited in important if cited),
+        important_read=_share(pk in read for pk, read, _ in important),
+        important_wins=_share(cited[0] == pk for pk, _, cited in important if cited),
         important_answered=_share(bool(cited) for *_, cited in important),
-        routine_read=_share(one.document_id in read for one, read, _ in ordinary),
-        routine_answers=_share(cited[0] == one.document_id for one, _, cited in ordinary if cited),
-        routine_overruled=_share(cited[0] >= 10_000 for *_, cited in ordinary if cited),
+        routine_read=_share(pk in read for pk, read, _ in routine),
+        routine_answers=_share(cited[0] == pk for pk, _, cited in routine if cited),
+        routine_overruled=_share(cited[0] >= 10_000 for *_, cited in routine if cited),
         off_topic_answered=_share(bool(_ask(index, text)[1]) for text in OFF_TOPIC),
         questions=len(important),
     )
 
 
 def _ask(index: search.Index, text: str) -> tuple[set[int], list[int]]:
-    """Documents that the engine reads, and those that its answer rests on, the first one first."""
+    """The documents that the engine reads, and those that its answer cites, in order."""
     result = index.search(text, language="en")
     reply = embedded.extract(text, language="en", result=result, threshold=search.DEFAULT_THRESHOLD)
     read = {hit.chunk.document_id for hit in result.hits}
@@ -398,25 +401,25 @@ def _ask(index: search.Index, text: str) -> tuple[set[int], list[int]]:
 
 
 def _share(outcomes: Iterator[bool]) -> float:
-    found = list(outcomes)
-    return sum(found) / len(found) if found else 0.0
+    results = list(outcomes)
+    return sum(results) / len(results) if results else 0.0
 
 
 def main(documents: int) -> None:
     started = time.monotonic()
-    index, asked = corpus(documents)
+    index, questions = corpus(documents)
     built = time.monotonic() - started
-    figures = measure(index, asked)
+    figures = measure(index, questions)
     print(f"{documents} routine documents, {len(NOTICES)} important ones, built in {built:.0f} s")
-    print(f"{figures.questions} questions whose answer stands in an important document:")
-    print(f"  that document is in what the engine reads: {figures.important_read:.1%}")
-    print(f"  the quoting engine answers:                {figures.important_answered:.1%}")
-    print(f"  ... from that document and no older one:   {figures.important_wins:.1%}")
-    print("questions whose answer stands in a routine document:")
-    print(f"  that document is in what the engine reads: {figures.routine_read:.1%}")
-    print(f"  answered from it first:                    {figures.routine_answers:.1%}")
-    print(f"  answered from an important one instead:    {figures.routine_overruled:.1%}")
-    print(f"off-topic questions answered all the same:   {figures.off_topic_answered:.1%}")
+    print(f"{figures.questions} questions with the answer in an important document:")
+    print(f"  the engine reads that document:          {figures.important_read:.1%}")
+    print(f"  the embedded engine answers:             {figures.important_answered:.1%}")
+    print(f"  ... from that document first:            {figures.important_wins:.1%}")
+    print("questions with the answer in a routine document:")
+    print(f"  the engine reads that document:          {figures.routine_read:.1%}")
+    print(f"  answered from it first:                  {figures.routine_answers:.1%}")
+    print(f"  answered from an important one instead:  {figures.routine_overruled:.1%}")
+    print(f"off-topic questions that are answered:     {figures.off_topic_answered:.1%}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Servers under test, load on them, and the processor time that they spend."""
+"""Starts servers, sends them requests, and measures the processor time that they use."""
 
 import asyncio
 import os
@@ -79,7 +79,7 @@ def family(leader: int) -> list[int]:
 
 
 def cpu_seconds(leader: int) -> float:
-    """Processor time of a family, with that of children which have ended."""
+    """Processor time of a process and its descendants, also of those that have ended."""
     ticks = 0
     for pid in family(leader):
         with suppress(OSError):
@@ -99,7 +99,7 @@ class Result:
 
 
 class Connection(asyncio.Protocol):
-    """A keep-alive connection that sends the next request when an answer is whole."""
+    """A keep-alive connection that sends the next request when an answer is complete."""
 
     def __init__(self, next_request: Callable[[], bytes], load: "Load") -> None:
         self.next_request, self.load = next_request, load

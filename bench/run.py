@@ -1,7 +1,7 @@
-"""`make bench`: our hot operations, a raw twin and pgbench, in turn, on the same rows.
+"""`make bench`: our most used operations, a minimal twin and pgbench, on the same rows.
 
-Prints ratios and writes docs/benchmarks.md, whose last section is written by hand and kept.
-BENCH_ROUNDS (3) and BENCH_SECONDS (1.5, of each measurement) make it longer.
+Prints ratios and writes docs/benchmarks.md, except for its last section, which is written by hand.
+BENCH_ROUNDS (3) and BENCH_SECONDS (1.5, for each measurement) set the length.
 """
 
 import os
@@ -119,7 +119,7 @@ def statements(key: str) -> dict[str, int]:
 
     browser, counts = Client(headers={"API-KEY": key}), {}
     for name in ("post none", "post async"):
-        for _ in range(2):  # the first looks the key up
+        for _ in range(2):  # the first request also looks up the key
             with CaptureQueriesContext(connection) as captured:
                 body = {"text": TEXT, "reply": name.split()[1]}
                 path = f"/ai/client/chat/{chat_id(OURS - 1)}"
@@ -151,7 +151,7 @@ def find_pgbench() -> str | None:
 
 
 def scripts_of(name: str, sql: str, key: tuple[str, str], folder: Path) -> list[Path]:
-    """The twin's statement for pgbench, a file for each conversation: it picks one each time."""
+    """The twin's statement for pgbench in a file for each conversation; pgbench picks at random."""
     first = 0 if name != "list" else OURS // 2
     content = f"""'[{{"type": "text", "text": "{TEXT}"}}]'::jsonb"""
     values = {"$1": f"'{key[0]}'", "$2": f"'{key[1]}'"}
@@ -176,15 +176,15 @@ def measure_pgbench(
         os.environ["DATABASE_URL"],
     ]  # fmt: skip
     pg = cpu_seconds(postgres)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
     pg = cpu_seconds(postgres) - pg
-    if done.returncode:
-        raise SystemExit(f"pgbench failed: {done.stderr[-500:]}")
+    if completed.returncode:
+        raise SystemExit(f"pgbench failed: {completed.stderr[-500:]}")
     durations = []
     for part in folder.glob("log*"):
         durations += [int(line.split()[2]) for line in part.read_text().splitlines()]
         part.unlink()
-    per_second = float(re.search(r"tps = ([\d.]+)", done.stdout)[1])  # type: ignore[index]
+    per_second = float(re.search(r"tps = ([\d.]+)", completed.stdout)[1])  # type: ignore[index]
     return Result(per_second, statistics.median(durations) / 1e3, 0.0, pg / len(durations) * 1e6)
 
 
@@ -255,13 +255,13 @@ def measure_all(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
         pin(os.getpid(), CORES[-1])
         places = {"ours": ours, "ours, language given": ours, "twin": raw}
         cases = requests_of(key)
-        for (_, who), requests in cases.items():  # warm-up
-            measure_http(*places[who], postgres, requests, 16, 0.5)
+        for (_, side), requests in cases.items():  # warm-up
+            measure_http(*places[side], postgres, requests, 16, 0.5)
         for number in range(ROUNDS):
             for connections in (1, 16):
-                for (what, who), requests in cases.items():
-                    result = measure_http(*places[who], postgres, requests, connections, SECONDS)
-                    all_results.setdefault((what, who, connections), []).append(result)
+                for (what, side), requests in cases.items():
+                    result = measure_http(*places[side], postgres, requests, connections, SECONDS)
+                    all_results.setdefault((what, side, connections), []).append(result)
                 for what, paths in scripts.items() if pgbench else ():
                     result = measure_pgbench(str(pgbench), paths, postgres, connections, folder)
                     all_results.setdefault((what, "pgbench", connections), []).append(result)
@@ -279,14 +279,14 @@ def table(results: dict[tuple[str, str, int], Result]) -> str:
         lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
         for connections in (1, 16):
             raw = results[what, "twin", connections]
-            for (name, who, c), result in results.items():
+            for (name, side, c), result in results.items():
                 if (name, c) != (what, connections):
                     continue
                 app = f"{result.app_us:.0f}" if result.app_us else "–"
                 failed = f" ({result.failed} failed)" if result.failed else ""
                 lines.append(
-                    f"| {who}{failed} | {c} | {result.per_second:.0f} | {result.p50_ms:.2f} | {app}"
-                    f" | {result.pg_us:.0f} | {result.per_second / raw.per_second:.2f} |"
+                    f"| {side}{failed} | {c} | {result.per_second:.0f} | {result.p50_ms:.2f}"
+                    f" | {app} | {result.pg_us:.0f} | {result.per_second / raw.per_second:.2f} |"
                 )
     return "\n".join(lines)
 

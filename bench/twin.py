@@ -1,7 +1,7 @@
-"""The raw twin: the same durable operations on Starlette, asyncpg and orjson, and nothing else.
+"""The minimal twin: the same stored results with Starlette, asyncpg and orjson only.
 
-What somebody would write who wants speed alone: one statement an operation, with the key looked up
-in it. No validation beyond JSON, no tenancy beyond the key, no language, no request id.
+It is written for speed alone: one statement for each operation, which also looks up the key. No
+validation beyond JSON, no tenancy beyond the key, no language, no request id.
 """
 
 import hashlib
@@ -89,15 +89,15 @@ async def history(request: Request) -> Response:
 
 
 def shape(row: asyncpg.Record) -> dict[str, Any]:
-    found = dict(row)
-    found["content"] = orjson.Fragment(found["content"])
-    found["citations"] = orjson.Fragment(found["citations"])
-    found["sender"] = {
-        "type": found.pop("sender_type"),
-        "id": found.pop("sender_id"),
-        "name": found.pop("sender_name"),
+    message = dict(row)
+    message["content"] = orjson.Fragment(message["content"])
+    message["citations"] = orjson.Fragment(message["citations"])
+    message["sender"] = {
+        "type": message.pop("sender_type"),
+        "id": message.pop("sender_id"),
+        "name": message.pop("sender_name"),
     }
-    return found
+    return message
 
 
 @asynccontextmanager

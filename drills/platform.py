@@ -1,4 +1,4 @@
-"""The whole platform as `make run` starts it, on a port and a data folder of its own."""
+"""The whole platform as `make run` starts it, with its own port and data folder."""
 
 import asyncio
 import json
@@ -25,25 +25,25 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def until(holds: Callable[[], Any], *, what: str, seconds: float = 120) -> None:
-    """Look again and again; a server that is away for a moment is looked at again, too."""
+def wait_until(condition: Callable[[], Any], *, what: str, seconds: float = 120) -> None:
+    """Check again until the condition is true; a server may be away meanwhile."""
     ends_at = time.monotonic() + seconds
     while True:
         try:
-            if holds():
+            if condition():
                 return
         except (httpx2.HTTPError, OSError) as exc:
             error = type(exc).__name__
         else:
-            error = "not so"
+            error = "false"
         assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what} ({error})"
         time.sleep(0.5)
 
 
 class Platform:
-    """The processes of a running platform, looked at from outside only."""
+    """A running platform and its processes, seen only from outside."""
 
-    START_SECONDS = 300  # on a machine that has other things to do
+    START_SECONDS = 300  # on a busy machine
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.port, self.data = free_port(), folder / "data"
@@ -60,7 +60,7 @@ class Platform:
             base_url=f"http://127.0.0.1:{self.port}", timeout=90, limits=limits
         )
         try:
-            until(
+            wait_until(
                 lambda: self.client.get("/health").status_code == 200,
                 what="health",
                 seconds=self.START_SECONDS,
@@ -75,7 +75,7 @@ class Platform:
         return reply.json()
 
     def login(self, email: str, password: str) -> dict[str, str]:
-        """The header of a person who has signed in."""
+        """Sign in; return the header of the user's requests."""
         form = {"grant_type": "password", "username": email, "password": password}
         token = self.call("POST", "/identity/token2", {}, data=form)["access_token"]
         return {"Authorization": f"Bearer {token}"}
@@ -83,19 +83,19 @@ class Platform:
     def feed(self, person: dict[str, str]) -> list[dict[str, Any]]:
         """All events of a person's client, oldest first, by their cursor."""
         items: list[dict[str, Any]] = []
-        asked = {"order": "asc", "limit": "100"}
+        query = {"order": "asc", "limit": "100"}
         while True:
-            page = self.call("GET", "/webhook/events", person, params=asked)
+            page = self.call("GET", "/webhook/events", person, params=query)
             if not page["items"]:
                 return items
             items += page["items"]
-            asked["cursor"] = page["next_cursor"]
+            query["cursor"] = page["next_cursor"]
 
     def kill(self, word: str) -> int:
-        """kill -9 of this platform's processes whose command line holds `word`."""
+        """Kill this platform's processes whose command line contains `word` with SIGKILL."""
         killed = 0
         for pid in self.family():
-            with suppress(FileNotFoundError, ProcessLookupError):  # it ended by itself meanwhile
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
                 if word in line:
                     os.kill(pid, signal.SIGKILL)
@@ -103,15 +103,15 @@ class Platform:
         return killed
 
     def family(self) -> list[int]:
-        """The supervisor's descendants, and nobody else's processes."""
-        found, todo = [], [self.supervisor.pid]
+        """The process ids of the supervisor's descendants."""
+        pids, todo = [], [self.supervisor.pid]
         while todo:
             pid = todo.pop()
             with suppress(FileNotFoundError, ProcessLookupError):
                 children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
                 todo += [int(child) for child in children]
-                found += [int(child) for child in children]
-        return found
+                pids += [int(child) for child in children]
+        return pids
 
     def stop(self) -> None:
         self.supervisor.terminate()
@@ -121,7 +121,7 @@ class Platform:
 
 
 class DemoShop(Platform):
-    """The demo client's trained bot, with the scriptable model of the test suite behind it."""
+    """The platform with the demo client's trained bot, and with a scripted model."""
 
     def __init__(self, folder: Path, model_port: int, **environ: str) -> None:
         self._model = f"http://127.0.0.1:{model_port}"
@@ -129,27 +129,28 @@ class DemoShop(Platform):
         super().__init__(folder, **model, **environ)
         self.key = {"API-KEY": (self.data / "keys" / "demo_api_key").read_text()}
         question = {"text": "How many days do I have to return an item?", "reply": "wait"}
-        until(lambda: self.ask(self.open(), **question)["status"] == "answered", what="an answer")
+        wait_until(
+            lambda: self.ask(self.open_chat(), **question)["status"] == "answered", what="an answer"
+        )
 
     def script(self, mode: str) -> None:
-        """How the model behaves from now on."""
+        """Change the model's script."""
         httpx2.post(f"{self._model}/script", json={"mode": mode}).raise_for_status()
 
     def owner(self) -> dict[str, str]:
         return self.login(OWNER, (self.data / "keys" / "demo_password").read_text())
 
-    def open(self) -> str:
+    def open_chat(self) -> str:
         return str(self.call("POST", "/ai/client/chat", self.key, json={})["id"])
 
     def ask(self, chat: str, **message: Any) -> dict[str, Any]:
-        """A customer's message, and the turn that came of it."""
-        turn: dict[str, Any] = self.call("POST", f"/ai/client/chat/{chat}", self.key, json=message)
-        return turn
+        """Send a customer's message; return the answer: the message, its status and reply."""
+        return dict(self.call("POST", f"/ai/client/chat/{chat}", self.key, json=message))
 
     async def ask_alone(self, chat: str, **message: Any) -> dict[str, Any]:
-        """`ask` on a connection of its own, hundreds of them at once.
+        """`ask` on its own connection, for hundreds of calls at once.
 
-        By hand: a client library would take more of the machine than what it asks.
+        Without a client library, which would use more processor time than the server.
         """
         body = json.dumps(message)
         head = [
@@ -166,17 +167,16 @@ class DemoShop(Platform):
                 writer.close()
         status, _, rest = answer.partition(b"\r\n")
         assert status.split()[1] in {b"200", b"202"}, answer
-        turn: dict[str, Any] = json.loads(rest.partition(b"\r\n\r\n")[2])
-        return turn
+        return dict(json.loads(rest.partition(b"\r\n\r\n")[2]))
 
     def history(self, chat: str) -> list[dict[str, Any]]:
-        path, asked = f"/ai/client/chat/history/{chat}", {"limit": 100}
-        return list(self.call("GET", path, self.key, params=asked)["items"])
+        path, query = f"/ai/client/chat/history/{chat}", {"limit": 100}
+        return list(self.call("GET", path, self.key, params=query)["items"])
 
 
 @contextmanager
 def demo_shop(folder: Path, **environ: str) -> Iterator[DemoShop]:
-    """The demo shop and its model, for the length of a `with`."""
+    """Start the demo shop and its model."""
     port = free_port()
     stub = [sys.executable, "-m", "chatplatform.testing.stub_model", "--port", str(port)]
     model = subprocess.Popen([*stub, "--script", "ok"], cwd=ROOT)

@@ -1,8 +1,8 @@
-"""Fifty customers send ten messages each within a second, while workers are killed and agents come.
+"""Fifty customers send ten messages each within a second, while workers die and agents take chats.
 
-The ledger is on this side: what was accepted, and when an agent had the chat. Afterwards every
-message is there once, no reply is doubled or out of order, and none is the bot's once an agent has
-the chat.
+The drill records which messages were accepted, and when an agent took a chat. Afterwards every
+message is stored once, no reply is doubled or out of order, and the bot wrote nothing after an
+agent had taken the chat.
 """
 
 import asyncio
@@ -17,32 +17,32 @@ from typing import Any
 
 import pytest
 
-from drills.platform import DemoShop, demo_shop, until
+from drills.platform import DemoShop, demo_shop, wait_until
 
 CUSTOMERS, MESSAGES = 50, 10
-CLAIMED_EACH, CLAIMED_AFTER = 5, 4  # every fifth chat, as soon as four messages are there
-SPAN_SECONDS = 0.9  # from a customer's first message to his last
+CLAIMED_EACH, CLAIMED_AFTER = 5, 4  # every fifth chat, as soon as four messages are stored
+SPAN_SECONDS = 0.9  # from a customer's first message to the last
 KILLS = 3
 QUESTION = "How many days do I have to return an unused item?"
 
 
 @dataclass
-class Talk:
-    """One chat as this side knows it."""
+class RecordedChat:
+    """What the drill has recorded of a chat."""
 
-    chat: str
-    said: dict[str, dict[str, Any]] = field(default_factory=dict)  # as stored, by its own id
-    claimed: dict[str, Any] | None = None  # the conversation as the agent got it
+    id: str
+    messages: dict[str, dict[str, Any]] = field(default_factory=dict)  # by client_message_id
+    claimed: dict[str, Any] | None = None  # the conversation as the agent received it
     agent: threading.Thread | None = None
 
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoShop]:
-    # Short leases: what a killed worker had in hand is another's soon.
+    # Short leases: another worker soon repeats the jobs of a killed one.
     with demo_shop(tmp_path_factory.mktemp("drill"), JOB_LEASE_SECONDS="5") as running:
         owner = running.owner()
-        bought = {"amount": 10_000, "reference": "drill"}
-        running.call("POST", "/identity/subscription/top-up", owner, json=bought)
+        top_up = {"amount": 10_000, "reference": "drill"}
+        running.call("POST", "/identity/subscription/top-up", owner, json=top_up)
         yield running
 
 
@@ -62,39 +62,39 @@ def message(number: int) -> dict[str, Any]:
     return {"text": QUESTION, "client_message_id": f"m-{number}", "reply": "async"}
 
 
-async def write(platform: DemoShop, talk: Talk) -> None:
-    """All messages of one customer, who waits for no answer; each third is sent twice.
+async def write_messages(platform: DemoShop, chat: RecordedChat) -> None:
+    """Send all messages of a customer, who waits for no reply; each third is sent twice.
 
-    In some chats an agent comes in the middle.
+    In some chats an agent takes over after the fourth message.
     """
 
     async def send(number: int) -> None:
         await asyncio.sleep(SPAN_SECONDS * number / MESSAGES)
-        turn = await platform.ask_alone(talk.chat, **message(number))
-        stored = talk.said.setdefault(f"m-{number}", turn["message"])
-        assert stored == turn["message"], "sent twice, stored once"
-        if talk.agent and not talk.agent.ident and len(talk.said) == CLAIMED_AFTER:
-            talk.agent.start()
+        answer = await platform.ask_alone(chat.id, **message(number))
+        stored = chat.messages.setdefault(f"m-{number}", answer["message"])
+        assert stored == answer["message"], "sent twice, stored once"
+        if chat.agent and not chat.agent.ident and len(chat.messages) == CLAIMED_AFTER:
+            chat.agent.start()
 
     numbers = [*range(1, MESSAGES + 1), *range(3, MESSAGES + 1, 3)]
     await asyncio.gather(*(send(number) for number in numbers))
 
 
-def claim(platform: DemoShop, talk: Talk, agent: dict[str, str]) -> None:
-    path = f"/ai/chat/{talk.chat}"
-    talk.claimed = platform.call("POST", f"{path}/assign", agent, json={"assign_type": "agent"})
+def claim_chat(platform: DemoShop, chat: RecordedChat, agent: dict[str, str]) -> None:
+    path = f"/ai/chat/{chat.id}"
+    chat.claimed = platform.call("POST", f"{path}/assign", agent, json={"assign_type": "agent"})
     platform.call("POST", f"{path}/manual", agent, json={"text": "I am with you."})
 
 
-def replies_to(platform: DemoShop, talks: list[Talk]) -> int:
-    return sum(bool(m["in_reply_to"]) for talk in talks for m in platform.history(talk.chat))
+def replies_to(platform: DemoShop, chats: list[RecordedChat]) -> int:
+    return sum(bool(m["in_reply_to"]) for chat in chats for m in platform.history(chat.id))
 
 
 def kill_workers(
-    platform: DemoShop, talks: list[Talk], killed: Counter[str], stop: threading.Event
+    platform: DemoShop, chats: list[RecordedChat], killed: Counter[str], stop: threading.Event
 ) -> None:
-    """Each time that some chats show a new reply, so that workers die at work."""
-    watched = talks[1::CLAIMED_EACH]
+    """Kill the workers each time that some chats have a new reply: they are at work then."""
+    watched = chats[1::CLAIMED_EACH]
     for _ in range(KILLS):
         seen = replies_to(platform, watched)
         while replies_to(platform, watched) == seen:
@@ -103,102 +103,108 @@ def kill_workers(
         killed["worker"] += platform.kill("-n worker@")
 
 
-def last_turn(platform: DemoShop, talk: Talk) -> str:
-    """How the latest turn stands; asked for on a connection that is held until it has ended."""
-    again = {"text": QUESTION, "client_message_id": in_order(talk)[-1], "reply": "wait"}
-    return str(platform.ask(talk.chat, **again)["status"])
+def last_status(platform: DemoShop, chat: RecordedChat) -> str:
+    """Request the status of the last message again; the answer waits until its reply has ended."""
+    repeated = {"text": QUESTION, "client_message_id": in_order(chat)[-1], "reply": "wait"}
+    return str(platform.ask(chat.id, **repeated)["status"])
 
 
-def in_order(talk: Talk) -> list[str]:
-    """The customer's own ids of his messages, as they were numbered."""
-    return sorted(talk.said, key=lambda name: int(talk.said[name]["seq"]))
+def in_order(chat: RecordedChat) -> list[str]:
+    """The client_message_ids in the order of the chat."""
+    return sorted(chat.messages, key=lambda name: int(chat.messages[name]["seq"]))
 
 
-def everybody_writes(
+def run_burst(
     platform: DemoShop, agent: dict[str, str], killed: Counter[str]
-) -> tuple[list[Talk], float]:
-    """The chats, and how many seconds their customers took to write."""
-    talks = [Talk(platform.open()) for _ in range(CUSTOMERS)]
-    for talk in talks[::CLAIMED_EACH]:
-        talk.agent = threading.Thread(target=claim, args=(platform, talk, agent))
+) -> tuple[list[RecordedChat], float]:
+    """Run the burst; return the chats, and the seconds in which their messages were stored."""
+    chats = [RecordedChat(platform.open_chat()) for _ in range(CUSTOMERS)]
+    for chat in chats[::CLAIMED_EACH]:
+        chat.agent = threading.Thread(target=claim_chat, args=(platform, chat, agent))
     stop = threading.Event()
-    killer = threading.Thread(target=kill_workers, args=(platform, talks, killed, stop))
-    begun = time.monotonic()
+    killer = threading.Thread(target=kill_workers, args=(platform, chats, killed, stop))
+    started_at = time.monotonic()
     killer.start()
-    asyncio.run(all_write(platform, talks))
-    wrote = time.monotonic() - begun
+    asyncio.run(write_all(platform, chats))
+    wrote = time.monotonic() - started_at
     with ThreadPoolExecutor(CUSTOMERS) as pool:
-        list(pool.map(lambda talk: wait_until_over(platform, talk), talks))
-    for talk in talks[::CLAIMED_EACH]:
-        assert talk.agent
-        talk.agent.join(30)
-        assert talk.claimed, "the agent got the chat"
+        list(pool.map(lambda chat: wait_until_over(platform, chat), chats))
+    for chat in chats[::CLAIMED_EACH]:
+        assert chat.agent
+        chat.agent.join(30)
+        assert chat.claimed, "the agent has the chat"
     stop.set()
     killer.join()
-    return talks, wrote
+    return chats, wrote
 
 
-async def all_write(platform: DemoShop, talks: list[Talk]) -> None:
-    await asyncio.gather(*(write(platform, talk) for talk in talks))
+async def write_all(platform: DemoShop, chats: list[RecordedChat]) -> None:
+    await asyncio.gather(*(write_messages(platform, chat) for chat in chats))
 
 
-def wait_until_over(platform: DemoShop, talk: Talk) -> None:
-    until(lambda: last_turn(platform, talk) != "pending", what="the latest turn ends", seconds=240)
+def wait_until_over(platform: DemoShop, chat: RecordedChat) -> None:
+    wait_until(
+        lambda: last_status(platform, chat) != "pending", what="the last reply ends", seconds=240
+    )
 
 
-def check(platform: DemoShop, talk: Talk) -> Counter[str]:
-    """One chat against the ledger; how its turns ended."""
-    items = platform.history(talk.chat)
+def check(platform: DemoShop, chat: RecordedChat) -> Counter[str]:
+    """Compare a chat with what was recorded; count the statuses of its messages."""
+    items = platform.history(chat.id)
     assert [m["seq"] for m in items] == list(range(1, len(items) + 1)), "numbered without gaps"
-    asked = [m for m in items if m["sender"]["type"] == "customer"]
-    assert asked == [talk.said[name] for name in in_order(talk)]
-    assert talk.said.keys() == {f"m-{n}" for n in range(1, MESSAGES + 1)}
-    turns = [platform.ask(talk.chat, **message(int(name[2:]))) for name in in_order(talk)]
-    machine = [m for m in items if m["sender"]["type"] in {"bot", "system"}]
-    # Each reply answers the latest of the messages that it is for, and there is no other reply.
-    answered = {turn["reply"]["id"]: turn["message"]["id"] for turn in turns if turn["reply"]}
-    assert [(m["id"], m["in_reply_to"]) for m in machine] == list(answered.items())
-    statuses = [turn["status"] for turn in turns]
-    if talk.claimed:
-        check_takeover(talk, machine, statuses)
+    written = [m for m in items if m["sender"]["type"] == "customer"]
+    assert written == [chat.messages[name] for name in in_order(chat)]
+    assert chat.messages.keys() == {f"m-{n}" for n in range(1, MESSAGES + 1)}
+    answers = [platform.ask(chat.id, **message(int(name[2:]))) for name in in_order(chat)]
+    automatic = [m for m in items if m["sender"]["type"] in {"bot", "system"}]
+    # Each reply is to the last message that it answers, and there is no other reply.
+    replies = {row["reply"]["id"]: row["message"]["id"] for row in answers if row["reply"]}
+    assert [(m["id"], m["in_reply_to"]) for m in automatic] == list(replies.items())
+    statuses = [row["status"] for row in answers]
+    if chat.claimed:
+        check_takeover(chat, automatic, statuses)
     else:
         assert set(statuses) <= {"answered", "handed_off"}
         after = statuses[statuses.index("handed_off") :] if "handed_off" in statuses else []
-        assert set(after) <= {"handed_off"}, "nobody speaks for the queue"
+        assert set(after) <= {"handed_off"}, "no reply while the chat waits for an agent"
     return Counter(statuses)
 
 
-def check_takeover(talk: Talk, machine: list[dict[str, Any]], statuses: list[str]) -> None:
-    """The agent got the chat at a version and a seq; the machine says nothing beyond them."""
-    assert talk.claimed
-    taken_at = talk.claimed["last_message"]["seq"]
-    assert all(m["seq"] <= taken_at for m in machine)
+def check_takeover(
+    chat: RecordedChat, automatic: list[dict[str, Any]], statuses: list[str]
+) -> None:
+    """After the agent has taken the chat, no automatic message follows."""
+    assert chat.claimed
+    taken_at = chat.claimed["last_message"]["seq"]
+    assert all(m["seq"] <= taken_at for m in automatic)
     answered = statuses.count("answered")
     assert statuses == ["answered"] * answered + ["not_expected"] * (MESSAGES - answered)
 
 
-def check_feed(platform: DemoShop, owner: dict[str, str], talks: list[Talk]) -> None:
-    """The same by the log of events: numbered, and no word of the bot after the assignment."""
+def check_feed(platform: DemoShop, owner: dict[str, str], chats: list[RecordedChat]) -> None:
+    """Check the events: numbered without gaps, and no message of the bot after the assignment."""
     feed = platform.feed(owner)
-    for talk in talks:
-        events = [one for one in feed if one["conversation_id"] == talk.chat]
-        assert [one["sequence"] for one in events] == list(range(1, len(events) + 1))
-        told = Counter(
-            one["data"]["message"]["id"] for one in events if one["type"] == "message.created"
+    for chat in chats:
+        events = [event for event in feed if event["conversation_id"] == chat.id]
+        assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
+        counts = Counter(
+            event["data"]["message"]["id"] for event in events if event["type"] == "message.created"
         )
-        assert set(told.values()) == {1}
-        if talk.claimed:
-            kinds = [one["type"] for one in events]
+        assert set(counts.values()) == {1}
+        if chat.claimed:
+            kinds = [event["type"] for event in events]
             taken = events[kinds.index("conversation.assigned") :]
-            assert taken[0]["data"]["conversation"]["version"] == talk.claimed["version"]
+            assert taken[0]["data"]["conversation"]["version"] == chat.claimed["version"]
             versions = {
-                one["data"]["conversation"]["version"]
-                for one in taken
-                if "conversation" in one["data"]
+                event["data"]["conversation"]["version"]
+                for event in taken
+                if "conversation" in event["data"]
             }
-            assert versions == {talk.claimed["version"]}
-            said = [one["data"]["message"] for one in taken if one["type"] == "message.created"]
-            assert {m["sender"]["type"] for m in said} <= {"customer", "agent"}
+            assert versions == {chat.claimed["version"]}
+            messages = [
+                event["data"]["message"] for event in taken if event["type"] == "message.created"
+            ]
+            assert {m["sender"]["type"] for m in messages} <= {"customer", "agent"}
 
 
 @pytest.mark.timeout(400, func_only=True)
@@ -210,18 +216,18 @@ def test_nothing_is_lost_or_doubled(
     config = {"burst_wait_ms": burst_wait_ms}
     platform.call("POST", f"/config/{client_id}/chat", owner, json=config)
     platform.script("slow:0.2")
-    begun, killed = time.monotonic(), Counter[str]()
-    talks, wrote = everybody_writes(platform, agent, killed)
-    took = time.monotonic() - begun
+    started_at, killed = time.monotonic(), Counter[str]()
+    chats, wrote = run_burst(platform, agent, killed)
+    took = time.monotonic() - started_at
     assert killed["worker"] >= 2, "workers died while replies were made"
-    time.sleep(6)  # longer than a lease: a double would come by now
+    time.sleep(6)  # longer than a lease: a double would have come by now
     with ThreadPoolExecutor(8) as pool:
-        ended = sum(pool.map(lambda talk: check(platform, talk), talks), Counter[str]())
-    check_feed(platform, owner, talks)
-    replies = replies_to(platform, talks)
+        ended = sum(pool.map(lambda chat: check(platform, chat), chats), Counter[str]())
+    check_feed(platform, owner, chats)
+    replies = replies_to(platform, chats)
     print(
         f"burst_wait_ms {burst_wait_ms}: {CUSTOMERS * MESSAGES} messages stored in {wrote:.1f} s,"
-        f" all over after {took:.1f} s; {replies} replies; turns {dict(ended)};"
+        f" all over after {took:.1f} s; {replies} replies; statuses {dict(ended)};"
         f" killed {dict(killed)}; load {os.getloadavg()[0]:.1f}"
     )
     assert ended.total() == CUSTOMERS * MESSAGES

@@ -1,7 +1,7 @@
 """Events to twenty endpoints, most of them bad; then the same while processes are killed.
 
-Starts the whole platform as `make run` does and looks at it from outside only. The receivers are
-in this process, and so is the ledger: what was accepted, and what came when.
+Starts the whole platform as `make run` does and sees it only from outside. The receivers are in
+this process, which records the accepted messages and the arrivals.
 """
 
 import asyncio
@@ -14,13 +14,15 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from drills.platform import Platform as Whole
+from drills.platform import Platform
 
 PASSWORD = "correct-horse-battery"
 # Ten endpoints a client; two clients.
@@ -33,54 +35,51 @@ Arrival = tuple[str, float, dict[str, Any]]  # webhook-id, when, body
 
 
 class Receivers:
-    """Servers on ports of their own; `came` says what each was sent, and when."""
+    """Servers that answer by their behaviour; `arrivals` records the requests, by port."""
 
     def __init__(self) -> None:
-        self.came: dict[int, list[tuple[str, float, dict[str, Any]]]] = collections.defaultdict(
-            list
-        )
-        self.manner: dict[int, str] = {}
+        self.arrivals: dict[int, list[Arrival]] = collections.defaultdict(list)
+        self.behaviour: dict[int, str] = {}
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
-    def add(self, manner: str) -> int:
-        done = asyncio.run_coroutine_threadsafe(self._serve(), self._loop)
-        port = done.result(10)
-        self.manner[port] = manner
+    def add(self, behaviour: str) -> int:
+        future = asyncio.run_coroutine_threadsafe(self._serve(), self._loop)
+        port = future.result(10)
+        self.behaviour[port] = behaviour
         return port
 
     async def _serve(self) -> int:
-        server = await asyncio.start_server(self._talk, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._serve_connection, "127.0.0.1", 0)
         return int(server.sockets[0].getsockname()[1])
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         port = writer.get_extra_info("sockname")[1]
-        try:
+        # Senders disconnect on purpose.
+        with suppress(asyncio.IncompleteReadError, ConnectionError, TimeoutError), closing(writer):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
                 headers = dict(line.lower().split(": ", 1) for line in head[1:] if ": " in line)
                 body = await reader.readexactly(int(headers["content-length"]))
-                self.came[port].append((headers["webhook-id"], time.time(), json.loads(body)))
-                if not await self._answer(self.manner[port], writer):
+                self.arrivals[port].append((headers["webhook-id"], time.time(), json.loads(body)))
+                if not await self._answer(self.behaviour[port], writer):
                     break
-        except (asyncio.IncompleteReadError, ConnectionError, TimeoutError) as exc:
-            collections.Counter([type(exc).__name__])  # senders hang up on purpose here
-        finally:
-            writer.close()
 
-    async def _answer(self, manner: str, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(self, behaviour: str, writer: asyncio.StreamWriter) -> bool:
         status, more = {
             "fine": ("200 OK", ""),
             "500": ("500 No", ""),
             "301": ("301 Moved", "Location: http://127.0.0.1:1/\r\n"),
             "410": ("410 Gone", ""),
             "busy": ("429 Busy", "Retry-After: 2\r\n"),
-        }.get(manner, ("", ""))
-        if manner == "flap":
+        }.get(behaviour, ("", ""))
+        if behaviour == "flap":
             status = random.choice(["200 OK", "500 No"])
-        if manner == "hang":
+        if behaviour == "hang":
             await asyncio.sleep(60)
-        if manner == "drip":
+        if behaviour == "drip":
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
             for _ in range(60):
                 writer.write(b".")
@@ -93,13 +92,13 @@ class Receivers:
         return True
 
 
-class Platform(Whole):
+class WebhookPlatform(Platform):
     """The running platform, with two clients of ten endpoints each."""
 
     def __init__(self, folder: Path, receivers: Receivers) -> None:
         self.receivers = receivers
-        manners = [manner for _ in range(2) for manner in (*GOOD, *BAD)]
-        self.endpoints = {receivers.add(manner): manner for manner in manners}
+        behaviours = [behaviour for _ in range(2) for behaviour in (*GOOD, *BAD)]
+        self.endpoints = {receivers.add(behaviour): behaviour for behaviour in behaviours}
         self.extra = {receivers.add("410"): "410", receivers.add("flap"): "flap"}
         allowed = [f"127.0.0.1:{port}" for port in (*self.endpoints, *self.extra)]
         super().__init__(
@@ -121,8 +120,8 @@ class Platform(Whole):
         self.call("POST", "/identity/register-trial", {}, json=company)
         owner = self.login(mail, PASSWORD)
         bot = self.call("POST", "/ai/bot", owner, json={"bot_name": "Helper"})["id"]
-        asked = {"name": "drill", "scope": "secret", "bot_id": bot}
-        key = {"API-KEY": self.call("POST", "/identity/api-keys", owner, json=asked)["key"]}
+        body = {"name": "drill", "scope": "secret", "bot_id": bot}
+        key = {"API-KEY": self.call("POST", "/identity/api-keys", owner, json=body)["key"]}
         configs = {
             port: self.call(
                 "POST", "/webhook/config", owner,
@@ -133,8 +132,8 @@ class Platform(Whole):
         chats = [self.call("POST", "/ai/client/chat", key, json={})["id"] for _ in range(5)]
         return {"owner": owner, "key": key, "chats": chats, "configs": configs, "ports": ports}
 
-    def say(self, tenant: dict[str, Any], chat: str, number: str) -> str:
-        """One message, sent until it is accepted; its id, the same however often it was sent."""
+    def send_message(self, tenant: dict[str, Any], chat: str, number: str) -> str:
+        """Send a message until it is accepted; return its id."""
         body = {"text": f"Message {number}", "reply": "none", "client_message_id": number}
         ends_at = time.monotonic() + 60
         while True:
@@ -151,8 +150,8 @@ class Platform(Whole):
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    running = Platform(tmp_path_factory.mktemp("drill"), Receivers())
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebhookPlatform]:
+    running = WebhookPlatform(tmp_path_factory.mktemp("drill"), Receivers())
     yield running
     running.stop()
 
@@ -160,47 +159,49 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 _run = itertools.count()
 
 
-def emit(platform: Platform, count: int) -> dict[int, set[str]]:
-    """`count` messages at a steady pace, both clients in turn: tenant number to accepted ids."""
+def send_messages(platform: WebhookPlatform, count: int) -> dict[int, set[str]]:
+    """Send messages at a steady rate, for both clients in turn; accepted ids by tenant number."""
     accepted: dict[int, set[str]] = collections.defaultdict(set)
     next_at, name = time.monotonic(), f"{next(_run)}"
     for number in range(count):
         which = number % 2
         tenant = platform.tenants[which]
         chat = tenant["chats"][number // 2 % len(tenant["chats"])]
-        accepted[which].add(platform.say(tenant, chat, f"{name}-{number}"))
+        accepted[which].add(platform.send_message(tenant, chat, f"{name}-{number}"))
         next_at = max(next_at + 1 / PER_SECOND, time.monotonic() - 1)
         time.sleep(max(next_at - time.monotonic(), 0))
     return accepted
 
 
-def good_ports(platform: Platform, which: int) -> list[int]:
+def good_ports(platform: WebhookPlatform, which: int) -> list[int]:
     return [p for p in platform.tenants[which]["ports"] if platform.endpoints[p] == "fine"]
 
 
-def wait_until_all_came(platform: Platform, accepted: dict[int, set[str]], seconds: float) -> None:
+def wait_until_all_arrived(
+    platform: WebhookPlatform, accepted: dict[int, set[str]], seconds: float
+) -> None:
     ends_at = time.monotonic() + seconds
-    for which, wanted in accepted.items():
+    for which, expected in accepted.items():
         for port in good_ports(platform, which):
-            while missing := wanted - set(message_ids(platform, port)):
-                assert time.monotonic() < ends_at, f"{len(missing)} did not come to {port}"
+            while missing := expected - set(message_ids(platform, port)):
+                assert time.monotonic() < ends_at, f"{len(missing)} did not arrive at {port}"
                 time.sleep(0.5)
 
 
-def message_ids(platform: Platform, port: int) -> list[str]:
-    return [body["data"]["message"]["id"] for _, _, body in list(platform.receivers.came[port])]
+def message_ids(platform: WebhookPlatform, port: int) -> list[str]:
+    return [body["data"]["message"]["id"] for _, _, body in list(platform.receivers.arrivals[port])]
 
 
-def check_ledger(platform: Platform, accepted: dict[int, set[str]]) -> None:
-    """What was accepted is in the feed once; each delivery ended, or is visibly on its ladder."""
-    for which, wanted in accepted.items():
+def check_feed(platform: WebhookPlatform, accepted: dict[int, set[str]]) -> None:
+    """Each accepted message is in the feed once; each delivery has succeeded or will be retried."""
+    for which, expected in accepted.items():
         tenant = platform.tenants[which]
         log = platform.feed(tenant["owner"])
         ids = [event["id"] for event in log]
         assert len(ids) == len(set(ids))
-        told = [e["data"]["message"]["id"] for e in log if e["type"] == "message.created"]
-        assert wanted <= set(told)
-        assert len(told) == len(set(told))
+        announced = [e["data"]["message"]["id"] for e in log if e["type"] == "message.created"]
+        assert expected <= set(announced)
+        assert len(announced) == len(set(announced))
         by_message = {
             e["data"]["message"]["id"]: e["id"] for e in log if e["type"] == "message.created"
         }
@@ -208,12 +209,14 @@ def check_ledger(platform: Platform, accepted: dict[int, set[str]]) -> None:
             numbers = [e["sequence"] for e in log if e["conversation_id"] == chat]
             assert numbers == list(range(1, len(numbers) + 1)), "in order, without gaps"
         for port in tenant["ports"]:
-            for event_id, _, body in list(platform.receivers.came[port]):
+            for event_id, _, body in list(platform.receivers.arrivals[port]):
                 assert by_message[body["data"]["message"]["id"]] == event_id == body["id"]
         check_states(platform, tenant, [e for e in log if e["type"] == "message.created"])
 
 
-def check_states(platform: Platform, tenant: dict[str, Any], events: list[dict[str, Any]]) -> None:
+def check_states(
+    platform: WebhookPlatform, tenant: dict[str, Any], events: list[dict[str, Any]]
+) -> None:
     good = {tenant["configs"][p] for p in tenant["ports"] if platform.endpoints[p] == "fine"}
     states: collections.Counter[str] = collections.Counter()
     for event in events:
@@ -227,39 +230,37 @@ def check_states(platform: Platform, tenant: dict[str, Any], events: list[dict[s
     print(dict(states))
 
 
-def figures(platform: Platform, accepted: dict[int, set[str]]) -> tuple[float, float]:
+def figures(platform: WebhookPlatform, accepted: dict[int, set[str]]) -> tuple[float, float]:
     """Seconds from an event's time to its first arrival at good endpoints: p50, p95."""
-    from datetime import datetime  # noqa: PLC0415 - here alone
-
-    took, extra = [], 0
-    for which, wanted in accepted.items():
+    durations, extra = [], 0
+    for which, expected in accepted.items():
         for port in good_ports(platform, which):
             first: dict[str, float] = {}
-            for event_id, at, body in list(platform.receivers.came[port]):
-                if body["data"]["message"]["id"] in wanted:
-                    begun = datetime.fromisoformat(body["timestamp"]).timestamp()
+            for event_id, at, body in list(platform.receivers.arrivals[port]):
+                if body["data"]["message"]["id"] in expected:
+                    announced_at = datetime.fromisoformat(body["timestamp"]).timestamp()
                     extra += event_id in first
-                    first.setdefault(event_id, at - begun)
-            took += first.values()
-    took.sort()
-    p50, p95 = statistics.median(took), took[int(len(took) * 0.95)]
+                    first.setdefault(event_id, at - announced_at)
+            durations += first.values()
+    durations.sort()
+    p50, p95 = statistics.median(durations), durations[int(len(durations) * 0.95)]
     print(
-        f"good endpoints: {len(took)} deliveries, {extra} doubles,"
-        f" p50 {p50 * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms, longest {took[-1]:.1f} s;"
+        f"good endpoints: {len(durations)} deliveries, {extra} doubles,"
+        f" p50 {p50 * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms, longest {durations[-1]:.1f} s;"
         f" load {os.getloadavg()[0]:.1f}"
     )
     return p50, p95
 
 
-def test_bad_receivers_slow_no_good_one(platform: Platform) -> None:
-    accepted = emit(platform, EVENTS)
-    wait_until_all_came(platform, accepted, 60)
+def test_bad_receivers_slow_no_good_one(platform: WebhookPlatform) -> None:
+    accepted = send_messages(platform, EVENTS)
+    wait_until_all_arrived(platform, accepted, 60)
     _, p95 = figures(platform, accepted)
-    check_ledger(platform, accepted)
+    check_feed(platform, accepted)
     assert p95 < 2
 
 
-def test_killed_at_random_nothing_is_lost(platform: Platform) -> None:
+def test_killed_at_random_nothing_is_lost(platform: WebhookPlatform) -> None:
     stop = threading.Event()
     killed: collections.Counter[str] = collections.Counter()
 
@@ -271,42 +272,44 @@ def test_killed_at_random_nothing_is_lost(platform: Platform) -> None:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    accepted = emit(platform, EVENTS // 2)
+    accepted = send_messages(platform, EVENTS // 2)
     stop.set()
     killer.join()
-    wait_until_all_came(platform, accepted, 90)
+    wait_until_all_arrived(platform, accepted, 90)
     print(f"killed: {dict(killed)}")
     assert killed["-n worker-webhook@"]
     figures(platform, accepted)
-    # What a killed worker was sending is due again when its lease ends.
+    # A killed worker's deliveries are due again when their leases end.
     time.sleep(16)
-    check_ledger(platform, accepted)
+    check_feed(platform, accepted)
 
 
-def test_flapping_and_gone(platform: Platform) -> None:
+def test_flapping_and_gone(platform: WebhookPlatform) -> None:
     tenant = platform.tenants[0]
-    for port in [p for p, how in platform.endpoints.items() if how in ("hang", "drip")][:2]:
+    for port in [p for p, behaviour in platform.endpoints.items() if behaviour in ("hang", "drip")][
+        :2
+    ]:
         if port in tenant["configs"]:
             path = f"/webhook/config/{tenant['configs'][port]}"
             assert platform.client.delete(path, headers=tenant["owner"]).status_code == 204
-    made = {
-        how: platform.call(
+    config_ids = {
+        behaviour: platform.call(
             "POST", "/webhook/config", tenant["owner"],
             json={"url": f"http://127.0.0.1:{port}/", "event_types": ["message.created"]},
         )["id"]
-        for port, how in platform.extra.items()
+        for port, behaviour in platform.extra.items()
     }  # fmt: skip
-    flapping = next(port for port, how in platform.extra.items() if how == "flap")
-    accepted = emit(platform, 200)[0]
-    platform.receivers.manner[flapping] = "fine"
+    flapping = next(port for port, behaviour in platform.extra.items() if behaviour == "flap")
+    accepted = send_messages(platform, 200)[0]
+    platform.receivers.behaviour[flapping] = "fine"
     ends_at = time.monotonic() + 60
     while accepted - set(message_ids(platform, flapping)):
         assert time.monotonic() < ends_at
         time.sleep(0.5)
     ids = collections.defaultdict(set)
-    for event_id, _, body in platform.receivers.came[flapping]:
+    for event_id, _, body in platform.receivers.arrivals[flapping]:
         ids[body["data"]["message"]["id"]].add(event_id)
-    assert {len(found) for found in ids.values()} == {1}, "doubles have the same id"
-    asked = {"config_id": made["410"]}
-    gone = platform.call("GET", "/webhook/config", tenant["owner"], params=asked)
+    assert {len(event_ids) for event_ids in ids.values()} == {1}, "doubles have the same id"
+    query = {"config_id": config_ids["410"]}
+    gone = platform.call("GET", "/webhook/config", tenant["owner"], params=query)
     assert (gone["is_active"], gone["disabled_reason"]) == (False, "gone")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 # The settings declare them, and one module reads them.
 READERS = {"bots/services/engines.py", "chatplatform/settings.py"}
-# Of a server that tests or a drill start: they set what the product reads.
+# Tests and drills start model servers and set these variables.
 OTHER_PLACES = {"tests", "testing", "drills", "bench", ".venv"}
 
 

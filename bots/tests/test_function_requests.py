@@ -10,7 +10,7 @@ SITE = "https://shop.example"
 
 
 @pytest.mark.parametrize(
-    ("template", "values", "made"),
+    ("template", "values", "filled"),
     [
         ("/orders/{id}", {"id": "12 3"}, "/orders/12%203"),
         ("/orders/{id}", {"id": "a/b"}, "/orders/a%2Fb"),
@@ -23,8 +23,8 @@ SITE = "https://shop.example"
         ("/{id}.json", {"id": "Đơn"}, "/%C4%90%C6%A1n.json"),
     ],
 )
-def test_arguments_stay_in_their_place(template, values, request):
-    assert rendering.url(SITE + template, values) == SITE + request
+def test_arguments_stay_in_their_place(template, values, filled):
+    assert rendering.url(SITE + template, values) == SITE + filled
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ HOSTILE = '", "admin": true, "x": "\\ \n {{b}} \u2028'
 
 
 @pytest.mark.parametrize(
-    ("template", "values", "made"),
+    ("template", "values", "filled"),
     [
         ('{"a": {{a}}}', {"a": 5}, {"a": 5}),
         ('{"a": {{ a }}}', {"a": {"b": [1, None]}}, {"a": {"b": [1, None]}}),
@@ -64,8 +64,8 @@ HOSTILE = '", "admin": true, "x": "\\ \n {{b}} \u2028'
         ('{"a": "{{chat.id}}"}', {"chat.id": "c"}, {"a": "c"}),
     ],
 )
-def test_a_body_is_json_whatever_is_put_in(template, values, request):
-    assert json.loads(rendering.body(rendering.read_body(template), values)) == request
+def test_a_body_is_json_whatever_is_put_in(template, values, filled):
+    assert json.loads(rendering.body(rendering.read_body(template), values)) == filled
 
 
 @pytest.mark.parametrize(

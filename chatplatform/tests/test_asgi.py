@@ -68,8 +68,8 @@ def test_a_stream_that_nobody_reads_ends_at_once():
 
     async def events():
         try:
-            started.set()
             yield ServerSent("ready", {})
+            started.set()
             await asyncio.Event().wait()
         finally:
             ended.append(True)

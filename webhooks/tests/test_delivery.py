@@ -118,6 +118,7 @@ def test_a_bad_answer_is_retried(listening, receiver, deliver, settings, script,
     deliver()
     row = Delivery.objects.get()
     assert (row.state, row.attempts, row.lease_token) == (DeliveryState.FAILED, 1, None)
+    assert row.due_at
     assert row.due_at - started_at > timedelta(seconds=3.5)
     assert seconds_until(row.due_at) < 6.5
     (attempt,) = attempts()
