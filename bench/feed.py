@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from run import ROOT, free_port, wait_for
+from measure import free_port, wait_for
+from run import ROOT
 
 STREAMS = int(os.environ.get("FEED_STREAMS", "1000"))
 EVENTS = int(os.environ.get("FEED_EVENTS", "20"))
