@@ -61,10 +61,9 @@ def test_no_import_is_named_by_a_letter():
 
 
 def test_no_function_has_many_positional_parameters():
-    """Tests may: their parameters are fixtures, passed by name."""
     violations = []
     for path, node in nodes():
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or "tests" in path.parts:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         if len(names) - (names[:1] in (["self"], ["cls"])) > MAX_POSITIONAL:
