@@ -9,6 +9,6 @@ class BotsConfig(AppConfig):
 
     def ready(self) -> None:
         from bots.services import bots  # noqa: PLC0415 - models are loaded by now
-        from identity.services import bot_lookup  # noqa: PLC0415
+        from identity.services import bot_hooks  # noqa: PLC0415
 
-        bot_lookup.install(bots)
+        bot_hooks.install(bots)

@@ -10,8 +10,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 app = Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("chatplatform.jobs.worker:WorkerLoops")
-app.steps["consumer"].add("chatplatform.jobs.worker:ConsumerHeartbeat")
+app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
+app.steps["consumer"].add("chatplatform.jobs.worker_process:ConsumerHeartbeat")
 
 
 @beat_init.connect

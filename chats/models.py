@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models.functions import Coalesce, Now, Upper
 
 from bots.models import Bot
-from chatplatform.channels import CHANNEL_CHOICES
+from chatplatform.customer_channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
 from identity.models import ApiKey, TenantModel, User
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
-from chats.services.core import notifications
+from chats.services.core import staff_notifications
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import retention
-from chats.services.insight import assist, insights, summary_runs
-from chats.services.reply import approvals, pipeline
+from chats.services.insight import chat_analysis, language_tasks, summary_runs
+from chats.services.reply import call_approvals, pipeline
 
 
 @job(
@@ -24,19 +24,19 @@ def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
 @job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)
 def run_after_end(*, conversation_id: str) -> None:
     """What the client wants to know of a chat that has ended."""
-    insights.run_after_end(conversation_id)
+    chat_analysis.run_after_end(conversation_id)
 
 
 @job("chats.compute_insight", queue=Queue.INSIGHT, max_attempts=5)
 def compute_insight(*, conversation_id: str, kind: str) -> None:
     """One of summary, tags and sentiment, for one chat."""
-    insights.compute(conversation_id, kind)
+    chat_analysis.compute(conversation_id, kind)
 
 
 @job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)
 def translate_message(*, message_id: str) -> None:
     """A customer's message in the client's own language."""
-    assist.translate_message(message_id)
+    language_tasks.translate_message(message_id)
 
 
 @job(
@@ -54,17 +54,17 @@ def summarise_all(*, summary_job_id: str) -> None:
     "chats.continue_after_approval",
     queue=Queue.REPLY,
     max_attempts=5,
-    on_dead=lambda call_id: approvals.give_up(call_id),
+    on_dead=lambda call_id: call_approvals.give_up(call_id),
 )
 def continue_after_approval(*, call_id: str) -> None:
     """The rest of a reply that waited for somebody's yes or no."""
-    approvals.continue_reply(call_id)
+    call_approvals.continue_reply(call_id)
 
 
 @job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)
 def notify_waiting(*, conversation_id: str) -> None:
     """Notify the staff of a chat that came into the queue."""
-    notifications.notify_waiting(conversation_id)
+    staff_notifications.notify_waiting(conversation_id)
 
 
 @job("chats.assign_waiting", queue=Queue.REPLY)

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from chats.views.chat import ChatViewSet, PreviewViewSet
-from chats.views.client import AttachmentViewSet, ClientChatViewSet
+from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
+from chats.views.customer import AttachmentViewSet, ClientChatViewSet
+from chats.views.desk import ChatViewSet, PreviewViewSet
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
-from chats.views.insights import ClientLanguageViewSet, InsightViewSet
 
 client_chat = ClientChatViewSet.as_view
 messaging = MessagingViewSet.as_view

@@ -16,7 +16,7 @@ from chatplatform.api.operation import Access, OperationViewSet
 from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import api_keys, attempts, logins, tokens
-from identity.services.bot_lookup import bots
+from identity.services.bot_hooks import bots
 
 MAX_PASSWORD_CHARACTERS = 128
 _READING = {"GET", "HEAD"}

@@ -12,7 +12,7 @@ from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import Citation, EngineError, Line, NotGrounded, Question, Refused, Usage
 from bots.knowledge.search import SearchResult
 from bots.models import Bot, FunctionCall
-from bots.services import function_runner, prompts, retrieval
+from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
 log = logging.getLogger(__name__)
@@ -179,7 +179,7 @@ def _compose(
     # No document knows where an order is: a function may.
     if result is None and functions is None and not turn.follows_call:
         return Unanswered("below_gate", trace)
-    prompt = prompts.find_current(bot.pk)
+    prompt = prompt_versions.find_current(bot.pk)
     question = replace(
         _question(turn, result),
         snippets=retrieval.snippets(result) if result else (),

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Q
 
-from bots.engine import Capability, Engine, arguments, rendering, tools
+from bots.engine import Capability, Engine, arguments, function_templates, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
 from bots.services import functions
 from chatplatform import egress, jobs
@@ -46,8 +46,8 @@ class Subject:
     @property
     def values(self) -> dict[str, str | None]:
         return {
-            rendering.CUSTOMER: self.customer_external_id,
-            rendering.CHAT: str(self.conversation_id),
+            function_templates.CUSTOMER: self.customer_external_id,
+            function_templates.CHAT: str(self.conversation_id),
         }
 
 
@@ -259,7 +259,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
             max_bytes=MAX_ANSWER_BYTES,
             purpose="function",
         )
-    except rendering.WrongValue as error:
+    except function_templates.WrongValue as error:
         _record(call, CallStatus.REFUSED, error=str(error))
     except egress.Blocked:
         _record(call, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
@@ -276,16 +276,20 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
 
 def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | None]:
     """The address and the body; raises WrongValue."""
-    template = rendering.read_body(function.body_template) if function.body_template else None
-    used = rendering.url_names(function.url) | (template.names if template else frozenset())
-    if rendering.CUSTOMER in used and not values[rendering.CUSTOMER]:
-        raise rendering.WrongValue("It is not known who the customer is.")
-    url = rendering.url(function.url, values)
+    template = (
+        function_templates.read_body(function.body_template) if function.body_template else None
+    )
+    used = function_templates.url_names(function.url) | (
+        template.names if template else frozenset()
+    )
+    if function_templates.CUSTOMER in used and not values[function_templates.CUSTOMER]:
+        raise function_templates.WrongValue("It is not known who the customer is.")
+    url = function_templates.url(function.url, values)
     if function.method in {"GET", "DELETE"}:
         return url, None
     if template:
-        return url, rendering.body(template, values)
-    own = {name: value for name, value in values.items() if name not in rendering.BOUND}
+        return url, function_templates.body(template, values)
+    own = {name: value for name, value in values.items() if name not in function_templates.BOUND}
     return url, json.dumps(own, ensure_ascii=False).encode()
 
 

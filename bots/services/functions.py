@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from bots.engine import arguments, rendering
+from bots.engine import arguments, function_templates
 from bots.models import Bot, Function, FunctionCalling
 from bots.services import bots, engines
 from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
@@ -100,7 +100,9 @@ def _merged_secret_headers(
         headers = {}
     else:
         headers = secret_headers(existing)
-        if headers and rendering.origin(existing.url) != rendering.origin(function.http.url):
+        if headers and function_templates.origin(existing.url) != function_templates.origin(
+            function.http.url
+        ):
             raise _invalid(
                 position, "secret_headers",
                 msg="The address has another host: give the secret headers again, or {}.",
@@ -117,10 +119,10 @@ def _check(position: int, function: FunctionDTO) -> None:
     except arguments.WrongSchema as error:
         raise _invalid(position, "parameters", msg=str(error)) from error
     names = set(function.parameters.get("properties", ()))
-    if names & rendering.BOUND:
-        name = sorted(names & rendering.BOUND)[0]
+    if names & function_templates.BOUND:
+        name = sorted(names & function_templates.BOUND)[0]
         raise _invalid(position, "parameters", msg=f"{name} is filled in by the platform")
-    _check_names(position, "url", names, lambda: rendering.url_names(function.http.url))
+    _check_names(position, "url", names, lambda: function_templates.url_names(function.http.url))
     if not function.http.body_template:
         return
     if function.http.method in _BODILESS:
@@ -129,14 +131,14 @@ def _check(position: int, function: FunctionDTO) -> None:
         position,
         "body_template",
         names,
-        lambda: rendering.read_body(function.http.body_template).names,
+        lambda: function_templates.read_body(function.http.body_template).names,
     )
 
 
 def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
     try:
-        unknown = read() - names - rendering.BOUND
-    except rendering.WrongTemplate as error:
+        unknown = read() - names - function_templates.BOUND
+    except function_templates.WrongTemplate as error:
         raise _invalid(position, "http", field, msg=str(error)) from error
     if unknown:
         name = sorted(unknown)[0]
@@ -148,7 +150,7 @@ def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
 def _check_destinations(functions: list[FunctionDTO]) -> None:
     for position, function in enumerate(functions):
         try:
-            egress.check_url(rendering.sample_url(function.http.url), purpose="function")
+            egress.check_url(function_templates.sample_url(function.http.url), purpose="function")
         except egress.EgressError as error:
             raise _invalid(position, "http", "url", msg=str(error)) from error
 

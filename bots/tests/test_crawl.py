@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from bots.knowledge import crawler, markup
+from bots.knowledge import crawler, page_links
 from bots.knowledge.crawler import KnownPage, Limits, Outcome
 from bots.tests.web_site import html, serving
 
@@ -31,8 +31,8 @@ def elsewhere():
 def _parsed_here(request, monkeypatch):
     """Parse in this process, which is faster; tests with `in_children` use child processes."""
     if "in_children" not in request.fixturenames:
-        monkeypatch.setattr(markup, "read_page", markup._page)
-        monkeypatch.setattr(markup, "read_sitemap", markup._sitemap)
+        monkeypatch.setattr(page_links, "read_page", page_links._page)
+        monkeypatch.setattr(page_links, "read_sitemap", page_links._sitemap)
 
 
 @pytest.fixture
@@ -295,7 +295,7 @@ def test_a_bad_sitemap(site, body):
 
 @pytest.mark.usefixtures("in_children")
 def test_a_child_process_reads_the_markup(site, monkeypatch):
-    monkeypatch.setattr(markup, "TIMEOUT_SECONDS", 1)
+    monkeypatch.setattr(page_links, "TIMEOUT_SECONDS", 1)
     site.pages = {
         "/": html("Root", "/a", head='<base href="/x/">') + '<a href="y">y</a>',
         "/a": html("A", head='<meta name="robots" content="noindex">'),

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
 
-from bots.knowledge import extract, markup
+from bots.knowledge import extract, page_links
 from bots.models import Bot, Chunk, Document, WebPage, WebUrl
 from bots.services import crawls, documents, retrieval, training, web_urls
 from bots.tasks import crawl_web_url
@@ -32,7 +32,7 @@ def _quick(request, tmp_path, settings, monkeypatch):
     settings.CRAWL_PAGE_SECONDS = 0.5
     retrieval.clear_cache()
     if "in_earnest" not in request.fixturenames:
-        monkeypatch.setattr(markup, "read_page", markup._page)
+        monkeypatch.setattr(page_links, "read_page", page_links._page)
         monkeypatch.setattr(extract, "extract_in_child", extract.extract)
         monkeypatch.setattr("bots.knowledge.embedding.embed_passages", lambda *_: None)
 

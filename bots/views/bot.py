@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from bots.services import bots, config, welcome
+from bots.services import bots, welcome, widget_config
 from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
 from bots.shapes.widget import (
     BotConfigDto,
@@ -40,8 +40,8 @@ class BotViewSet(TenantViewSet):
         since people answer its chats.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
-        result = config.for_bot(bot, language=query.language)
-        tag = config.etag(result)
+        result = widget_config.for_bot(bot, language=query.language)
+        tag = widget_config.etag(result)
         headers = {
             "ETag": tag,
             "Cache-Control": f"private, max-age={CONFIG_SECONDS}",
@@ -115,12 +115,12 @@ class LanguageViewSet(TenantViewSet):
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
         """All languages that your bots are offered in; the default is your client's."""
-        return config.languages_of_client(self.client)
+        return widget_config.languages_of_client(self.client)
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
         """The languages of the key's bot; of all bots for a secret key that serves every bot."""
-        return config.languages_of_key(self.key)
+        return widget_config.languages_of_key(self.key)
 
 
 def _matches(if_none_match: str, tag: str) -> bool:

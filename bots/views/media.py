@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseBase
 
-from bots.services import banners
+from bots.services import banner_picture
 from chatplatform import media
 from chatplatform.api import errors
 
@@ -11,7 +11,7 @@ def banner(request: HttpRequest, name: str) -> HttpResponseBase:
     """A banner's picture; its name changes with its bytes, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
-    stored = banners.stored(name)
+    stored = banner_picture.stored(name)
     if stored is None:
         return errors.page_not_found(request)
     path, mime_type = stored

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from bots.services import banners, bots, customer_info, documents, prompts, web_urls, welcome
+from bots.services import (
+    banner_picture,
+    bots,
+    customer_info,
+    documents,
+    prompt_versions,
+    web_urls,
+    welcome,
+)
 from bots.shapes.train import (
     Body_upload_files_ai__bot_id__train_document_post,
     DocumentDto,
@@ -36,15 +44,15 @@ class PromptViewSet(TenantViewSet):
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
         """Store a new version and make it current; earlier versions stay."""
         bot = bots.get(self.client, bot_id)
-        return PromptDto.from_row(prompts.create(bot, body=body, by=self.user))
+        return PromptDto.from_row(prompt_versions.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
         """The current version, or the one that is named; 404 if there is none."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
-            return PromptDto.from_row(prompts.get_current(bot))
-        return PromptDto.from_row(prompts.get_version(bot, version=query.version))
+            return PromptDto.from_row(prompt_versions.get_current(bot))
+        return PromptDto.from_row(prompt_versions.get_version(bot, version=query.version))
 
 
 class DocumentViewSet(TenantViewSet):
@@ -160,14 +168,14 @@ class BannerViewSet(TenantViewSet):
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
         """Replace the banner above the chat, with its link and alternative text."""
-        return banners.upload(bots.get(self.client, bot_id), body=body)
+        return banner_picture.upload(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
         """The banner above the chat; its url is null if there is none."""
-        return banners.for_bot(bots.get(self.client, bot_id))
+        return banner_picture.for_bot(bots.get(self.client, bot_id))
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
         """The banner of the key's bot; its url is null if there is none."""
-        return banners.for_bot(bots.for_key(self.key, bot_id=query.bot_id))
+        return banner_picture.for_bot(bots.for_key(self.key, bot_id=query.bot_id))

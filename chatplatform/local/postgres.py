@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from chatplatform.local.folders import write_private
+from chatplatform.local.data_dir import write_private
 from chatplatform.local.processes import Account, ServerError, can_reach, die_with_parent
 from chatplatform.local.server import Server, wheel_folder
 

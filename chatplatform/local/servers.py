@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from chatplatform.local.folders import Lock, make_data_dir, read_urls
+from chatplatform.local.data_dir import Lock, make_data_dir, read_urls
 from chatplatform.local.postgres import Postgres
 from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, run_command
 from chatplatform.local.server import Server

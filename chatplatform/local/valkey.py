@@ -8,7 +8,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from chatplatform.local.folders import stored_secret
+from chatplatform.local.data_dir import stored_secret
 from chatplatform.local.processes import ServerError, die_with_parent
 from chatplatform.local.server import Server, wheel_folder
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from chatplatform import egress
 from chatplatform.egress import guard
-from chatplatform.testing.addresses import BLOCKED_URLS
+from chatplatform.testing.blocked_urls import BLOCKED_URLS
 
 BOMB = gzip.compress(bytes(50_000_000))
 

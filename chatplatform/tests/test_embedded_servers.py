@@ -11,7 +11,7 @@ import psycopg
 import pytest
 import redis
 
-from chatplatform.local.folders import make_data_dir
+from chatplatform.local.data_dir import make_data_dir
 from chatplatform.local.postgres import Postgres
 from chatplatform.local.processes import processes_marked
 from chatplatform.local.server import Server

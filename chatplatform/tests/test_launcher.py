@@ -13,7 +13,7 @@ import pytest
 
 from chatplatform.jobs import Queue
 from chatplatform.local import launcher
-from chatplatform.local.folders import Lock
+from chatplatform.local.data_dir import Lock
 from chatplatform.local.parts import FIRST_DELAY_SECS, Config, Delay, Output, Part, Process, parts
 from chatplatform.local.processes import ServerError, free_port, wait_until
 from chatplatform.web.health import PROCESSES

@@ -16,7 +16,7 @@ from django.conf import settings as django_settings
 from chatplatform import jobs
 from chatplatform.jobs import relay
 from chatplatform.local import processes
-from chatplatform.local.folders import make_data_dir
+from chatplatform.local.data_dir import make_data_dir
 from chatplatform.local.parts import Config, parts
 from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState

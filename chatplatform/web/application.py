@@ -19,7 +19,7 @@ from django.http import HttpResponseBase
 
 from chatplatform.api.errors import TooLarge
 from chatplatform.api.operation import CAN_WAIT
-from chatplatform.web.live import Listener
+from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]

@@ -8,7 +8,7 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
-from chatplatform.channels import ChannelName, OwnChannel
+from chatplatform.customer_channels import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, Sentiment

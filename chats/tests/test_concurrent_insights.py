@@ -11,7 +11,7 @@ from bots.engine.openai_compatible import OpenAICompatible
 from chatplatform.locks import single_flight
 from chatplatform.testing import at_once, run_before
 from chats.models import Summary
-from chats.services.insight import insights
+from chats.services.insight import chat_analysis
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,7 +67,7 @@ def test_a_summary_stored_meanwhile_stands_and_the_late_one_is_free(ann, chat, c
             engine="embedded",
         )  # fmt: skip
 
-    with run_before("chats.services.insight.insights._store_summary", store_summary):
+    with run_before("chats.services.insight.chat_analysis._store_summary", store_summary):
         summary = ann.post(f"/ai/chat/{chat.pk}/summarize").json()
     assert summary["summary"] == "Faster."
     assert (count_events("summary.created"), credits_spent(ann.client)) == (0, 0)
@@ -105,8 +105,8 @@ def test_a_failure_releases_the_lock(ann, chat, model):
 
 
 def test_a_current_summary_can_be_made_again_by_force(ann, chat, changing_model):
-    first = insights.summarise(chat)
-    again = insights.summarise(chat, made_since=timezone.now())
+    first = chat_analysis.summarise(chat)
+    again = chat_analysis.summarise(chat, made_since=timezone.now())
     assert (again.pk > first.pk, count_events("summary.created")) == (True, 2)
 
 

@@ -11,7 +11,7 @@ from bots.tasks import expire_function_calls
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_jobs
 from chats.models import Conversation, Message
-from chats.services.reply.confirmations import yes_or_no
+from chats.services.reply.call_confirmations import yes_or_no
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
 from identity.models import AuditEvent

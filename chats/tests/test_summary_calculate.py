@@ -11,7 +11,7 @@ from chatplatform.api.shapes import iso
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Summary, SummaryJob
-from chats.services.insight import insights
+from chats.services.insight import chat_analysis
 from identity.testing import make_person
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,7 +89,7 @@ def test_many_chats_are_done_in_several_jobs(ann, chats, monkeypatch):
 
 def test_an_interrupted_run_continues(ann, chats, credits_spent, monkeypatch):
     run = start(ann, force=True)
-    real, summaries = insights.summarise, []
+    real, summaries = chat_analysis.summarise, []
 
     def lose_lease_after_second(*args, **more):
         summaries.append(real(*args, **more))
@@ -98,7 +98,7 @@ def test_an_interrupted_run_continues(ann, chats, credits_spent, monkeypatch):
             Job.objects.filter(name="chats.summarise_all").update(lease_token=uuid.uuid4())
         return summaries[-1]
 
-    monkeypatch.setattr(insights, "summarise", lose_lease_after_second)
+    monkeypatch.setattr(chat_analysis, "summarise", lose_lease_after_second)
     run_jobs()
     assert progress(ann, run) == ("running", 3, 1, 0)
     Job.objects.update(state=JobState.QUEUED, lease_token=None, lease_until=None)
@@ -148,7 +148,7 @@ def test_used_up_credits_end_the_run(ann, chats):
 def test_a_summary_is_outdated_by_messages_that_come_meanwhile(ann, chats, add_message):
     run = start(ann)
     with run_before(
-        "chats.services.insight.insights._store_summary",
+        "chats.services.insight.chat_analysis._store_summary",
         lambda: add_message(chats[0], "customer", "Hello?"),
     ):
         run_jobs()

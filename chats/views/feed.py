@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import page
 from chatplatform.web.streaming import StreamingReply
-from chats.services.core import conversations, notifications
+from chats.services.core import conversations, staff_notifications
 from chats.services.desk import feed
 from chats.shapes import desk as desk_shapes
 from identity.auth import (
@@ -33,14 +33,14 @@ class NotificationViewSet(TenantViewSet):
     )
     def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
         """The caller's own notifications, newest first."""
-        rows = notifications.list_for_user(self.user, unread=query.unread)
+        rows = staff_notifications.list_for_user(self.user, unread=query.unread)
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
 
     @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER)
     def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
         """Mark one of the caller's own notifications as read."""
         return desk_shapes.AssignNotification.from_row(
-            notifications.mark_read(self.user, notification_id)
+            staff_notifications.mark_read(self.user, notification_id)
         )
 
 

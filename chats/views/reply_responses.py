@@ -10,7 +10,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api.errors import json_response
-from chatplatform.web.live import Listener
+from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from chats.models import Message
 from chats.services.reply import incoming

@@ -17,7 +17,7 @@ from chatplatform.api.errors import Invalid, NotFound
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
-from identity.services.bot_lookup import bots
+from identity.services.bot_hooks import bots
 
 # Also how long other processes accept a key that is revoked here.
 _CACHE_SECONDS = 1.0

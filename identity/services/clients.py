@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
-from chatplatform.channels import MessagingChannel
+from chatplatform.customer_channels import MessagingChannel
 from identity.models import AttemptKind, ChannelToken, Client, ClientConfig, Role, User
 from identity.services import attempts, audit, credits, users
 from identity.shapes.clients import RegisterTrialDto

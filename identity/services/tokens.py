@@ -16,7 +16,7 @@ from chatplatform.api.errors import NotAuthenticated
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
-from chatplatform.web import live
+from chatplatform.web import live_updates
 from identity.models import Client, RefreshToken, User
 from identity.services import audit
 from identity.shapes.users import TokenResponse
@@ -163,13 +163,13 @@ def make_ticket(access_token: str) -> str:
     """
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)
-    live.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
+    live_updates.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
     return ticket
 
 
 def redeem_ticket(ticket: str) -> Claims | None:
     """The claims of a ticket; None if it is unknown, used or expired."""
-    stored = live.pop(_ticket_name(ticket))
+    stored = live_updates.pop(_ticket_name(ticket))
     if stored is None:
         return None
     user_id, token_version, family = orjson.loads(stored)

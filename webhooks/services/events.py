@@ -11,7 +11,7 @@ from chatplatform.api.errors import NotFound
 from chatplatform.api.pagination import cursor_of, numbers_of
 from chatplatform.api.shapes import as_json
 from chatplatform.ids import uuid7
-from chatplatform.web import live
+from chatplatform.web import live_updates
 from identity.models import Client
 from webhooks.delivery import MAX_BODY_BYTES
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEpoch, Payload
@@ -108,7 +108,7 @@ def announce(
         cursor.execute(_ANNOUNCE, params)
         event.rank, event.position = cursor.fetchone()
     event._state.adding = False
-    transaction.on_commit(lambda: live.publish(feed_channel(client_id), {}))
+    transaction.on_commit(lambda: live_updates.publish(feed_channel(client_id), {}))
     return event
 
 

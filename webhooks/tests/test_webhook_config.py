@@ -9,7 +9,7 @@ from django.db import connection
 
 from chatplatform.crypto import DecryptionFailed
 from chatplatform.testing import at_once, run_jobs
-from chatplatform.testing.addresses import BLOCKED_URLS
+from chatplatform.testing.blocked_urls import BLOCKED_URLS
 from identity.models import AuditEvent
 from identity.testing import make_person
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 from django.conf import settings as django_settings
 
-from chatplatform.jobs.worker import run_loop
+from chatplatform.jobs.worker_process import run_loop
 from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import announce
@@ -77,7 +77,7 @@ def test_a_failing_loop_is_restarted(monkeypatch, caplog):
             stop.set()
         raise ValueError("our own failure")
 
-    monkeypatch.setattr("chatplatform.jobs.worker.PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("chatplatform.jobs.worker_process.PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("webhooks.services.dispatcher.run", fail)
     run_loop("webhooks.services.dispatcher.run", stop)
     assert called == [stop] * 3

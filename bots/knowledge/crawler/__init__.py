@@ -3,8 +3,8 @@
 Knows HTTP and markup but no rows: `crawl()` yields the outcome of each page.
 """
 
-from bots.knowledge.crawler.pages import KnownPage, Limits, Outcome, Page
 from bots.knowledge.crawler.site import USER_AGENT
+from bots.knowledge.crawler.types import KnownPage, Limits, Outcome, Page
 from bots.knowledge.crawler.walk import crawl
 
 __all__ = ["USER_AGENT", "KnownPage", "Limits", "Outcome", "Page", "crawl"]

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 from protego import Protego
 
-from bots.knowledge import addresses, markup
-from bots.knowledge.crawler.pages import KnownPage, Limits, NotStored, Outcome
+from bots.knowledge import addresses, page_links
+from bots.knowledge.crawler.types import KnownPage, Limits, NotStored, Outcome
 from chatplatform import egress
 
-USER_AGENT = f"{markup.AGENT}/1.0"
+USER_AGENT = f"{page_links.AGENT}/1.0"
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
 # RFC 9309: the redirects of robots.txt that are followed, and how much of it is read.
@@ -44,14 +44,14 @@ class Site:
         robots = self._robots_for(url)
         if robots is None:
             raise NotStored("robots_unreachable")
-        if not robots.can_fetch(url, markup.AGENT):
+        if not robots.can_fetch(url, page_links.AGENT):
             raise NotStored("robots")
         headers = {}
         if known and known.etag:
             headers["If-None-Match"] = known.etag
         if known and known.last_modified:
             headers["If-Modified-Since"] = known.last_modified
-        self._wait(robots.crawl_delay(markup.AGENT) or 0)
+        self._wait(robots.crawl_delay(page_links.AGENT) or 0)
         seconds = min(ends_at, self._ends_at + 1) - time.monotonic()
         return self._exchange(url, headers, seconds, self._limits.page_bytes)
 

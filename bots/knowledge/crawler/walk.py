@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from bots.knowledge import addresses, markup
-from bots.knowledge.crawler.pages import Fetched, KnownPage, Limits, NotStored, Outcome, Page
+from bots.knowledge import addresses, page_links
 from bots.knowledge.crawler.site import REDIRECT_STATUSES, Site
+from bots.knowledge.crawler.types import Fetched, KnownPage, Limits, NotStored, Outcome, Page
 from bots.knowledge.extract import detection
-from bots.knowledge.markup import Markup, MarkupError, Robots
+from bots.knowledge.page_links import Markup, MarkupError, Robots
 from chatplatform import egress
 
 _SITEMAP_LEVELS = 3
@@ -190,7 +190,7 @@ class _Walk:
         self._sitemaps_read += 1
         fetched.check_status()
         try:
-            listed = markup.read_sitemap(fetched.reply.body)
+            listed = page_links.read_sitemap(fetched.reply.body)
         except MarkupError:
             raise NotStored("malformed", Outcome.FAILED, fetched.reply.status) from None
         for url in listed.pages:
@@ -205,6 +205,6 @@ def _read_markup(body: bytes, mime_type: str) -> Markup:
     if mime_type != detection.HTML:
         return Markup()
     try:
-        return markup.read_page(body)
+        return page_links.read_page(body)
     except MarkupError:
         raise NotStored("malformed", Outcome.FAILED) from None

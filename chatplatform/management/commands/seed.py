@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot
-from bots.services import bots, documents, prompts
+from bots.services import bots, documents, prompt_versions
 from bots.shapes.bot import BotDto
 from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats
@@ -65,7 +65,7 @@ def _create_client(password: str) -> tuple[Bot, str]:
     bot_dto = bots.create(client, body=BotDto(**shop["bot"]))
     assert bot_dto.id
     bot = bots.get(client, bot_dto.id)
-    prompts.create(bot, body=PromptDto(**shop["prompt"]), by=None)
+    prompt_versions.create(bot, body=PromptDto(**shop["prompt"]), by=None)
     samples = sorted(SAMPLES.glob("*.md"))
     files = [SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
     documents.upload(bot, files=files)

@@ -11,7 +11,7 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, fast_sql, notifications, presence
+from chats.services.core import customers, fast_sql, presence, staff_notifications
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
@@ -85,7 +85,7 @@ def open_chat(
         chat = lock(row)
         announce_change(chat, "conversation.created")
         if reason:
-            notifications.enqueue_waiting(chat)
+            staff_notifications.enqueue_waiting(chat)
             enqueue_assignment(chat)
     return chat
 

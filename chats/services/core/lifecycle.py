@@ -13,7 +13,7 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError
 from chatplatform.jobs import enqueue
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
-from chats.services.core import conversations, notifications
+from chats.services.core import conversations, staff_notifications
 from identity.models import User
 
 EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
@@ -43,9 +43,9 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
         waiting_since=chat.waiting_since or _unanswered_since(chat),
     )
     conversations.announce_change(chat, "conversation.assigned")
-    notifications.notify_assigned(chat, to=agent, by=by)
+    staff_notifications.notify_assigned(chat, to=agent, by=by)
     if before and before != agent:
-        notifications.notify_unassigned(chat, from_=before, by=by)
+        staff_notifications.notify_unassigned(chat, from_=before, by=by)
         conversations.enqueue_assignment(chat)
 
 
@@ -69,8 +69,8 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
     else:
         conversations.announce_change(chat, "conversation.unassigned")
     if before:
-        notifications.notify_unassigned(chat, from_=before, by=by)
-    notifications.enqueue_waiting(chat)
+        staff_notifications.notify_unassigned(chat, from_=before, by=by)
+    staff_notifications.enqueue_waiting(chat)
     conversations.enqueue_assignment(chat)
 
 
@@ -90,7 +90,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     )
     conversations.announce_change(chat, "conversation.unassigned")
     if before:
-        notifications.notify_unassigned(chat, from_=before, by=by)
+        staff_notifications.notify_unassigned(chat, from_=before, by=by)
         conversations.enqueue_assignment(chat)
 
 
@@ -150,7 +150,7 @@ def reopen(chat: LockedConversation) -> None:
     )
     conversations.announce_change(chat, "conversation.reopened")
     if reason:
-        notifications.enqueue_waiting(chat)
+        staff_notifications.enqueue_waiting(chat)
         conversations.enqueue_assignment(chat)
 
 
@@ -166,7 +166,7 @@ def _ensure_staff(agent: User, chat: Conversation) -> None:
     The user's row stays locked: a change of their rights waits for this move, and the job that
     takes their chats away finds this one.
     """
-    rows = notifications.staff(chat.client_id).filter(pk=agent.pk)
+    rows = staff_notifications.staff(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, as_page, numbers_of
-from chatplatform.channels import MESSAGING_CHANNELS
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
 from chats.models import (
     AssignType,

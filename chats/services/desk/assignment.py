@@ -12,7 +12,7 @@ from django.utils import timezone
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, StaleVersion
 from chats.models import AssignType, Conversation, LockedConversation, Status, text_content
-from chats.services.core import conversations, handoffs, lifecycle, messages, notifications
+from chats.services.core import conversations, handoffs, lifecycle, messages, staff_notifications
 from chats.shapes import desk as desk_shapes
 from chats.shapes.people import Identity
 from identity.models import User
@@ -69,7 +69,9 @@ def return_chats_of_agent(user_id: int) -> None:
 
     If the user has been admitted again meanwhile, nothing happens.
     """
-    gone = User.objects.filter(Q(is_disabled=True) | ~Q(role__in=notifications.STAFF), pk=user_id)
+    gone = User.objects.filter(
+        Q(is_disabled=True) | ~Q(role__in=staff_notifications.STAFF), pk=user_id
+    )
     rows = Conversation.objects.filter(assignee__in=gone).exclude(status=Status.ENDED)
     for chat in rows.order_by("id"):
         with jobs.commit():
@@ -110,7 +112,7 @@ def _agent_to_assign(by: User, user_id: int | None) -> User:
     if user_id is None:
         return by
     assert by.client_id
-    agent = notifications.staff(by.client_id).filter(pk=user_id).first()
+    agent = staff_notifications.staff(by.client_id).filter(pk=user_id).first()
     if agent is None:
         raise Invalid.field("body", "user_id", msg="There is no such agent who could take it.")
     return agent

@@ -19,8 +19,8 @@ from django.conf import settings
 from django.db import Error
 
 from chatplatform.api.errors import Invalid
-from chatplatform.web import live
-from chatplatform.web.live import Listener
+from chatplatform.web import live_updates
+from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import presence
@@ -40,7 +40,7 @@ LogEntry = tuple[FeedCursor, ServerSent]
 
 def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
     """Send a transient event to all open streams of a client; it is not stored."""
-    live.publish(events.feed_channel(client_id), {"event": event, "data": data})
+    live_updates.publish(events.feed_channel(client_id), {"event": event, "data": data})
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:

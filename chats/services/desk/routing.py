@@ -19,7 +19,7 @@ from chats.models import (
     NotificationKind,
     Status,
 )
-from chats.services.core import conversations, lifecycle, notifications, presence
+from chats.services.core import conversations, lifecycle, presence, staff_notifications
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
 # Chats that one call assigns at most; the others wait for the next call.
@@ -43,7 +43,7 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
 
     If a client has nobody with the role agent, its admins and owners are its agents.
     """
-    staff = notifications.staff(config.client_id)
+    staff = staff_notifications.staff(config.client_id)
     agents = staff.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
     candidates: Any = (agents if agents.exists() else staff).annotate(

@@ -36,7 +36,7 @@ from chats.models import (
     NotificationKind,
     Status,
 )
-from chats.services.core import conversations, lifecycle, notifications, presence
+from chats.services.core import conversations, lifecycle, presence, staff_notifications
 from chats.services.desk import routing
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def warn_unanswered() -> int:
     online = {client_id: presence.online(client_id) for client_id in clients}
 
     def notify(chat: LockedConversation) -> None:
-        notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
+        staff_notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
 
     return _process(rows, "waiting_since", notify)
 

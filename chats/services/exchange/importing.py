@@ -30,7 +30,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services.core import notifications
+from chats.services.core import staff_notifications
 from chats.services.core.messages import text_of
 from chats.shapes.exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
@@ -137,7 +137,7 @@ def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> 
         return None
     # A disabled user keeps chats that have ended, but none that somebody must answer.
     has_ended = entity.status == Status.ENDED.value
-    users = User.objects.for_client(client) if has_ended else notifications.staff(client.pk)
+    users = User.objects.for_client(client) if has_ended else staff_notifications.staff(client.pk)
     agent = users.filter(email=(entity.assignee_email or "").lower()).first()
     if agent is None:
         result.warnings.append(

@@ -19,7 +19,7 @@ from chats.models import (
     TagSource,
 )
 from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
-from chats.services.insight import insights
+from chats.services.insight import chat_analysis
 from chats.services.reply import incoming
 from chats.shapes.message import Sender
 from chats.shapes.messaging import ConversationRequest, MessageRequest
@@ -96,7 +96,7 @@ def end(chat: Conversation) -> Conversation:
 
 def summary(chat: Conversation) -> Summary:
     """The newest summary; 404 before the first."""
-    newest = insights.newest_summary(chat)
+    newest = chat_analysis.newest_summary(chat)
     if newest is None:
         raise NotFound("This conversation has no summary yet.")
     return newest

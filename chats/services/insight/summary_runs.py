@@ -11,7 +11,7 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, NotFound
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
-from chats.services.insight import insights
+from chats.services.insight import chat_analysis
 from chats.shapes.insight import SummaryCalculateRequest
 from identity.models import Client, User
 from identity.services.credits import InsufficientCredits
@@ -109,7 +109,7 @@ def _chats(run: SummaryJob) -> QuerySet[Conversation]:
 
 def _summarise(run: SummaryJob, chat: Conversation) -> bool:
     try:
-        insights.summarise(chat, made_since=run.created_at if run.force else None)
+        chat_analysis.summarise(chat, made_since=run.created_at if run.force else None)
     except InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
     except engines.EngineDown as exc:

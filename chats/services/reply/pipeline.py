@@ -14,7 +14,7 @@ from bots.services import answers, engines
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import messages
-from chats.services.reply import confirmations, decide, say
+from chats.services.reply import call_confirmations, decide, say
 from chats.services.reply.decide import AskEngine, Decision, Facts, HandoffWishes
 from chats.services.reply.streams import ReplyStream
 
@@ -104,7 +104,9 @@ def gather(message: Message, burst: Sequence[Message]) -> Facts:
         small_talk=intents.small_talk(texts[-1]) if texts else None,
         asks_for_person=any(map(intents.asks_for_person, texts)),
         confirmation=(
-            confirmations.read(message, texts[-1]) if texts and not chat.bot.is_disabled else None
+            call_confirmations.read(message, texts[-1])
+            if texts and not chat.bot.is_disabled
+            else None
         ),
         wishes=HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request),
     )
@@ -128,7 +130,7 @@ def ask_engine(
         language=message.language,
         history=_history(chat, before_seq=before_seq),
         engine=engine,
-        subject=confirmations.subject_of(message),
+        subject=call_confirmations.subject_of(message),
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from bots.models import Bot
-from bots.services import banners, bots, welcome
+from bots.services import banner_picture, bots, welcome
 from bots.shapes.bot import BotLanguageConfigDto, BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option
 from identity.models import ApiKey, Client
@@ -18,7 +18,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     A disabled bot is shown too, since people answer its chats; `is_visible` hides a widget.
     """
     chosen = language or bot.default_language
-    banner = banners.for_bot(bot)
+    banner = banner_picture.for_bot(bot)
     return BotConfigDto.copy_from(
         bot,
         bot_icon=bot.bot_icon or None,

@@ -90,7 +90,7 @@ def _read_in_child(kind: str, body: bytes) -> dict[str, Any]:
         file.seek(0)
         try:
             finished = child.run(
-                "bots.knowledge.markup", kind, timeout_seconds=TIMEOUT_SECONDS, stdin=file
+                "bots.knowledge.page_links", kind, timeout_seconds=TIMEOUT_SECONDS, stdin=file
             )
             result: dict[str, Any] = json.loads(finished.output)
         except (child.TimedOut, child.OutputTooLarge, ValueError) as error:

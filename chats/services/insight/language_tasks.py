@@ -4,13 +4,13 @@ from dataclasses import asdict, replace
 
 from django.db.models import OuterRef, Subquery
 
-from bots.engine import Capability, digest, embedded, tagging, text_tasks
+from bots.engine import Capability, embedded, extractive_summary, tagging, text_tasks
 from bots.engine.masking import Mask
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.knowledge import language as languages
 from bots.knowledge.search import SearchResult
-from bots.services import engines, prompts, retrieval
+from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.insight import transcripts
@@ -90,10 +90,12 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
             summary = mask.reveal(draft.summary)
             points = [mask.reveal(point) for point in draft.key_points]
         elif lines:
-            parts = digest.of_conversation(lines, language=language, tags=(), sentiment=None)
+            parts = extractive_summary.of_conversation(
+                lines, language=language, tags=(), sentiment=None
+            )
             summary, points = parts.summary, parts.key_points
         else:
-            summary, points = digest.of_text(text, max_words=body.max_words)
+            summary, points = extractive_summary.of_text(text, max_words=body.max_words)
         return SummarizeResponse(summary=summary, key_points=points, engine=work.engine.name)
 
 
@@ -171,7 +173,7 @@ def _by_model(
     language: str,
 ) -> list[Suggestion]:
     """A model's replies, each with the passages that it rests on and that exist."""
-    prompt = prompts.find_current(chat.bot_id)
+    prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(result)
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(

@@ -11,7 +11,7 @@ from chatplatform.api.operation import Deprecated, operation
 from chatplatform.api.pagination import page
 from chats.models import Conversation
 from chats.services.core import conversations, feedback, tags
-from chats.services.insight import assist, insights, summary_runs
+from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.shapes import insight as insight_shapes
 from identity.auth import API_KEY, BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
 
@@ -50,7 +50,7 @@ class InsightViewSet(TenantViewSet):
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
         """The summary of a chat; made, stored and charged only if the last one is not current."""
-        return insight_shapes.ChatSummary.from_row(insights.summarise(self._chat(chat_id)))
+        return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
     def client_tags(self) -> insight_shapes.Tags:
@@ -70,17 +70,17 @@ class InsightViewSet(TenantViewSet):
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
         """Have an engine add the tags that it is sure of; the response has all tags of the chat."""
-        return insight_shapes.Tags.from_rows(insights.auto_tag(self._chat(chat_id)))
+        return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
     def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
         """Tags that an engine would add to the chat; nothing is stored."""
-        return insight_shapes.Tags.proposed(insights.propose_tags(self._chat(chat_id)))
+        return insight_shapes.Tags.proposed(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def judge(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
-        return insights.analyse_sentiment(self._chat(chat_id))
+        return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
     @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_API_KEY, also={409: Error})
     def rate(
@@ -118,7 +118,7 @@ class ClientLanguageViewSet(TenantViewSet):
         A model writes them from the bot's documents; without one they are the documents' own
         words, and what agents answered to questions like it.
         """
-        return assist.suggest(conversations.get(self.caller, pk=chat_id), body)
+        return language_tasks.suggest(conversations.get(self.caller, pk=chat_id), body)
 
     @operation(
         "AI / client", "Multi-language text translation", access=API_KEY, also=PAID, waits=True
@@ -127,7 +127,7 @@ class ClientLanguageViewSet(TenantViewSet):
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
         """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
-        return assist.translate(self.client, body)
+        return language_tasks.translate(self.client, body)
 
     @operation(
         "AI / client",
@@ -141,7 +141,7 @@ class ClientLanguageViewSet(TenantViewSet):
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
         """Use POST /client/translate, which answers the same."""
-        return assist.translate(self.client, body)
+        return language_tasks.translate(self.client, body)
 
     @operation(
         "AI / client",
@@ -156,4 +156,4 @@ class ClientLanguageViewSet(TenantViewSet):
         Without a model it is an extract and no composed summary: the text's first sentences, or of
         messages the first request, the latest two and the open questions.
         """
-        return assist.summarise(self.client, body)
+        return language_tasks.summarise(self.client, body)

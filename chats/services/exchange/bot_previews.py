@@ -17,8 +17,8 @@ from chats.models import (
 from chats.services.core import conversations, lifecycle, messages
 from chats.services.core.messages import Author
 from chats.services.reply import incoming
+from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.message import ConvMessage
-from chats.shapes.preview import GenerateChatRequest, GeneratedChat
 from identity.models import Client, User
 
 PROVIDER = "preview"

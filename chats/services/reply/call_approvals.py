@@ -5,7 +5,7 @@ from dataclasses import replace
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
-from chats.services.reply import confirmations, pipeline, say
+from chats.services.reply import call_confirmations, pipeline, say
 from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -18,7 +18,7 @@ def continue_reply(call_id: str) -> None:
     if say.is_continued(call):
         return
     if call.status != CallStatus.REJECTED:
-        call = confirmations.run(call, message)
+        call = call_confirmations.run(call, message)
     decision = _decide(message, call) if say.may_continue(message.conversation) else None
     say.publish_result(message, call, decision)
 

@@ -12,11 +12,11 @@ from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import conversations
 from chats.services.desk import agent_actions, assignment, inbox
-from chats.services.exchange import previews
+from chats.services.exchange import bot_previews
+from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatsQuery, Conversation, ConversationsResponse
 from chats.shapes.desk import ChatAssignDto, ChatSnoozeDto, ManualChatMessageDto
 from chats.shapes.message import Message, MessagesResponse
-from chats.shapes.preview import GenerateChatRequest, GeneratedChat
 from chats.views import reply_responses
 from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
 
@@ -109,11 +109,11 @@ class PreviewViewSet(TenantViewSet):
     )
     def begin(self, request: Request, bot_id: int, body: GenerateChatRequest) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
-        message = previews.open_preview(
+        message = bot_previews.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
         return reply_responses.respond(
-            request, message, reply=body.reply, shape=previews.with_receipt
+            request, message, reply=body.reply, shape=bot_previews.with_receipt
         )
 
     @operation(
@@ -130,7 +130,7 @@ class PreviewViewSet(TenantViewSet):
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.get(self.caller, pk=chat_id)
-        message = previews.continue_chat(
+        message = bot_previews.continue_chat(
             chat,
             body,
             client_message_id=idempotency.stable_id(),
@@ -138,5 +138,5 @@ class PreviewViewSet(TenantViewSet):
         )
         idempotency.store_result_id(str(message.pk))
         return reply_responses.respond(
-            request, message, reply=body.reply, shape=previews.with_receipt
+            request, message, reply=body.reply, shape=bot_previews.with_receipt
         )
