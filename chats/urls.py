@@ -16,8 +16,8 @@ conversation_messages = messaging({"post": "send", "get": "messages"})
 
 urlpatterns = [
     # AI / chat
-    path("ai/<int:bot_id>/generate-chat", PreviewViewSet.as_view({"post": "begin"})),
-    path("ai/chat/<uuid:chat_id>/generate", PreviewViewSet.as_view({"post": "go_on"})),
+    path("ai/<int:bot_id>/generate-chat", PreviewViewSet.as_view({"post": "start_preview"})),
+    path("ai/chat/<uuid:chat_id>/generate", PreviewViewSet.as_view({"post": "continue_preview"})),
     path("ai/chat/<uuid:chat_id>/assign", ChatViewSet.as_view({"post": "assign"})),
     path("ai/chat/<uuid:chat_id>/unassign", ChatViewSet.as_view({"post": "unassign"})),
     path("ai/chat/<uuid:chat_id>/manual", ChatViewSet.as_view({"post": "manual"})),
@@ -42,7 +42,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/tags", chat_tags),
     path("ai/chat/<uuid:chat_id>/tags/auto", InsightViewSet.as_view({"post": "auto_tag"})),
     path("ai/chat/<uuid:chat_id>/tags/auto-temp", InsightViewSet.as_view({"post": "propose_tags"})),
-    path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "judge"})),
+    path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "analyse_sentiment"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
     # AI / chat: the live feed

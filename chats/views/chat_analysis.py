@@ -78,7 +78,7 @@ class InsightViewSet(TenantViewSet):
         return insight_shapes.Tags.proposed(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
-    def judge(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
+    def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 

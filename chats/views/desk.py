@@ -107,7 +107,9 @@ class PreviewViewSet(TenantViewSet):
         also={202: GeneratedChat, 409: Error},
         streams=True,
     )
-    def begin(self, request: Request, bot_id: int, body: GenerateChatRequest) -> HttpResponseBase:
+    def start_preview(
+        self, request: Request, bot_id: int, body: GenerateChatRequest
+    ) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
         message = bot_previews.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
@@ -125,7 +127,7 @@ class PreviewViewSet(TenantViewSet):
         also={202: GeneratedChat, 409: Error},
         streams=True,
     )
-    def go_on(
+    def continue_preview(
         self, request: Request, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
-from chats.services.reply import call_confirmations, pipeline, say
+from chats.services.reply import call_confirmations, decide, pipeline, say
 from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -44,7 +44,9 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     asking = AskEngine(message.text, follows_call=True)
     stream = ReplyStream(message.pk)
     decision = pipeline.ask_engine(message, asking, HandoffWishes(), stream, before_seq=message.seq)
-    if not isinstance(decision, HandOver) or decision.reason == "approval_needed":
+    if not isinstance(decision, HandOver):
+        return decision
+    if decision.reason == "approval_needed" or decision is decide.OUT_OF_CREDITS:
         return decision
     # If the call was made, the customer should know at least that.
     return replace(decision, about_call="done" if call.status == CallStatus.SUCCEEDED else None)

@@ -6,7 +6,7 @@ Each stage hands its result to the next one. `decide` has the rules, `say` store
 from collections.abc import Sequence
 
 from django.conf import settings
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from bots.engine import intents
 from bots.engine.types import Line
@@ -60,7 +60,8 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         return
     if not is_answered(message):
         say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
-    ReplyStream(message.pk).done()
+    # The worker calls it inside a transaction: who waits must find the stored handover.
+    transaction.on_commit(ReplyStream(message.pk).done)
 
 
 def load(message_id: str) -> Message | None:

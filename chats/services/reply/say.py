@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from django.db import transaction
+
 from bots.engine import Capability, Engine
 from bots.models import CallStatus, FunctionCall
 from chatplatform import jobs
@@ -46,7 +48,7 @@ def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()
             _store(chat, message, decision, earlier)
     if is_stale:
         log.info("reply to %s dropped: the conversation changed hands", message.pk)
-        ReplyStream(message.pk).reset()
+        transaction.on_commit(ReplyStream(message.pk).reset)
 
 
 def _store(
