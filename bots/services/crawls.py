@@ -344,7 +344,7 @@ def update_status(web_url_id: int) -> None:
         web_url.save(update_fields=["status", "progress"])
 
 
-def fail_interrupted(web_url_id: int) -> None:
+def fail_interrupted(*, web_url_id: int) -> None:
     """No attempt is left. Runs in the transaction that ends the job."""
     row = WebUrl.objects.filter(pk=web_url_id).first()
     if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_waiting(row):

@@ -97,7 +97,7 @@ def fail(document_id: int, *, code: str, message: str) -> None:
             _announce("document.failed", document_id)
 
 
-def fail_interrupted(document_id: int) -> None:
+def fail_interrupted(*, document_id: int) -> None:
     """No attempt is left. Runs in the transaction that ends the job."""
     failed = Document.objects.filter(pk=document_id, status__in=_UNFINISHED).update(
         status=DocumentStatus.FAILED,

@@ -151,11 +151,13 @@ def _process_rows(
     for chat_id in chat_ids:
         try:
             with transaction.atomic():
-                rows = due.filter(pk=chat_id)
-                row = rows.select_for_update(no_key=True, skip_locked=True, of=("self",)).first()
-                if row:
+                rows = Conversation.objects.filter(pk=chat_id)
+                row = rows.select_for_update(no_key=True, skip_locked=True).first()
+                # Asked again under the lock: another process may have acted just before it.
+                is_due = row is not None and due.filter(pk=chat_id).exists()
+                if row and is_due:
                     act(conversations.lock(row))
-            done += row is not None
+            done += is_due
         except Exception:
             # One row that fails must not stop the timers for all clients.
             log.exception("%s failed for chat %s", act.__name__, chat_id)
