@@ -21,6 +21,8 @@ STORAGES = {
     **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# Each test client makes the middleware anew, and would read the folders of all static files.
+WHITENOISE_USE_FINDERS = False
 # One Valkey database a pytest process, so that parallel processes do not hear each other.
 REDIS_URL = (
     env.str("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
