@@ -1,6 +1,7 @@
 """Fixtures of the whole suite: three people, and the world they share."""
 
 from bots.testing import *  # noqa: F403
+from channels_app.testing import sim  # noqa: F401
 from chatplatform.testing import *  # noqa: F403
 from identity.testing import *  # noqa: F403
 from webhooks.testing import *  # noqa: F403

@@ -1,0 +1,154 @@
+"""The apps and accounts that a simulator starts with, and the environment that fits them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+VERSIONS = ("v24.0", "v25.0", "v26.0")
+VERSION = VERSIONS[-1]
+OA_SECRET_KEY = "oa-secret-key-of-the-simulator"
+PERSON_ID = "5000000000000001"
+BUSINESS_ID = "7000000000000001"
+
+
+@dataclass(frozen=True)
+class Bases:
+    """Where each of the providers' hosts is served: a path before the provider's own."""
+
+    graph: str = "/graph"
+    dialog: str = "/www"
+    direct: str = "/direct"
+    direct_auth: str = "/direct-auth"
+    localapp: str = "/localapp"
+    localapp_oauth: str = "/localapp-oauth"
+    media: str = "/media"
+    lookaside: str = "/lookaside"
+
+
+@dataclass(frozen=True)
+class DemoApp:
+    """An app as the provider's console knows it. `objects` are what its webhook is set up for."""
+
+    key: str
+    id: str
+    secret: str
+    verify_token: str
+    callback_path: str
+    objects: tuple[str, ...]
+
+
+APPS = (
+    DemoApp(
+        "socialnet", "900000001", "socialnet-app-secret", "socialnet-verify-token",
+        "/socialnet/webhook", ("page",),
+    ),
+    DemoApp(
+        "photoapp", "900000002", "photoapp-app-secret", "photoapp-verify-token",
+        "/photoapp/webhook", ("instagram",),
+    ),
+    DemoApp(
+        "photoapp_direct", "900000003", "photoapp-direct-app-secret", "photoapp-verify-token",
+        "/photoapp/webhook", ("instagram",),
+    ),
+    DemoApp(
+        "chatapp", "900000004", "chatapp-app-secret", "chatapp-verify-token",
+        "/chatapp/webhook", ("whatsapp_business_account",),
+    ),
+    DemoApp(
+        "localapp", "2553900000000000001", "localapp-app-secret", "", "/localapp/callback", (),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DemoAccount:
+    """`parent` is the page of a photoapp account, or the business account of a number."""
+
+    id: str
+    kind: str
+    name: str
+    parent: str = ""
+    username: str = ""
+    tasks: tuple[str, ...] = ()
+
+
+_ALL_TASKS = ("MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE")
+ACCOUNTS = (
+    DemoAccount("1048576000001", "page", "Blue Shop", tasks=_ALL_TASKS),
+    DemoAccount("1048576000002", "page", "Green Garden", tasks=_ALL_TASKS),
+    DemoAccount("1048576000003", "page", "Red Bakery", tasks=("MODERATE", "MESSAGING")),
+    DemoAccount("17840000000000001", "photo", "Blue Shop", "1048576000001", "blue.shop"),
+    DemoAccount("17840000000000002", "photo", "Green Garden", "1048576000002", "green.garden"),
+    DemoAccount("102290129340398", "waba", "Blue Shop"),
+    DemoAccount("102290129340399", "waba", "Green Garden"),
+    DemoAccount("1122334455667", "number", "Blue Shop", "102290129340398", "842855550001"),
+    DemoAccount("1122334455668", "number", "Blue Shop 2", "102290129340398", "842855550002"),
+    DemoAccount("1122334455669", "number", "Green Garden", "102290129340399", "842855550003"),
+    DemoAccount("3662000000000000001", "oa", "Blue Shop"),
+)
+
+
+@dataclass(frozen=True)
+class DemoCustomer:
+    key: str
+    name: str
+    phone: str
+    hides_number: bool = False
+
+
+CUSTOMERS = (
+    DemoCustomer("an", "An Tran", "84901234567"),
+    DemoCustomer("binh", "Bình Nguyễn", "84901234568"),
+    DemoCustomer("chris", "Chris Miller", "4915112345678"),
+    DemoCustomer("hidden", "Dana Hidden", "84901234570", hides_number=True),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a simulator is set up; `callback_base` is the platform's address."""
+
+    callback_base: str = "http://127.0.0.1:8000"
+    seed: int = 1
+    # Seconds since 1970 at which the clock stands still; None: the real time.
+    now: float | None = None
+    bases: Bases = field(default_factory=Bases)
+
+
+def app(key: str) -> DemoApp:
+    return next(each for each in APPS if each.key == key)
+
+
+def environment(origin: str, bases: Bases | None = None) -> dict[str, str]:
+    """The variables that point a platform at a simulator on `origin`."""
+    bases = bases or Bases()
+    graph, dialog = f"{origin}{bases.graph}/{VERSION}", f"{origin}{bases.dialog}/{VERSION}"
+    values = {
+        "SOCIALNET_API_URL": graph,
+        "SOCIALNET_DIALOG_URL": f"{dialog}/dialog/oauth",
+        "PHOTOAPP_API_URL": graph,
+        "PHOTOAPP_DIRECT_URL": f"{origin}{bases.direct}",
+        "PHOTOAPP_DIRECT_AUTH_URL": f"{origin}{bases.direct_auth}/oauth",
+        "CHATAPP_API_URL": graph,
+        "LOCALAPP_API_URL": f"{origin}{bases.localapp}",
+        "LOCALAPP_OAUTH_URL": f"{origin}{bases.localapp_oauth}",
+        "LOCALAPP_OA_SECRET_KEY": OA_SECRET_KEY,
+    }
+    for key in ("socialnet", "photoapp", "chatapp", "localapp"):
+        one = app(key)
+        values[f"{key.upper()}_APP_ID"] = one.id
+        values[f"{key.upper()}_APP_SECRET"] = one.secret
+        if one.verify_token:
+            values[f"{key.upper()}_VERIFY_TOKEN"] = one.verify_token
+        values[f"{key.upper()}_MEDIA_HOSTS"] = origin.partition("://")[2]
+    return values
+
+
+def fill_unset(
+    environ: Mapping[str, str], origin: str, bases: Bases | None = None
+) -> dict[str, str]:
+    """What a simulator adds to an environment: what is set wins; EGRESS_ALLOW is extended."""
+    added = {
+        name: value for name, value in environment(origin, bases).items() if not environ.get(name)
+    }
+    allowed = [entry for entry in environ.get("EGRESS_ALLOW", "").split(",") if entry]
+    return added | {"EGRESS_ALLOW": ",".join([*allowed, origin.partition("://")[2]])}

@@ -1,0 +1,39 @@
+"""Signatures of callbacks: over the body exactly as it is sent."""
+
+import hashlib
+import hmac
+import json
+
+from channels_app.simulator.demo import OA_SECRET_KEY
+
+
+def graph_signature(body: str, secret: str) -> str:
+    return "sha256=" + hmac.new(secret.encode(), body.encode(), hashlib.sha256).hexdigest()
+
+
+def graph(body: str, secret: str, mode: str) -> dict[str, str]:
+    """The headers of a body: signed right, signed with another secret, or not signed."""
+    if mode == "missing":
+        return {}
+    return {"X-Hub-Signature-256": graph_signature(body, secret + "!" * (mode == "wrong"))}
+
+
+def localapp_signature(app_id: str, body: str, timestamp: str, key: str) -> str:
+    return hashlib.sha256(f"{app_id}{body}{timestamp}{key}".encode()).hexdigest()
+
+
+def localapp(body: str, app_id: str, mode: str) -> dict[str, str]:
+    """As `graph`; also bare (without mac=) and header_time (the time is taken from a header)."""
+    if mode == "missing":
+        return {}
+    value = json.loads(body)
+    first = value[0] if isinstance(value, list) else value
+    timestamp = str(first.get("timestamp", ""))
+    headers = {}
+    if mode == "header_time":
+        timestamp = str(int(timestamp or 0) + 1)
+        headers["X-ZEvent-Timestamp"] = timestamp
+    key = OA_SECRET_KEY + "!" * (mode == "wrong")
+    signature = localapp_signature(app_id, body, timestamp, key)
+    prefix = "" if mode == "bare" else "mac="
+    return {**headers, "X-ZEvent-Signature": prefix + signature}

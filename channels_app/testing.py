@@ -1,0 +1,90 @@
+"""Helpers for tests of the channels: the simulated providers, in this process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client as HttpClient
+
+from channels_app.simulator import demo
+from channels_app.simulator.client import Client
+from channels_app.simulator.server import Server
+from channels_app.simulator.state import Simulator
+from channels_app.simulator.wire import Sockets, Wire
+
+
+class InProcess:
+    """Callbacks straight into the views of this process, without a socket."""
+
+    def call(
+        self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
+    ) -> tuple[int, bytes]:
+        parts = urlsplit(url)
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        kind = headers.get("Content-Type", "application/octet-stream")
+        others = {name: value for name, value in headers.items() if name != "Content-Type"}
+        reply = HttpClient().generic(method, path, body, kind, headers=others)
+        if reply.status_code >= 500 and reply.streaming:
+            raise HTTPException("the view broke off")
+        return reply.status_code, bytes(reply.content)
+
+
+class RunningSimulator(Client):
+    """The control client of a simulator in this process, and what a test needs beside it."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        super().__init__(simulator.origin)
+        self.simulator = simulator
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return demo.environment(self.origin, self.simulator.settings.bases)
+
+    def deliver(self, within: float = 60) -> int:
+        """Send all callbacks that are due within so many seconds, moving the clock on.
+
+        They are sent by the calling thread; returns the number of attempts.
+        """
+        return self.simulator.deliveries.run(within)
+
+
+@contextmanager
+def simulator(
+    *,
+    callback_base: str = "http://platform.test",
+    wire: Wire | None = None,
+    by_threads: bool = False,
+    now: float | None = None,
+    seed: int = 1,
+) -> Iterator[RunningSimulator]:
+    """The providers on a free port of the loopback.
+
+    Callbacks wait until `deliver()`, and reach the views of this process; with `by_threads` they
+    leave by themselves and travel by HTTP to `callback_base`.
+    """
+    sim = Simulator(
+        demo.Settings(callback_base, seed, now), wire or (Sockets() if by_threads else InProcess())
+    )
+    server = Server(sim)
+    server.start()
+    if by_threads:
+        sim.start()
+    try:
+        yield RunningSimulator(sim)
+    finally:
+        server.stop()
+        sim.stop()
+
+
+@pytest.fixture
+def sim(settings: Any) -> Iterator[RunningSimulator]:
+    """Simulated providers that the platform's settings point at."""
+    with simulator() as running:
+        for name, value in running.environment.items():
+            is_list = name.endswith("_MEDIA_HOSTS")
+            setattr(settings, name, [value] if is_list else value)
+        settings.EGRESS_ALLOW = [*settings.EGRESS_ALLOW, running.host_port]
+        yield running
