@@ -7,7 +7,7 @@ from chats.services.core import staff_notifications
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import retention
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
-from chats.services.reply import call_approvals, pipeline
+from chats.services.reply import call_approvals, call_confirmations, pipeline
 
 
 @job(
@@ -18,7 +18,8 @@ from chats.services.reply import call_approvals, pipeline
 )
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
     """The bot's answer to a customer's message, and to those shortly before it."""
-    pipeline.answer(message_id, earlier=earlier)
+    confirmation = call_confirmations.settle(message_id, earlier=earlier)
+    pipeline.answer(message_id, earlier=earlier, confirmation=confirmation)
 
 
 @job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)

@@ -1,6 +1,6 @@
 """How a bot answers: search, gate, engine, and what follows if the engine fails.
 
-Knows a bot and a customer's turn, and nothing of conversations and messages.
+Knows a bot and a customer's question, and nothing of conversations and messages.
 """
 
 import logging
@@ -11,8 +11,9 @@ from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import Citation, EngineError, Line, NotGrounded, Question, Refused, Usage
 from bots.knowledge.search import SearchResult
-from bots.models import Bot, FunctionCall
+from bots.models import Approval, Bot
 from bots.services import function_runner, prompt_versions, retrieval
+from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
 log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ NoAnswer = Literal["below_gate", "nothing_to_quote", "model_refused", "no_answer
 
 
 @dataclass(frozen=True)
-class Turn:
+class AnswerRequest:
     """What a customer said, and the terms on which the bot answers it."""
 
     text: str
@@ -36,10 +37,8 @@ class Turn:
     deadline_seconds: float
     # Which attempt of the job this is, for the receipt.
     attempt: int = 0
-    # No document answers a mere "yes".
-    search: bool = True
-    # A person has agreed to a call: the answer tells its result.
-    follows_call: bool = False
+    # Who has agreed to a call: the answer tells its result.
+    approved_by: Approval = Approval.NONE
 
 
 class Listener(Protocol):
@@ -60,7 +59,7 @@ class ScoredChunk:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the search found for a turn."""
+    """What the search found for a request."""
 
     gate: float
     threshold: float
@@ -110,7 +109,7 @@ class Answered:
 class NeedsApproval:
     """A person must agree to a call before the answer can go on."""
 
-    call: FunctionCall
+    call: ProposedCall
     trace: Trace
 
 
@@ -123,38 +122,84 @@ class Unanswered:
 Outcome = Answered | NeedsApproval | Unanswered
 
 
-def answer(bot: Bot, turn: Turn, on: Listener) -> Outcome:
-    """Answer a turn from the bot's documents and functions. Writes nothing but calls."""
-    result = retrieval.search(bot, turn.text, language=turn.language) if turn.search else None
-    trace = Trace(None if turn.follows_call or not result else _evidence(bot, turn, result))
-    if result and (result.gate < turn.threshold or not result.hits):
-        result = None
-    if Capability.WRITE in turn.engine.capabilities:
-        return _compose(bot, turn, result, trace, on)
-    if result is None and not turn.follows_call:
-        return Unanswered("below_gate", trace)
-    return _quote(_question(turn, result), trace, on)
-
-
-def _question(turn: Turn, result: SearchResult | None) -> Question:
-    return Question(
-        turn.text,
-        turn.language,
-        instructions="",
-        history=turn.history,
-        snippets=(),
-        search_result=result,
+def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
+    """Answer from the bot's documents and functions. Writes nothing but calls."""
+    engine, is_after_call = request.engine, request.approved_by != Approval.NONE
+    is_model = Capability.WRITE in engine.capabilities
+    if is_after_call and not is_model:
+        # The model was unset since the call was asked for: no quotation tells its result.
+        return Unanswered("engine_failed", Trace())
+    result, trace = None, Trace()
+    # No document answers a mere "yes".
+    if request.approved_by != Approval.CUSTOMER:
+        result = retrieval.search(bot, request.text, language=request.language)
+        trace = trace if is_after_call else Trace(_evidence(bot, request, result))
+        if result.gate < request.threshold or not result.hits:
+            result = None
+    functions = function_runner.for_answer(
+        engine, bot, request.subject, seconds=request.deadline_seconds
     )
+    # No document knows where an order is: a function may.
+    if result is None and functions is None and not is_after_call:
+        return Unanswered("below_gate", trace)
+    prompt = prompt_versions.find_current(bot.pk) if is_model else None
+    question = Question(
+        request.text,
+        request.language,
+        instructions=prompt.content if prompt else "",
+        history=request.history,
+        snippets=retrieval.snippets(result) if is_model and result else (),
+        search_result=result,
+        model=prompt.model if prompt else "",
+        temperature=prompt.temperature if prompt else None,
+    )
+    if not is_model:
+        return _quote(question, trace, on)
+    trace = replace(trace, engine=engine.name, prompt_version=prompt.version if prompt else None)
+    return _compose(request, question, functions, trace, on)
 
 
-def _evidence(bot: Bot, turn: Turn, result: SearchResult) -> Evidence:
+def _evidence(bot: Bot, request: AnswerRequest, result: SearchResult) -> Evidence:
     chunks = (ScoredChunk(hit.chunk.id, round(float(hit.score), 4)) for hit in result.hits)
     return Evidence(
         gate=round(result.gate, 4),
-        threshold=turn.threshold,
+        threshold=request.threshold,
         chunks=tuple(chunks),
         knowledge_version=bot.knowledge_version,
-        attempt=turn.attempt,
+        attempt=request.attempt,
+    )
+
+
+def _compose(
+    request: AnswerRequest,
+    question: Question,
+    functions: FunctionRunner | None,
+    trace: Trace,
+    on: Listener,
+) -> Outcome:
+    """The model's answer; the extractive one, or none, if it fails."""
+
+    def traced(**fields: Any) -> Trace:
+        return replace(trace, calls=tuple(functions.call_ids) if functions else (), **fields)
+
+    try:
+        composed = request.engine.answer(
+            question,
+            on_delta=on.delta,
+            deadline_seconds=request.deadline_seconds,
+            toolbox=functions.toolbox(before_call=on.reset) if functions else None,
+        )
+    except ApprovalNeeded as needed:
+        return NeedsApproval(ProposedCall.from_row(needed.call), traced())
+    except EngineError as error:
+        log.warning("the model gave no usable answer: %s", error)
+        on.reset()
+        failed = traced(engine_error=str(error)[:MAX_ERROR_CHARS], usage=error.usage)
+        has_acted = functions is not None and functions.has_acted
+        reason = _final_reason(error, question, request, has_acted=has_acted)
+        return Unanswered(reason, failed) if reason else _quote(question, failed, on)
+    return Answered(
+        composed.text, composed.citations, traced(model=composed.model, usage=composed.usage)
     )
 
 
@@ -170,62 +215,15 @@ def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
     )
 
 
-def _compose(
-    bot: Bot, turn: Turn, result: SearchResult | None, trace: Trace, on: Listener
-) -> Outcome:
-    """The model's answer; the extractive one, or none, if it fails."""
-    seconds = turn.deadline_seconds
-    functions = function_runner.for_turn(turn.engine, bot, turn.subject, seconds=seconds)
-    # No document knows where an order is: a function may.
-    if result is None and functions is None and not turn.follows_call:
-        return Unanswered("below_gate", trace)
-    prompt = prompt_versions.find_current(bot.pk)
-    question = replace(
-        _question(turn, result),
-        snippets=retrieval.snippets(result) if result else (),
-        instructions=prompt.content if prompt else "",
-        model=prompt.model if prompt else "",
-        temperature=prompt.temperature if prompt else None,
-    )
-
-    def traced(**fields: Any) -> Trace:
-        return replace(
-            trace,
-            engine=turn.engine.name,
-            prompt_version=prompt.version if prompt else None,
-            calls=tuple(functions.call_ids) if functions else (),
-            **fields,
-        )
-
-    try:
-        composed = turn.engine.answer(
-            question,
-            on_delta=on.delta,
-            deadline_seconds=seconds,
-            toolbox=functions.toolbox(before_call=on.reset) if functions else None,
-        )
-    except ApprovalNeeded as needed:
-        return NeedsApproval(needed.call, traced())
-    except EngineError as error:
-        log.warning("the model gave no usable answer: %s", error)
-        on.reset()
-        failed = traced(engine_error=str(error)[:MAX_ERROR_CHARS], usage=error.usage)
-        reason = _final_reason(error, question, functions, turn)
-        return Unanswered(reason, failed) if reason else _quote(question, failed, on)
-    return Answered(
-        composed.text, composed.citations, traced(model=composed.model, usage=composed.usage)
-    )
-
-
 def _final_reason(
-    error: EngineError, question: Question, functions: FunctionRunner | None, turn: Turn
+    error: EngineError, question: Question, request: AnswerRequest, *, has_acted: bool
 ) -> NoAnswer | None:
-    """Why a failed model ends the turn; None if the documents may be quoted instead."""
-    if functions and functions.has_acted:
+    """Why a failed model ends the answer; None if the documents may be quoted instead."""
+    if has_acted:
         # No quotation tells what was done, and "not found" would hide it.
         return "engine_failed"
     if isinstance(error, Refused):
         return "model_refused"
     if question.search_result is None:
         return "no_answer" if isinstance(error, NotGrounded) else "engine_failed"
-    return None if turn.fallback_to_extractive else "engine_failed"
+    return None if request.fallback_to_extractive else "engine_failed"

@@ -1,8 +1,10 @@
 """The log of function calls: approvals, expiry, and queries. `function_runner` makes the calls."""
 
+import json
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -16,11 +18,38 @@ from identity.models import User
 from identity.services import audit
 
 EXPIRES_AFTER = timedelta(hours=24)
+_MAX_ARGUMENT_CHARS = 200
 
 
 class AlreadyDecided(ApiError):
     code, status = "already_decided", 409
     detail = "This call does not wait for a decision any more."
+
+
+@dataclass(frozen=True)
+class ProposedCall:
+    """A call that waits until a person agrees to it."""
+
+    id: str
+    # The function and its very arguments, in words.
+    description: str
+    requires_approval: Approval
+
+    @classmethod
+    def from_row(cls, row: FunctionCall) -> Self:
+        shown = ", ".join(
+            f"{name}: {_shown(value)}"
+            for name, value in sorted(row.arguments.items())
+            if value is not None
+        )
+        action = row.function_name.replace("_", " ").replace("-", " ")
+        description = f"{action} ({shown})" if shown else action
+        return cls(str(row.pk), description, Approval(row.requires_approval))
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(text.split())[:_MAX_ARGUMENT_CHARS]
 
 
 def ordering_key(conversation_id: uuid.UUID | None) -> str:
@@ -95,17 +124,13 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
     FunctionCall.objects.filter(conversation_id=conversation_id).delete()
 
 
-def waiting_for_customer(call_id: str) -> FunctionCall | None:
-    """A call that the customer has yet to decide on; None if there is none or it is too late."""
-    rows = FunctionCall.objects.filter(pk=call_id, requires_approval=Approval.CUSTOMER)
-    return _undecided(rows).first()
-
-
-def decided_by_message(message_id: uuid.UUID) -> FunctionCall | None:
-    """The call that this message of the customer has decided on already."""
-    return FunctionCall.objects.filter(
-        message_id=message_id, requires_approval=Approval.CUSTOMER, decided_at__isnull=False
-    ).first()
+def put_to_customer(conversations: QuerySet[Any, Any], message_id: str) -> list[FunctionCall]:
+    """The calls that a customer may still decide on, and the one that this message has decided."""
+    rows = FunctionCall.objects.filter(
+        conversation_id__in=conversations, requires_approval=Approval.CUSTOMER
+    )
+    decided = rows.filter(message_id=message_id, decided_at__isnull=False)
+    return list(decided | _undecided(rows))
 
 
 def list_for_bot(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:

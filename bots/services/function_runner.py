@@ -139,7 +139,7 @@ class FunctionRunner:
         return tools.Result(f"Refused: {reason}")
 
 
-def for_turn(
+def for_answer(
     engine: Engine, bot: Bot, subject: Subject, *, seconds: float
 ) -> FunctionRunner | None:
     """What the engine may call for a message within `seconds`; None if nothing."""

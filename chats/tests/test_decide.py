@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bots.engine.types import Citation, Usage
-from bots.models import FunctionCall
+from bots.models import Approval
 from bots.services.answers import (
     Answered,
     Evidence,
@@ -14,6 +14,7 @@ from bots.services.answers import (
     Trace,
     Unanswered,
 )
+from bots.services.function_calls import ProposedCall
 from chats.services.reply import decide
 from chats.services.reply.decide import (
     Answer,
@@ -37,8 +38,8 @@ QUESTION = Facts(
     wishes=HandoffWishes(),
 )
 GREETING = replace(QUESTION, texts=("Hello!",), question="", small_talk="greeting")
-CALL = FunctionCall(requires_approval="customer")
-AGENTS_CALL = FunctionCall(requires_approval="agent")
+CALL = ProposedCall("1", "refund (order: 7)", Approval.CUSTOMER)
+AGENTS_CALL = ProposedCall("2", "refund (order: 7)", Approval.AGENT)
 EVIDENCE = Evidence(0.9, 0.77, (ScoredChunk(7, 0.5),), knowledge_version=3, attempt=1)
 TRACE = Trace(EVIDENCE)
 
@@ -55,15 +56,15 @@ def confirming(answer):
         (replace(GREETING, is_bot_disabled=True), HandOver("bot_disabled")),
         (replace(QUESTION, texts=(), question=""), HandOver("files_only")),
         (replace(QUESTION, asks_for_person=True), HandOver("customer_asked")),
-        (GREETING, CannedReply("small_talk", Receipt("small_talk", kind="greeting"))),
+        (GREETING, CannedReply("greeting", Receipt("small_talk", kind="greeting"))),
         (replace(GREETING, texts=("Hi", "Tea?"), question="Tea?"), AskEngine("Tea?")),
         (
             replace(QUESTION, texts=("Yes",), confirmation=confirming("confirmed")),
-            AskEngine("Yes", search=False, follows_call=True),
+            AskEngine("Yes", approved_by=Approval.CUSTOMER),
         ),
         (
             replace(GREETING, texts=("OK",), confirmation=confirming("confirmed")),
-            AskEngine("OK", search=False, follows_call=True),
+            AskEngine("OK", approved_by=Approval.CUSTOMER),
         ),
         (
             replace(QUESTION, confirmation=confirming("confirmed"), asks_for_person=True),
@@ -71,11 +72,11 @@ def confirming(answer):
         ),
         (
             replace(QUESTION, confirmation=confirming("declined"), asks_for_person=True),
-            CannedReply("declined", Receipt("customer_declined", call_id=str(CALL.pk))),
+            CannedReply("declined", Receipt("customer_declined", call_id="1")),
         ),
         (
             replace(QUESTION, confirmation=confirming("unclear")),
-            AskCustomer(CALL, Receipt("approval_needed", call_id=str(CALL.pk))),
+            AskCustomer(CALL, Receipt("approval_needed", call_id="1")),
         ),
     ],
 )
@@ -95,13 +96,13 @@ CITATION = Citation(1, "Tea", None, None, "We sell tea.")
         ),
         (
             NeedsApproval(CALL, TRACE),
-            AskCustomer(CALL, Receipt("approval_needed", TRACE, call_id=str(CALL.pk))),
+            AskCustomer(CALL, Receipt("approval_needed", TRACE, call_id="1")),
         ),
         (
             NeedsApproval(AGENTS_CALL, TRACE),
             HandOver(
                 "approval_needed",
-                Receipt("approval_needed", TRACE, call_id=str(AGENTS_CALL.pk)),
+                Receipt("approval_needed", TRACE, call_id="2"),
                 AGENTS_CALL,
             ),
         ),

@@ -5,12 +5,14 @@ import uuid
 import pytest
 from django.db.models import F
 
-from bots.models import Function, FunctionCall
+from bots.models import Bot, Function, FunctionCall
 from bots.services import function_calls
 from bots.tasks import expire_function_calls
+from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_jobs
 from chats.models import Conversation, Message
+from chats.services.reply import pipeline
 from chats.services.reply.call_confirmations import yes_or_no
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
@@ -168,6 +170,20 @@ def test_the_customer_reads_that_it_is_done_if_the_model_fails(waiting, ben, bot
     assert replies()[2].is_note
 
 
+def test_without_a_model_no_quotation_takes_the_place_of_a_result(
+    waiting, chat, ben, bot, tool, settings
+):
+    trained(bot, "REFUNDS\n\nPlease ask for the refund of an order within thirty days.\n")
+    settings.LLM_BASE_URL = ""
+    ben.post(decision(bot, waiting), {"approve": True})
+    run_jobs()
+    assert len(tool.requests) == 1
+    assert "it has been done" in texts()[1]
+    assert replies()[1].receipt["decision"] == "engine_failed"
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+
+
 @pytest.fixture(params=["deleted", "switched off", "other arguments"])
 def changed_function(request, waiting, configure, refund):
     """The function of the waiting call, changed since the call was asked for."""
@@ -257,6 +273,35 @@ def test_yes_makes_the_call(waiting_for_customer, server, chat, tool, stub):
     messages = stub.requests[-1]["messages"]
     assert messages[-1]["role"] == "tool"
     assert any(QUESTION in str(message["content"]) for message in messages)
+
+
+def test_a_yes_after_the_model_was_unset_is_an_engines_failure(
+    waiting_for_customer, server, chat, tool, settings
+):
+    settings.LLM_BASE_URL = ""
+    ask(server, chat, "yes")
+    run_jobs()
+    assert len(tool.requests) == 1
+    receipt = replies()[1].receipt
+    assert (receipt["decision"], receipt["handoff_reason"]) == ("engine_failed", "engine_failed")
+    chat.refresh_from_db()
+    assert chat.handoff_reason == "engine_failed"
+
+
+@pytest.mark.parametrize("change", ["the bot is off", "an agent has the chat", "it is answered"])
+def test_a_yes_that_the_bot_may_not_answer_makes_no_call(
+    waiting_for_customer, server, chat, ben, bot, tool, change
+):
+    ask(server, chat, "yes")
+    if change == "the bot is off":
+        Bot.objects.update(is_disabled=True)
+    elif change == "an agent has the chat":
+        Conversation.objects.update(assign_type="agent", assignee=ben.user)
+    else:
+        pipeline.answer(str(Message.objects.latest("seq").pk))
+    run_jobs()
+    assert tool.requests == []
+    assert get_call("waiting").decided_at is None
 
 
 def test_no_rejects_the_call(waiting_for_customer, server, chat, tool):

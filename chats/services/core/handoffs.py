@@ -1,11 +1,9 @@
-"""The handover from the bot to a person, by whichever path it comes.
+"""The handover from the bot to a person, except as the reply to a message (`reply.say`).
 
 A handover puts the chat into the queue; `desk.routing.choose_agent` chooses the agent, in a job.
 """
 
-from typing import Any
-
-from chats.models import AssignType, LockedConversation, Message, SenderType, text_content
+from chats.models import AssignType, LockedConversation, SenderType, text_content
 from chats.services.core import canned_replies, lifecycle, messages
 from identity.models import User
 
@@ -15,8 +13,6 @@ def hand_over(
     *,
     reason: str,
     language: str = "",
-    in_reply_to: Message | None = None,
-    receipt: dict[str, Any] | None = None,
     by: User | None = None,
 ) -> None:
     """Move the chat from the bot to the queue, and tell the customer.
@@ -31,7 +27,6 @@ def hand_over(
         author=messages.Author(SenderType.SYSTEM),
         content=text_content(text),
         language=language or chat.language,
-        in_reply_to=in_reply_to,
-        receipt=(receipt or {}) | {"handoff_reason": reason},
+        receipt={"handoff_reason": reason},
     )
     lifecycle.to_queue(chat, reason=reason, by=by)

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from bots.models import CallStatus, FunctionCall
+from django.conf import settings
+
+from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
-from chats.services.reply import call_confirmations, decide, pipeline, say
+from chats.services.reply import decide, pipeline, say
 from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -18,7 +20,8 @@ def continue_reply(call_id: str) -> None:
     if say.is_continued(call):
         return
     if call.status != CallStatus.REJECTED:
-        call = call_confirmations.run(call, message)
+        seconds = settings.LLM_DEADLINE_SECONDS
+        call = function_runner.run_approved(call, pipeline.subject_of(message), seconds=seconds)
     decision = _decide(message, call) if say.may_continue(message.conversation) else None
     say.publish_result(message, call, decision)
 
@@ -40,8 +43,8 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 def _decide(message: Message, call: FunctionCall) -> Decision:
     """What to tell the customer; a handover does not depend on the client's wishes here."""
     if call.status == CallStatus.REJECTED:
-        return HandOver("approval_needed", Receipt("agent_declined"), about_call="agent_declined")
-    asking = AskEngine(message.text, follows_call=True)
+        return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
+    asking = AskEngine(message.text, approved_by=Approval.AGENT)
     stream = ReplyStream(message.pk)
     decision = pipeline.ask_engine(message, asking, HandoffWishes(), stream, before_seq=message.seq)
     if not isinstance(decision, HandOver):
@@ -49,4 +52,4 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     if decision.reason == "approval_needed" or decision is decide.OUT_OF_CREDITS:
         return decision
     # If the call was made, the customer should know at least that.
-    return replace(decision, about_call="done" if call.status == CallStatus.SUCCEEDED else None)
+    return replace(decision, name="done" if call.status == CallStatus.SUCCEEDED else None)

@@ -1,17 +1,20 @@
-"""A customer's reply to the question whether a function may be called.
+"""A customer's reply to the question whether a function may be called: a step before the reply.
 
 The question is a reply of its own; the customer's next message decides.
 """
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from django.conf import settings
 
 from bots.engine import intents
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, function_runner
+from bots.services.function_calls import ProposedCall
 from chats.models import Conversation, Message, SenderType
+from chats.services.reply import pipeline
 from chats.services.reply.decide import ConfirmationReply
 
 # How often the customer is asked for a yes or no about one call.
@@ -38,14 +41,27 @@ _POLITE = frozenset(
 )
 
 
-def read(message: Message, text: str) -> ConfirmationReply | None:
-    """What a message decides about the call that the customer was asked to confirm, if anything.
+def settle(message_id: str, *, earlier: Sequence[str] = ()) -> ConfirmationReply | None:
+    """What a message says about the call that its customer was asked to confirm, if anything.
 
     A confirmed call is made. May be called twice: the call belongs to the message that decided.
     """
-    call = function_calls.decided_by_message(message.pk)
+    calls = function_calls.put_to_customer(
+        Message.objects.filter(pk=message_id).values("conversation_id"), message_id
+    )
+    message = pipeline.load(message_id) if calls else None
+    if message is None or not pipeline.is_owed_a_reply(message):
+        return None
+    texts = pipeline.texts_of(pipeline.load_burst(message, earlier))
+    if not texts or message.conversation.bot.is_disabled:
+        return None
+    return _settle(message, texts[-1], calls)
+
+
+def _settle(message: Message, text: str, calls: list[FunctionCall]) -> ConfirmationReply | None:
+    call = next((call for call in calls if call.decided_at), None)
     if call is None:
-        call = _call_in_question(message.conversation)
+        call = _call_in_question(message.conversation, calls)
         if call is None:
             return None
         approve = yes_or_no(text)
@@ -54,35 +70,20 @@ def read(message: Message, text: str) -> ConfirmationReply | None:
         if not function_calls.decide_as_customer(call, approve=approve, message_id=message.pk):
             return None
     if call.status == CallStatus.REJECTED:
-        return ConfirmationReply("declined", call)
-    run(call, message)
-    return ConfirmationReply("confirmed", call)
-
-
-def run(call: FunctionCall, message: Message) -> FunctionCall:
-    """Make a call that a person has approved."""
+        return ConfirmationReply("declined", ProposedCall.from_row(call))
     seconds = settings.LLM_DEADLINE_SECONDS
-    return function_runner.run_approved(call, subject_of(message), seconds=seconds)
+    function_runner.run_approved(call, pipeline.subject_of(message), seconds=seconds)
+    return ConfirmationReply("confirmed", ProposedCall.from_row(call))
 
 
-def subject_of(message: Message) -> function_runner.Subject:
-    """The customer of this conversation: calls are for nobody else."""
-    customer = message.conversation.customer
-    return function_runner.Subject(message.conversation_id, message.pk, customer.external_id)
-
-
-def _call_in_question(chat: Conversation) -> FunctionCall | None:
+def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> FunctionCall | None:
     """The call that our latest message asks about: a yes confirms no other."""
-    latest = (
-        Message.objects.filter(conversation=chat, is_note=False)
-        .exclude(sender_type=SenderType.CUSTOMER)
-        .order_by("-seq")
-        .first()
-    )
+    ours = Message.objects.filter(conversation=chat, is_note=False)
+    latest = ours.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
     receipt = (latest.receipt if latest else None) or {}
     if receipt.get("decision") != "approval_needed":
         return None
-    return function_calls.waiting_for_customer(receipt["call_id"])
+    return next((call for call in calls if str(call.pk) == receipt["call_id"]), None)
 
 
 def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
@@ -93,7 +94,7 @@ def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationRep
         receipt__call_id=str(call.pk),
     )
     if questions.count() < MAX_QUESTIONS and not intents.asks_for_person(text):
-        return ConfirmationReply("unclear", call)
+        return ConfirmationReply("unclear", ProposedCall.from_row(call))
     function_calls.withdraw(call)
     return None
 

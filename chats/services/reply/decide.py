@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bots.engine.types import Citation
-from bots.models import Approval, FunctionCall
+from bots.models import Approval
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
+from bots.services.function_calls import ProposedCall
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,6 @@ class Receipt:
     credits: int | None = None
     # The messages of a burst that share the reply.
     answers: tuple[str, ...] | None = None
-    # The approved call whose result the message tells.
-    continues: str | None = None
-    # The platform's own words about that call.
-    said: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields that apply, as they are stored."""
@@ -46,9 +43,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot says a sentence of the platform's own, named here and worded elsewhere."""
+    """The bot says a sentence of the platform's own, named here, worded in `canned_replies`."""
 
-    name: Literal["small_talk", "unknown", "no_person", "declined"]
+    name: str
     receipt: Receipt
 
 
@@ -56,21 +53,19 @@ class CannedReply:
 class AskCustomer:
     """The bot asks whether a call may be made."""
 
-    call: FunctionCall
+    call: ProposedCall
     receipt: Receipt
 
 
 @dataclass(frozen=True)
 class HandOver:
-    """A person must answer; `call` waits for an agent's approval.
-
-    `about_call`: what the customer is told of an approved or rejected call.
-    """
+    """A person must answer; `call` waits for an agent's approval."""
 
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
-    call: FunctionCall | None = None
-    about_call: Literal["agent_declined", "done"] | None = None
+    call: ProposedCall | None = None
+    # The canned reply that says it; None: the usual one of the reason.
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,10 +73,8 @@ class AskEngine:
     """No rule decides: an engine must answer, which costs credits."""
 
     question: str
-    # No document answers a mere "yes".
-    search: bool = True
-    # A person has agreed to a call: the answer tells its result.
-    follows_call: bool = False
+    # Who has agreed to a call: the answer tells its result.
+    approved_by: Approval = Approval.NONE
 
 
 Decision = Answer | CannedReply | AskCustomer | HandOver
@@ -92,7 +85,7 @@ class ConfirmationReply:
     """What a customer's message says about the call that they were asked to confirm."""
 
     answer: Literal["confirmed", "declined", "unclear"]
-    call: FunctionCall
+    call: ProposedCall
 
 
 @dataclass(frozen=True)
@@ -130,16 +123,16 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
         return HandOver("files_only")  # the bot reads no pictures and hears no sounds
     confirmation = facts.confirmation
     if confirmation and confirmation.answer == "declined":
-        receipt = Receipt("customer_declined", call_id=str(confirmation.call.pk))
+        receipt = Receipt("customer_declined", call_id=confirmation.call.id)
         return CannedReply("declined", receipt)
     if confirmation and confirmation.answer == "unclear":
         return _ask_customer(confirmation.call)
     if facts.asks_for_person:
         return _as_wished(HandOver("customer_asked"), facts.wishes)
     if confirmation:
-        return AskEngine(facts.texts[-1], search=False, follows_call=True)
-    if not facts.question:
-        return CannedReply("small_talk", Receipt("small_talk", kind=facts.small_talk))
+        return AskEngine(facts.texts[-1], approved_by=Approval.CUSTOMER)
+    if facts.small_talk and not facts.question:
+        return CannedReply(facts.small_talk, Receipt("small_talk", kind=facts.small_talk))
     return AskEngine(facts.question)
 
 
@@ -152,7 +145,7 @@ def from_outcome(outcome: Outcome, wishes: HandoffWishes) -> Decision:
         case NeedsApproval(call=call) if call.requires_approval == Approval.CUSTOMER:
             return _ask_customer(call, outcome.trace)
         case NeedsApproval(call=call):
-            receipt = Receipt("approval_needed", outcome.trace, call_id=str(call.pk))
+            receipt = Receipt("approval_needed", outcome.trace, call_id=call.id)
             return HandOver("approval_needed", receipt, call)
         case Unanswered(reason=reason):
             is_failure = reason == "engine_failed"
@@ -171,5 +164,5 @@ def _as_wished(handover: HandOver, wishes: HandoffWishes) -> HandOver | CannedRe
     return handover
 
 
-def _ask_customer(call: FunctionCall, trace: Trace | None = None) -> AskCustomer:
-    return AskCustomer(call, Receipt("approval_needed", trace, call_id=str(call.pk)))
+def _ask_customer(call: ProposedCall, trace: Trace | None = None) -> AskCustomer:
+    return AskCustomer(call, Receipt("approval_needed", trace, call_id=call.id))

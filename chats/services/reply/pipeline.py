@@ -6,51 +6,54 @@ Each stage hands its result to the next one. `decide` has the rules, `say` store
 from collections.abc import Sequence
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from bots.engine import intents
 from bots.engine.types import Line
-from bots.services import answers, engines
+from bots.models import Approval
+from bots.services import answers, engines, function_runner
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import messages
-from chats.services.reply import call_confirmations, decide, say
-from chats.services.reply.decide import AskEngine, Decision, Facts, HandoffWishes
+from chats.services.reply import billing, decide, say
+from chats.services.reply.decide import (
+    AskEngine,
+    ConfirmationReply,
+    Decision,
+    Facts,
+    HandoffWishes,
+)
 from chats.services.reply.streams import ReplyStream
 
 HISTORY_LINES = 6
 
 
-def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
+def answer(
+    message_id: str,
+    *,
+    earlier: Sequence[str] = (),
+    confirmation: ConfirmationReply | None = None,
+) -> None:
     """Answer a customer's message, or hand the conversation over; may be called twice.
 
-    `earlier`: messages shortly before it that share its reply.
+    `earlier`: messages shortly before it that share its reply. `confirmation`: what they say about
+    a call that the customer was asked to confirm.
     """
     message = load(message_id)
     if message is None:
         return  # deleted meanwhile: nobody waits
     stream = ReplyStream(message.pk)
     if is_owed_a_reply(message):
-        reply(message, earlier, stream)
-    stream.done()
-
-
-def reply(message: Message, earlier: Sequence[str], stream: ReplyStream) -> None:
-    """Gather, decide and say."""
-    if jobs.current_attempt() > 1:
-        stream.reset()
-    burst = load_burst(message, earlier)
-    facts = gather(message, burst)
-    decision = decide.from_facts(facts)
-    if isinstance(decision, AskEngine):
-        first = message if decision.follows_call else burst[0]
-        decision = ask_engine(message, decision, facts.wishes, stream, before_seq=first.seq)
-    try:
+        if jobs.current_attempt() > 1:
+            stream.reset()
+        burst = load_burst(message, earlier)
+        facts = gather(message, burst, confirmation)
+        decision = decide.from_facts(facts)
+        if isinstance(decision, AskEngine):
+            first = burst[0] if decision.approved_by == Approval.NONE else message
+            decision = ask_engine(message, decision, facts.wishes, stream, before_seq=first.seq)
         say.publish(message, decision, earlier=earlier)
-    except IntegrityError:
-        # message_one_reply: another worker's reply was first; ours is dropped.
-        if not is_answered(message):
-            raise
+    stream.done()
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
@@ -58,7 +61,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     message = load(message_id)
     if message is None:
         return
-    if not is_answered(message):
+    if not message.is_answered:
         say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls it inside a transaction: who waits must find the stored handover.
     transaction.on_commit(ReplyStream(message.pk).done)
@@ -80,35 +83,31 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
     return [*rows.order_by("seq"), message]
 
 
-def is_answered(message: Message) -> bool:
-    """Whether a reply to the message is stored."""
-    return Message.objects.filter(
-        in_reply_to=message, sender_type__in=[SenderType.BOT, SenderType.SYSTEM]
-    ).exists()
-
-
 def is_owed_a_reply(message: Message) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
-    return not is_answered(message) and message.conversation.is_bots_turn
+    return message.conversation.is_bots_turn and not message.is_answered
 
 
-def gather(message: Message, burst: Sequence[Message]) -> Facts:
-    """All that the rules need to know. A call that the customer confirms is made here."""
-    texts = tuple(row.text for row in burst if row.text.strip())
-    chat, config = message.conversation, message.conversation.client.config
+def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
+    """What the customer says; files alone have no text."""
+    return tuple(row.text for row in burst if row.text.strip())
+
+
+def gather(
+    message: Message, burst: Sequence[Message], confirmation: ConfirmationReply | None
+) -> Facts:
+    """All that the rules need to know."""
+    texts = texts_of(burst)
+    config = message.conversation.client.config
     # A question is not lost between a greeting and a thank-you.
     questions = [text for text in texts if not intents.small_talk(text)]
     return Facts(
-        is_bot_disabled=chat.bot.is_disabled,
+        is_bot_disabled=message.conversation.bot.is_disabled,
         texts=texts,
         question="\n".join(questions),
         small_talk=intents.small_talk(texts[-1]) if texts else None,
         asks_for_person=any(map(intents.asks_for_person, texts)),
-        confirmation=(
-            call_confirmations.read(message, texts[-1])
-            if texts and not chat.bot.is_disabled
-            else None
-        ),
+        confirmation=confirmation,
         wishes=HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request),
     )
 
@@ -123,24 +122,27 @@ def ask_engine(
 ) -> Decision:
     """What follows an engine's answer. The credits for it are reserved first."""
     chat, config = message.conversation, message.conversation.client.config
-    engine = engines.engine_for(chat.client, chat.bot)
-    if not say.reserve_credits(message, engine):
-        return decide.OUT_OF_CREDITS
-    turn = answers.Turn(
+    request = answers.AnswerRequest(
         text=asking.question,
         language=message.language,
         history=_history(chat, before_seq=before_seq),
-        engine=engine,
-        subject=call_confirmations.subject_of(message),
+        engine=engines.engine_for(chat.client, chat.bot),
+        subject=subject_of(message),
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         attempt=jobs.current_attempt(),
-        search=asking.search,
-        follows_call=asking.follows_call,
+        approved_by=asking.approved_by,
     )
-    outcome = answers.answer(chat.bot, turn, stream)
-    return decide.from_outcome(outcome, wishes)
+    if not billing.reserve(message, request.engine):
+        return decide.OUT_OF_CREDITS
+    return decide.from_outcome(answers.answer(chat.bot, request, stream), wishes)
+
+
+def subject_of(message: Message) -> function_runner.Subject:
+    """The customer of this conversation: calls are for nobody else."""
+    customer = message.conversation.customer
+    return function_runner.Subject(message.conversation_id, message.pk, customer.external_id)
 
 
 def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:

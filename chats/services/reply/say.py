@@ -1,6 +1,5 @@
 """The last stage: what was decided is said, paid and stored, unless the chat changed hands."""
 
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -8,8 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from bots.engine import Capability, Engine
 from bots.models import CallStatus, FunctionCall
+from bots.services.function_calls import ProposedCall
 from chatplatform import jobs
 from chats.models import (
     AssignType,
@@ -21,90 +20,83 @@ from chats.models import (
     text_content,
 )
 from chats.services.core import canned_replies, conversations, handoffs, lifecycle, messages
-from chats.services.reply.decide import (
-    Answer,
-    AskCustomer,
-    CannedReply,
-    Decision,
-    HandOver,
-    Receipt,
-)
+from chats.services.reply import billing
+from chats.services.reply.decide import Answer, AskCustomer, CannedReply, Decision, HandOver
 from chats.services.reply.streams import ReplyStream
-from identity.services import credits
 
 log = logging.getLogger(__name__)
-_MAX_ARGUMENT_CHARS = 200
 _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
 def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()) -> None:
-    """Store the reply to a message, unless the conversation has changed hands meanwhile."""
+    """Store the reply to a message, unless another was first or the chat has changed hands."""
+    text = _words(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
-        is_stale = chat.version != message.conversation.version or not chat.is_bots_turn
-        if is_stale:
-            _release(message)
-        else:
-            _store(chat, message, decision, earlier)
-    if is_stale:
-        log.info("reply to %s dropped: the conversation changed hands", message.pk)
+        has_moved = chat.version != message.conversation.version or not chat.is_bots_turn
+        is_dropped = has_moved or message.is_answered
+        paid = billing.settle(message, None if is_dropped else decision)
+        if not is_dropped:
+            answers = (*earlier, str(message.pk)) if earlier else None
+            receipt = replace(decision.receipt, credits=paid, answers=answers)
+            _store(chat, message, decision, text, receipt.to_json())
+    if is_dropped:
+        log.info("reply to %s dropped: the chat changed hands, or another was first", message.pk)
         transaction.on_commit(ReplyStream(message.pk).reset)
 
 
-def _store(
-    chat: LockedConversation, message: Message, decision: Decision, earlier: Sequence[str]
-) -> None:
-    receipt = replace(decision.receipt, credits=_settle(message, decision))
-    if earlier:
-        receipt = replace(receipt, answers=(*earlier, str(message.pk)))
-    if not isinstance(decision, HandOver):
-        _append_of_bot(chat, message, decision, receipt, in_reply_to=message)
-        return
-    handoffs.hand_over(
-        chat,
-        reason=decision.reason,
-        language=message.language,
-        in_reply_to=message,
-        receipt=receipt.to_json(),
-    )
-    if decision.call:
-        _note_waiting(chat, decision.call)
-
-
-def _append_of_bot(
-    chat: LockedConversation,
-    message: Message,
-    decision: Answer | CannedReply | AskCustomer,
-    receipt: Receipt,
-    *,
-    in_reply_to: Message | None = None,
-) -> None:
-    citations = decision.citations if isinstance(decision, Answer) else ()
-    messages.append(
-        chat,
-        author=messages.Author.bot_of(chat),
-        content=text_content(_words(chat, decision, language=message.language)),
-        language=message.language,
-        in_reply_to=in_reply_to,
-        citations=[asdict(citation) for citation in citations],
-        receipt=receipt.to_json(),
-    )
-
-
-def _words(
-    chat: Conversation, decision: Answer | CannedReply | AskCustomer, *, language: str
-) -> str:
+def _words(message: Message, decision: Decision) -> str:
+    chat, language = message.conversation, message.language
     match decision:
         case Answer():
             return decision.text
         case AskCustomer():
-            return canned_replies.confirm(_described(decision.call), language=language)
-        case CannedReply(name="small_talk", receipt=Receipt(kind="thanks" | "goodbye" as kind)):
-            return canned_replies.sentence(kind, language=language)
-        case CannedReply(name="small_talk"):
+            return canned_replies.confirm(decision.call.description, language=language)
+        case CannedReply(name="greeting"):
             return canned_replies.greeting(language=language, bot=chat.bot)
-        case CannedReply():
-            return canned_replies.sentence(decision.name, language=language)
+        case CannedReply(name=str(name)) | HandOver(name=str(name)):
+            return canned_replies.sentence(name, language=language)
+        case HandOver():
+            return canned_replies.handover(reason=decision.reason, language=language, chat=chat)
+
+
+def _store(
+    chat: LockedConversation,
+    message: Message,
+    decision: Decision,
+    text: str,
+    receipt: dict[str, Any],
+) -> None:
+    if not isinstance(decision, HandOver):
+        _append(chat, message, decision, text, receipt=receipt, in_reply_to=message)
+        return
+    receipt["handoff_reason"] = decision.reason
+    _append(chat, message, decision, text, receipt=receipt, in_reply_to=message)
+    lifecycle.to_queue(chat, reason=decision.reason)
+    if decision.call:
+        _note_waiting(chat, decision.call)
+
+
+def _append(
+    chat: LockedConversation,
+    message: Message,
+    decision: Decision,
+    text: str,
+    *,
+    receipt: dict[str, Any],
+    in_reply_to: Message | None = None,
+) -> None:
+    is_of_bot = not isinstance(decision, HandOver)
+    citations = decision.citations if isinstance(decision, Answer) else ()
+    messages.append(
+        chat,
+        author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
+        content=text_content(text),
+        language=message.language,
+        in_reply_to=in_reply_to,
+        citations=[asdict(citation) for citation in citations],
+        receipt=receipt,
+    )
 
 
 # --- after an agent's approval ------------------------------------------------------------------
@@ -133,15 +125,15 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         if is_continued(call):
             return
         if decision is None or not may_continue(chat):
-            _release(message)
+            billing.settle(message, None)
             _note_result(chat, call)
             return
-        paid = _settle(message, decision)
-        receipt = replace(decision.receipt, credits=paid, continues=str(call.pk))
+        receipt = replace(decision.receipt, credits=billing.settle(message, decision)).to_json()
+        receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
-            _leave_to_agents(chat, message, call, replace(decision, receipt=receipt))
+            _leave_to_agents(chat, message, call, decision, receipt)
         else:
-            _append_of_bot(chat, message, decision, receipt)
+            _append(chat, message, decision, _words(message, decision), receipt=receipt)
             _return_to_bot(chat)
 
 
@@ -164,38 +156,27 @@ def _return_to_bot(chat: LockedConversation) -> None:
 
 
 def _leave_to_agents(
-    chat: LockedConversation, message: Message, call: FunctionCall, decision: HandOver
+    chat: LockedConversation,
+    message: Message,
+    call: FunctionCall,
+    decision: HandOver,
+    receipt: dict[str, Any],
 ) -> None:
     """The customer hears about the call, the agents see its result."""
-    text = _words_about_call(chat, decision, language=message.language)
-    if text:
-        receipt = decision.receipt
-        if decision.about_call:
-            receipt = replace(receipt, said=text)
-        messages.append(
-            chat,
-            author=messages.Author(SenderType.SYSTEM),
-            content=text_content(text),
-            language=message.language,
-            receipt=receipt.to_json(),
-        )
+    is_told = bool(decision.name or decision.call)
+    if is_told:
+        text = _words(message, decision)
+        said = {"said": text} if decision.name else {}
+        _append(chat, message, decision, text, receipt=receipt | said)
     _note_result(chat, call)
     if decision.call:
         _note_waiting(chat, decision.call)
     if chat.assign_type != AssignType.BOT:
         return
-    if text:
+    if is_told:
         lifecycle.to_queue(chat, reason=decision.reason)
     else:
         handoffs.hand_over(chat, reason=decision.reason, language=message.language)
-
-
-def _words_about_call(chat: Conversation, decision: HandOver, *, language: str) -> str | None:
-    if decision.about_call:
-        return canned_replies.sentence(decision.about_call, language=language)
-    if decision.call:
-        return canned_replies.handover(reason=decision.reason, language=language, chat=chat)
-    return None
 
 
 def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
@@ -205,9 +186,9 @@ def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
     _append_note(chat, text, {"continues": str(call.pk), "call_id": str(call.pk)})
 
 
-def _note_waiting(chat: LockedConversation, call: FunctionCall) -> None:
-    text = f"Waits for your approval: {_described(call)}. Decide on the function call {call.pk}."
-    _append_note(chat, text, {"call_id": str(call.pk)})
+def _note_waiting(chat: LockedConversation, call: ProposedCall) -> None:
+    text = f"Waits for your approval: {call.description}. Decide on the function call {call.id}."
+    _append_note(chat, text, {"call_id": call.id})
 
 
 def _append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
@@ -219,58 +200,3 @@ def _append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -
         receipt=receipt,
         is_note=True,
     )
-
-
-def _described(call: FunctionCall) -> str:
-    """A call in words: the function and its very arguments."""
-    shown = ", ".join(
-        f"{name}: {_shown(value)}"
-        for name, value in sorted(call.arguments.items())
-        if value is not None
-    )
-    action = call.function_name.replace("_", " ").replace("-", " ")
-    return f"{action} ({shown})" if shown else action
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return " ".join(text.split())[:_MAX_ARGUMENT_CHARS]
-
-
-# --- credits: reserved before a reply is made, settled in the transaction that stores it ---------
-
-
-def reserve_credits(message: Message, engine: Engine) -> bool:
-    """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
-    is_model = Capability.WRITE in engine.capabilities
-    cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
-    try:
-        credits.reserve(message.client_id, cost=cost, reference=_reference(message))
-    except credits.InsufficientCredits:
-        return False
-    return True
-
-
-def _settle(message: Message, decision: Decision) -> int:
-    """Pay for a decision, and give back the rest; returns the credits that were paid."""
-    price = _price(decision)
-    if not price:
-        _release(message)
-        return 0
-    return credits.settle(message.client_id, used=price, reference=_reference(message))
-
-
-def _release(message: Message) -> None:
-    credits.release(message.client_id, reference=_reference(message))
-
-
-def _reference(message: Message) -> str:
-    return f"reply:{message.pk}"
-
-
-def _price(decision: Decision) -> int:
-    """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
-    usage = decision.receipt.trace.usage if decision.receipt.trace else None
-    if usage:
-        return credits.price_of_tokens(usage.prompt_tokens + usage.completion_tokens)
-    return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0

@@ -1,0 +1,41 @@
+"""The credits of a reply: reserved before it is made, settled in the transaction that stores it."""
+
+from bots.engine import Capability, Engine
+from chats.models import Message
+from chats.services.reply.decide import Answer, Decision
+from identity.services import credits
+
+
+def reserve(message: Message, engine: Engine) -> bool:
+    """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
+    is_model = Capability.WRITE in engine.capabilities
+    cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
+    try:
+        credits.reserve(message.client_id, cost=cost, reference=_reference(message))
+    except credits.InsufficientCredits:
+        return False
+    return True
+
+
+def settle(message: Message, decision: Decision | None) -> int:
+    """Pay for a reply, or (None) for a dropped one nothing; the rest is given back.
+
+    Returns the credits that were paid.
+    """
+    price, reference = _price(decision), _reference(message)
+    if price:
+        return credits.settle(message.client_id, used=price, reference=reference)
+    credits.release(message.client_id, reference=reference)
+    return 0
+
+
+def _reference(message: Message) -> str:
+    return f"reply:{message.pk}"
+
+
+def _price(decision: Decision | None) -> int:
+    """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
+    trace = decision.receipt.trace if decision else None
+    if trace and trace.usage:
+        return credits.price_of_tokens(trace.usage.prompt_tokens + trace.usage.completion_tokens)
+    return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
