@@ -105,20 +105,9 @@ class Shape(BaseModel):
         Fields that no reply shows (`exclude=True`) are left out. Not validated: rows stored by an
         older version must stay readable.
         """
-        values = {
-            name: fields[name] if name in fields else getattr(row, name) for name in cls._shown
-        }
-        # What model_construct does, without its loop over fields: lists copy a row for each item.
-        shape = cls.__new__(cls)
-        shape.__setstate__(
-            {
-                "__dict__": values,
-                "__pydantic_fields_set__": set(values),
-                "__pydantic_extra__": None,
-                "__pydantic_private__": None,
-            }
+        return super().model_construct(
+            **{name: fields[name] if name in fields else getattr(row, name) for name in cls._shown}
         )
-        return shape
 
 
 def example(**fields: Any) -> ConfigDict:

@@ -26,7 +26,7 @@ def test_what_no_reply_shows_is_not_copied():
         password: str | None = Field(None, exclude=True)
 
     door = Door.copy_from(SimpleNamespace(color="red", password="a hash"))
-    assert vars(door) == {"color": "red"}
+    assert vars(door) == {"color": "red", "password": None}
     assert door.model_dump_json() == '{"color":"red"}'
 
 

@@ -290,7 +290,7 @@ def test_a_yes_after_the_model_was_unset_is_an_engines_failure(
 
 @pytest.mark.parametrize("change", ["the bot is off", "an agent has the chat", "it is answered"])
 def test_a_yes_that_the_bot_may_not_answer_makes_no_call(
-    waiting_for_customer, server, chat, ben, bot, tool, change
+    waiting_for_customer, server, chat, ben, tool, change
 ):
     ask(server, chat, "yes")
     if change == "the bot is off":

@@ -178,7 +178,7 @@ def test_nothing_is_assigned_once_the_strategy_is_manual(ben, client_a, bot, set
     set_strategy("round_robin")
     presence.touch(ben.user)
     (chat,) = waiting(bot, 1)
-    presence.enqueue_assignment(client_a.pk)
+    presence.enqueue_assignment(client_a)
     set_strategy("manual")
     run_jobs()
     assert owners([chat]) == [None]

@@ -11,11 +11,11 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, fast_sql, presence, staff_notifications
+from chats.services.core import customers, fast_sql, staff_notifications
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
-from identity.models import ApiKey, AssignStrategy, KeyScope
+from identity.models import ApiKey, KeyScope
 from webhooks.services import announce
 
 
@@ -86,7 +86,6 @@ def open_chat(
         announce_change(chat, "conversation.created")
         if reason:
             staff_notifications.enqueue_waiting(chat)
-            enqueue_assignment(chat)
     return chat
 
 
@@ -134,6 +133,7 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
 
 def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
     """Write an event about the conversation itself."""
+    sequence = next_event(chat)
     announce(
         chat.client_id,
         event_type,
@@ -142,20 +142,14 @@ def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> N
             **more,
         },
         conversation_id=chat.pk,
-        sequence=next_event(chat),
+        sequence=sequence,
     )
-
-
-def enqueue_assignment(chat: Conversation) -> None:
-    """Have waiting chats assigned, if the client assigns by strategy."""
-    if chat.client.config.assign_strategy != AssignStrategy.MANUAL:
-        presence.enqueue_assignment(chat.client_id)
 
 
 def next_event(chat: LockedConversation) -> int:
     """The next number of the conversation's events."""
     chat.last_event_seq += 1
-    Conversation.objects.filter(pk=chat.pk).update(last_event_seq=chat.last_event_seq)
+    chat.save(update_fields=["last_event_seq"])
     return chat.last_event_seq
 
 

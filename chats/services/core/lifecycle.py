@@ -13,7 +13,7 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError
 from chatplatform.jobs import enqueue
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
-from chats.services.core import conversations, staff_notifications
+from chats.services.core import conversations, presence, staff_notifications
 from identity.models import User
 
 EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
@@ -46,7 +46,7 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
     staff_notifications.notify_assigned(chat, to=agent, by=by)
     if before and before != agent:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
-        conversations.enqueue_assignment(chat)
+        presence.enqueue_assignment(chat.client)
 
 
 def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
@@ -71,7 +71,6 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
     if before:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
     staff_notifications.enqueue_waiting(chat)
-    conversations.enqueue_assignment(chat)
 
 
 def to_bot(chat: LockedConversation, *, by: User | None) -> None:
@@ -91,7 +90,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     conversations.announce_change(chat, "conversation.unassigned")
     if before:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
-        conversations.enqueue_assignment(chat)
+        presence.enqueue_assignment(chat.client)
 
 
 def snooze(chat: LockedConversation, *, until: datetime) -> None:
@@ -100,7 +99,7 @@ def snooze(chat: LockedConversation, *, until: datetime) -> None:
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
     conversations.announce_change(chat, "conversation.snoozed")
     if chat.assignee_id:
-        conversations.enqueue_assignment(chat)
+        presence.enqueue_assignment(chat.client)
 
 
 def wake(chat: LockedConversation) -> None:
@@ -108,7 +107,7 @@ def wake(chat: LockedConversation) -> None:
     _move(chat, status=Status.OPEN, snoozed_until=None)
     conversations.announce_change(chat, "conversation.reopened")
     if chat.assign_type == AssignType.QUEUE:
-        conversations.enqueue_assignment(chat)
+        presence.enqueue_assignment(chat.client)
 
 
 def end(chat: LockedConversation, *, by: EndedBy) -> None:
@@ -128,7 +127,7 @@ def end(chat: LockedConversation, *, by: EndedBy) -> None:
     if config.auto_summary or config.auto_tag or config.auto_sentiment:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
-        conversations.enqueue_assignment(chat)
+        presence.enqueue_assignment(chat.client)
 
 
 def reopen(chat: LockedConversation) -> None:
@@ -151,7 +150,6 @@ def reopen(chat: LockedConversation) -> None:
     conversations.announce_change(chat, "conversation.reopened")
     if reason:
         staff_notifications.enqueue_waiting(chat)
-        conversations.enqueue_assignment(chat)
 
 
 def ensure_not_ended(chat: LockedConversation) -> None:

@@ -11,7 +11,7 @@ import redis
 
 from chatplatform import valkey
 from chatplatform.jobs import enqueue
-from identity.models import AssignStrategy, ClientConfig, Role, User
+from identity.models import AssignStrategy, Client, Role, User
 
 # Seconds that a person counts as online after a sign of life.
 ONLINE_SECONDS = 90
@@ -27,8 +27,8 @@ def touch(user: User) -> None:
     if user.role == Role.VIEWER or client_id is None:
         return
     came = _best_effort(lambda client: _touch(client, client_id, user.pk), default=False)
-    if came and _has_strategy(client_id):
-        enqueue_assignment(client_id)
+    if came:
+        enqueue_assignment(Client.objects.select_related("config").get(pk=client_id))
 
 
 def online(client_id: int) -> set[int]:
@@ -58,16 +58,12 @@ def _online(client: redis.Redis, client_id: int) -> set[int]:
     return {int(member) for member in members}
 
 
-def enqueue_assignment(client_id: int) -> None:
-    """Have a client's waiting chats assigned to agents who are online and have room."""
-    enqueue(
-        "chats.assign_waiting",
-        client_id=client_id,
-        ordering_key=f"assign:{client_id}",
-        client=client_id,
-    )
-
-
-def _has_strategy(client_id: int) -> bool:
-    rows = ClientConfig.objects.filter(client_id=client_id)
-    return rows.exclude(assign_strategy=AssignStrategy.MANUAL).exists()
+def enqueue_assignment(client: Client) -> None:
+    """Have waiting chats assigned to agents with room, if the client assigns by strategy."""
+    if client.config.assign_strategy != AssignStrategy.MANUAL:
+        enqueue(
+            "chats.assign_waiting",
+            client_id=client.pk,
+            ordering_key=f"assign:{client.pk}",
+            client=client.pk,
+        )

@@ -25,13 +25,14 @@ def staff(client_id: int) -> QuerySet[User]:
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Tell the staff that a chat came into the queue.
+    """Tell the staff that a chat came into the queue, and have it assigned.
 
     A job chooses whom to notify: it asks Valkey who is online, which nobody does under the chat's
     lock.
     """
     jobs.enqueue("chats.notify_waiting", client_id=chat.client_id, conversation_id=str(chat.pk))
     _mail(chat, NotificationKind.HANDOFF, reason=chat.handoff_reason or "")
+    presence.enqueue_assignment(chat.client)
 
 
 def notify_waiting(chat_id: str) -> None:

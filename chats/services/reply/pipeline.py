@@ -125,9 +125,9 @@ def ask_engine(
     request = answers.AnswerRequest(
         text=asking.question,
         language=message.language,
+        subject=subject_of(message),
         history=_history(chat, before_seq=before_seq),
         engine=engines.engine_for(chat.client, chat.bot),
-        subject=subject_of(message),
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
@@ -136,7 +136,8 @@ def ask_engine(
     )
     if not billing.reserve(message, request.engine):
         return decide.OUT_OF_CREDITS
-    return decide.from_outcome(answers.answer(chat.bot, request, stream), wishes)
+    outcome = answers.answer(chat.bot, request, stream)
+    return decide.from_outcome(outcome, wishes)
 
 
 def subject_of(message: Message) -> function_runner.Subject:

@@ -67,14 +67,13 @@ def _store(
     text: str,
     receipt: dict[str, Any],
 ) -> None:
-    if not isinstance(decision, HandOver):
-        _append(chat, message, decision, text, receipt=receipt, in_reply_to=message)
-        return
-    receipt["handoff_reason"] = decision.reason
+    if isinstance(decision, HandOver):
+        receipt["handoff_reason"] = decision.reason
     _append(chat, message, decision, text, receipt=receipt, in_reply_to=message)
-    lifecycle.to_queue(chat, reason=decision.reason)
-    if decision.call:
-        _note_waiting(chat, decision.call)
+    if isinstance(decision, HandOver):
+        lifecycle.to_queue(chat, reason=decision.reason)
+        if decision.call:
+            _note_waiting(chat, decision.call)
 
 
 def _append(
