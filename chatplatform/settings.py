@@ -194,6 +194,7 @@ SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 MAX_JSON_BYTES = 1_000_000
 MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
+MAX_CALLBACK_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 # A whole multipart body: its files, and a little for the rest.
@@ -283,6 +284,8 @@ _PERIODIC = {
     "bots.expire_function_calls": 600,
     "chatplatform.clean_up_files": 3600,
     "webhooks.clean_up": 3600,
+    "channels_app.refresh_tokens": 600,
+    "channels_app.clean_up": 3600,
 }
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}
@@ -307,6 +310,24 @@ FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
 # Seconds between two requests of a crawl, and for one page with its redirects.
 CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
 CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
+# Messaging channels. An address holds the provider's version where it has one. Without an app's
+# secret its callbacks are refused, since nobody could tell who sent them.
+SOCIALNET_API_URL = env.str("SOCIALNET_API_URL", default="https://graph.facebook.com/v26.0")
+SOCIALNET_DIALOG_URL = env.str(
+    "SOCIALNET_DIALOG_URL", default="https://www.facebook.com/v26.0/dialog/oauth"
+)
+SOCIALNET_APP_ID = env.str("SOCIALNET_APP_ID", default="")
+SOCIALNET_APP_SECRET = env.str("SOCIALNET_APP_SECRET", default="")
+SOCIALNET_VERIFY_TOKEN = env.str("SOCIALNET_VERIFY_TOKEN", default="")
+# Hosts that customers' files are fetched from, a dot before a name for all below it. The provider
+# does not list them; these were seen.
+SOCIALNET_MEDIA_HOSTS = env.list("SOCIALNET_MEDIA_HOSTS", default=[".fbcdn.net", ".fbsbx.com"])
+# The page on the customer's rights to which feedback surveys link.
+PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
+# Seconds for one call of a provider.
+CHANNEL_TIMEOUT_SECONDS = env.float("CHANNEL_TIMEOUT_SECONDS", default=12)
+# Days for which callbacks are kept as they came.
+CALLBACK_RETENTION_DAYS = env.int("CALLBACK_RETENTION_DAYS", default=30)
 # Webhooks: seconds for one delivery attempt; a divisor, for drills, of the waits between attempts
 # and of the days after which a failing endpoint is switched off; how many are sent at once.
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)

@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("webhooks.urls")),
     path("", include("bots.urls")),
     path("", include("chats.urls")),
+    path("", include("channels_app.urls")),
     path("openapi.json", openapi_json, name="schema"),
     path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("redoc", SpectacularRedocView.as_view(url_name="schema")),

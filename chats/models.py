@@ -214,7 +214,10 @@ class MessageStatus(models.TextChoices):
 
 
 class Message(TenantModel):
-    """One message of a conversation; `seq` is gap-free in it. The text is never changed."""
+    """One message of a conversation; `seq` is gap-free in it.
+
+    The text is never changed, unless the customer edits or unsends a message at its channel.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     conversation = models.ForeignKey(
@@ -250,6 +253,10 @@ class Message(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
+    # What customers did at their channel: changed it, took it back, reacted (an emoji or a word).
+    edited_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+    customer_reaction = models.CharField(max_length=40, default="", blank=True)
 
     class Meta:
         constraints = [

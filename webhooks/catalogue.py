@@ -85,6 +85,11 @@ EVENTS: dict[str, Kind] = {
     "message.delivered": Kind("A message reached the recipient's device.", _MESSAGE),
     "message.read": Kind("A message was read.", _MESSAGE),
     "message.failed": Kind("A message could not be delivered; `error` says why.", _MESSAGE),
+    "message.updated": Kind(
+        "A message changed after it was stored: the customer edited it, took it back or reacted to"
+        " it; or it is not known whether it went out, as `error` says.",
+        _MESSAGE,
+    ),
     "summary.created": Kind("A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}),
     "tags.updated": Kind("A conversation's tags changed.", {**_CHAT, "tags": _TAGS}),
     "sentiment.updated": Kind(

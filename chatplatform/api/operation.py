@@ -90,7 +90,9 @@ class Operation:
 
     The method gets the path's parameters, and those of `request`, `body` and `query` that it names.
     It returns a shape, a ready dict, a Django response, or None for an answer without a body. The
-    shapes of `body`, `query` and `returns` are its annotations, unless they are named here.
+    shapes of `body`, `query` and `returns` are its annotations, unless they are named here. A
+    method without the parameter `body` reads the bytes itself, such as signed ones; its body is
+    documented alone.
     `also`: further documented statuses. `streams`: Accept: text/event-stream gets the answer while
     it is made. `waits`: the method waits for another server, such as a model, and runs in the pool
     for that.
@@ -129,7 +131,7 @@ class Operation:
             view.admit(declared.access, http)
             if declared.query:
                 path["query"] = parse_query(declared.query, http)
-            if declared.body:
+            if declared.body and "body" in shapes:
                 path["body"] = parse_body(declared, http)
             if "request" in shapes:
                 path["request"] = request

@@ -47,9 +47,14 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 class EgressError(Exception):
     """The base of these errors."""
 
+    # Whether the server cannot have seen anything of the request.
+    nothing_sent = False
+
 
 class Blocked(EgressError):
     """A refused destination. One text for all reasons, so that nobody maps our network with it."""
+
+    nothing_sent = True
 
     def __init__(self) -> None:
         super().__init__(REFUSAL)

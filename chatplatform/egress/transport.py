@@ -165,12 +165,13 @@ class _Backend(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         failure: EgressError = ConnectionFailed("The name has no address.")
-        for family, address in self._guard.addresses(host, port):
-            try:
-                return _Stream(_connected(family, address))
-            except ConnectionFailed as error:
-                failure = error
-        raise failure
+        with _nothing_sent():
+            for family, address in self._guard.addresses(host, port):
+                try:
+                    return _Stream(_connected(family, address))
+                except ConnectionFailed as error:
+                    failure = error
+            raise failure
 
 
 class _Stream(httpcore2.NetworkStream):
@@ -201,7 +202,7 @@ class _Stream(httpcore2.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
         try:
-            with _socket_errors():
+            with _nothing_sent(), _socket_errors():
                 self._sock.settimeout(seconds_left())
                 wrapped = ssl_context.wrap_socket(self._sock, server_hostname=server_hostname)
         except EgressError:
@@ -229,6 +230,16 @@ def _connected(family: socket.AddressFamily, address: Any) -> socket.socket:
         sock.close()
         raise
     return sock
+
+
+@contextmanager
+def _nothing_sent() -> Iterator[None]:
+    """Around what comes before a request: whatever fails here may be tried again."""
+    try:
+        yield
+    except EgressError as error:
+        error.nothing_sent = True
+        raise
 
 
 @contextmanager

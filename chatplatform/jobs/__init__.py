@@ -12,6 +12,7 @@ from chatplatform.jobs.declaring import NO_WAIT, enqueue, job, periodic, postpon
 from chatplatform.jobs.leases import (
     GiveUp,
     LeaseLost,
+    TryLater,
     commit,
     current_attempt,
     current_job,
@@ -24,6 +25,7 @@ __all__ = [
     "GiveUp",
     "LeaseLost",
     "Queue",
+    "TryLater",
     "commit",
     "current_attempt",
     "current_job",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -32,6 +33,14 @@ CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 
 class GiveUp(Exception):
     """A job raises it if no retry can help: the job ends dead at once, with this reason."""
+
+
+class TryLater(Exception):
+    """A job raises it if it has to wait: it runs again after `wait`. The attempt counts."""
+
+    def __init__(self, reason: str, *, wait: timedelta) -> None:
+        super().__init__(reason)
+        self.wait = wait
 
 
 class LeaseLost(Exception):
@@ -66,6 +75,8 @@ def run(job_id: int) -> bool:
         log.warning("%s #%s lost its lease; its result was dropped", lease.name, lease.job_id)
     except GiveUp as exc:
         _dead_letter(lease, str(exc))
+    except TryLater as exc:
+        _retry(lease, str(exc), exc.wait.total_seconds())
     except Exception as exc:
         # The edge of the worker: whatever a job raises is stored in its row and retried.
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
@@ -177,12 +188,13 @@ def _max_attempts(job_row: Job) -> int:
     return job_row.max_attempts or (declaration.max_attempts if declaration else 5)
 
 
-def _retry(lease: Lease, error: str) -> None:
+def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
     row = Job.objects.get(pk=lease.job_id)
     if lease.attempts >= _max_attempts(row):
         _dead_letter(lease, error)
         return
-    wait = min(2.0 ** (lease.attempts - 1), 60.0)
+    if wait is None:
+        wait = min(2.0 ** (lease.attempts - 1), 60.0)
     _requeue(lease.job_id, lease.token, wait, error)
 
 

@@ -35,7 +35,8 @@ class Conversation(Shape):
         description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
         " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
         " `agent_gone` (its agent was locked out, or made a viewer),"
-        " `files_only`, `approval_needed` (an agent must agree to a function call).",
+        " `files_only`, `approval_needed` (an agent must agree to a function call),"
+        " `answered_elsewhere` (a person answered with the channel's own tools).",
     )
     previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
     language: str = Field(description="BCP 47.")

@@ -69,6 +69,9 @@ class MessageContent(Shape):
         None, description="Recognised from the bytes, if we store the file.", max_length=120
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
+    error: Text | None = Field(
+        None, description="Why a channel's file could not be stored; set by us.", max_length=300
+    )
     location: Location | None = Field(None, description="A place, for `location`.")
     options: list[Option] | None = Field(
         None, description="Answers to choose from, at most 20.", max_length=20
@@ -130,6 +133,15 @@ class Message(Shape):
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
     read_at: Moment | None = Field(None, description="When it was read.")
+    edited_at: Moment | None = Field(
+        None, description="When the customer last changed it at its channel."
+    )
+    deleted_at: Moment | None = Field(
+        None, description="When the customer took it back at its channel: its content is gone."
+    )
+    customer_reaction: str | None = Field(
+        None, description="The customer's reaction at the channel: an emoji, or a word for it."
+    )
 
     @classmethod
     def from_row(cls, row: models.Message) -> dict[str, Any]:
@@ -154,6 +166,9 @@ class Message(Shape):
             "created_at": iso(row.created_at),
             "delivered_at": iso(row.delivered_at) if row.delivered_at else None,
             "read_at": iso(row.read_at) if row.read_at else None,
+            "edited_at": iso(row.edited_at) if row.edited_at else None,
+            "deleted_at": iso(row.deleted_at) if row.deleted_at else None,
+            "customer_reaction": row.customer_reaction or None,
         }
 
 

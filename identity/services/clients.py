@@ -51,11 +51,11 @@ def store_channel_token(
     expires_in: int | None,
     user_external_id: str,
     by: User,
-) -> None:
+) -> ChannelToken:
     """Store the client's own token at a provider, encrypted; it replaces the previous one."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
-        ChannelToken.objects.update_or_create(
+        token, _ = ChannelToken.objects.update_or_create(
             client=client,
             channel=channel,
             defaults={
@@ -66,6 +66,7 @@ def store_channel_token(
             },
         )
         audit.record(client.pk, f"{channel}_token.stored", by=by, subject=f"channel:{channel}")
+    return token
 
 
 def _create_client(body: RegisterTrialDto) -> Client:

@@ -111,6 +111,13 @@ def attach(message: Message, files: Sequence[StoredFile]) -> None:
     )
 
 
+def remove_of(message: Message) -> None:
+    """Remove a message's files, in the transaction that gives up its content."""
+    rows = Attachment.objects.filter(message=message)
+    media.remove_later(message.client_id, list(rows.values_list("file", flat=True)))
+    rows.delete()
+
+
 def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:

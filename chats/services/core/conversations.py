@@ -1,6 +1,7 @@
 """Conversations: opening, finding and locking them, and their own events."""
 
 import uuid
+from datetime import datetime
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
@@ -38,6 +39,7 @@ class ConversationFields(TypedDict, total=False):
     group_id: str
     requester: dict[str, Any]
     responsible: dict[str, Any] | None
+    reply_window_expires_at: datetime
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:

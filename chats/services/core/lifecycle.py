@@ -11,9 +11,12 @@ from typing import Any, Literal
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError
+from chatplatform.api.shapes import iso
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
-from chats.services.core import conversations, presence, staff_notifications
+from chats.services.core import channel_hooks, conversations, presence, staff_notifications
+from chats.shapes.people import Identity
 from identity.models import User
 
 EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
@@ -22,6 +25,25 @@ EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
 class AgentGone(ApiError):
     code, status = "agent_gone", 409
     detail = "This person may not have chats any more: choose somebody else."
+
+
+class AlreadyAssigned(ApiError):
+    """Another agent has the chat; the field `assignee` says who."""
+
+    code, status = "already_assigned", 409
+    detail = "Another agent has this chat."
+
+    def __init__(self, chat: Conversation) -> None:
+        assert chat.assignee
+        super().__init__(assignee=Identity.from_row(chat.assignee).model_dump())
+
+
+class ReplyWindowClosed(ApiError):
+    code, status = "reply_window_closed", 409
+    detail = (
+        "The channel takes free text only for a while after the customer's last message, and that"
+        " while is over: wait for the customer to write, or send what the channel allows."
+    )
 
 
 class BotIsOff(ApiError):
@@ -128,6 +150,8 @@ def end(chat: LockedConversation, *, by: EndedBy) -> None:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
+    if chat.channel in MESSAGING_CHANNELS:
+        channel_hooks.sender().enqueue_survey(chat)
 
 
 def reopen(chat: LockedConversation) -> None:
@@ -156,6 +180,20 @@ def ensure_not_ended(chat: LockedConversation) -> None:
     """409 `chat_ended`."""
     if chat.status == Status.ENDED:
         raise conversations.ChatEnded
+
+
+def ensure_can_reply(chat: LockedConversation) -> None:
+    """409 `chat_ended`, or `reply_window_closed` if the channel takes no free text any more."""
+    ensure_not_ended(chat)
+    window_ends_at = chat.reply_window_expires_at
+    if window_ends_at and window_ends_at <= timezone.now():
+        raise ReplyWindowClosed(reply_window_expires_at=iso(window_ends_at))
+
+
+def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
+    """409 if another agent has the chat and the caller is no admin."""
+    if chat.assignee_id not in {None, by.pk} and not by.is_admin:
+        raise AlreadyAssigned(chat)
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:

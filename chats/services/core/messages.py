@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self, Unpack
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -14,7 +14,6 @@ from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, as_page, numbers_of
 from chatplatform.customer_channels import MESSAGING_CHANNELS
-from chatplatform.jobs import enqueue
 from chats.models import (
     AssignType,
     Conversation,
@@ -24,7 +23,7 @@ from chats.models import (
     SenderType,
     text_content,
 )
-from chats.services.core import attachments, conversations, fast_sql, lifecycle
+from chats.services.core import attachments, channel_hooks, conversations, fast_sql, lifecycle
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
 from identity.models import ApiKey, User
@@ -62,17 +61,15 @@ class Author:
         return cls(SenderType.CUSTOMER, str(chat.customer_id), chat.customer.name)
 
 
-class MessageFields(TypedDict, total=False):
+class MessageFields(channel_hooks.ChannelFields, total=False):
     """Columns of a new message beside its author and its content."""
 
     language: str
-    in_reply_to: Message | None
     client_message_id: str | None
     citations: list[dict[str, Any]]
     receipt: dict[str, Any] | None
     is_note: bool
     recipient: dict[str, Any] | None
-    metadata: dict[str, Any]
     sent_at: datetime | None
 
 
@@ -117,6 +114,7 @@ def append_by_agent(
     content: list[dict[str, Any]],
     is_note: bool = False,
     client_message_id: str | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> Message:
     """Store an agent's message or note."""
     return append(
@@ -126,6 +124,7 @@ def append_by_agent(
         language=languages.detect(text_of(content), default=chat.language),
         client_message_id=client_message_id,
         is_note=is_note,
+        metadata=metadata or {},
     )
 
 
@@ -137,7 +136,7 @@ def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) ->
         existing = find_existing(chat, body.client_message_id, author)
         if existing:
             return existing
-        lifecycle.ensure_not_ended(chat)
+        lifecycle.ensure_can_reply(chat)
         if chat.assign_type == AssignType.AGENT:
             raise AgentHasChat
         return append(
@@ -258,16 +257,15 @@ def _update_counters(chat: LockedConversation, message: Message, *, is_past: boo
 
 
 def _publish(chat: LockedConversation, message: Message) -> None:
-    """Announce a new message, and hand it to the channel if its customer is to read it there."""
+    """Announce a new message, and hand it to the channel if its customer is to read it there.
+
+    A message with the channel's id comes from there.
+    """
     to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
-    if to_customer and chat.channel in MESSAGING_CHANNELS:
+    comes_from_channel = message.provider_message_id is not None
+    if to_customer and chat.channel in MESSAGING_CHANNELS and not comes_from_channel:
         message.status = MessageStatus.PENDING
-        enqueue(
-            "channels_app.deliver_message",
-            client_id=chat.client_id,
-            ordering_key=f"deliver:{chat.pk}",
-            message_id=str(message.pk),
-        )
+        channel_hooks.sender().enqueue_message(message)
     announce(
         chat.client_id,
         "message.created",

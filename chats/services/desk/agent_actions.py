@@ -6,9 +6,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatplatform.api.errors import Invalid
-from chats.models import AssignType, Conversation, Message, Status
-from chats.services.core import conversations, lifecycle, messages, presence
-from chats.services.desk import assignment
+from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chats.models import Conversation, Message
+from chats.services.core import (
+    agent_messages,
+    channel_hooks,
+    conversations,
+    lifecycle,
+    presence,
+)
 from chats.shapes import desk as desk_shapes
 from identity.models import User
 
@@ -21,27 +27,7 @@ def send(chat: Conversation, body: desk_shapes.ManualChatMessageDto, *, by: User
     A message assigns the chat to its sender if no agent has it, and wakes a snoozed chat. 409 if
     another agent has the chat; an admin may answer there without taking it.
     """
-    with transaction.atomic():
-        chat = conversations.lock(chat)
-        existing = messages.find_existing(
-            chat, body.client_message_id, messages.Author.from_user(by), is_note=body.is_note
-        )
-        if existing:
-            return existing  # Repeated request: return the stored message.
-        if not body.is_note:
-            lifecycle.ensure_not_ended(chat)
-            assignment.ensure_own_chat(chat, by=by)
-            if chat.status == Status.SNOOZED:
-                lifecycle.wake(chat)
-            if chat.assign_type != AssignType.AGENT:
-                lifecycle.to_agent(chat, by, by=by)
-        message = messages.append_by_agent(
-            chat,
-            by=by,
-            content=messages.build_content(chat, body),
-            is_note=body.is_note,
-            client_message_id=body.client_message_id,
-        )
+    message = agent_messages.send(chat, body, by=by)
     presence.touch(by)
     return message
 
@@ -53,7 +39,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
-        assignment.ensure_own_chat(chat, by=by)
+        lifecycle.ensure_own_chat(chat, by=by)
         lifecycle.snooze(chat, until=until)
     return chat
 
@@ -62,6 +48,8 @@ def mark_read(chat: Conversation) -> Conversation:
     """Set `unread_count` to 0: the customer's messages have been read."""
     with transaction.atomic():
         chat = conversations.lock(chat)
+        if chat.unread_count and chat.channel in MESSAGING_CHANNELS:
+            channel_hooks.sender().enqueue_seen(chat)
         chat.unread_count = 0
         chat.save(update_fields=["unread_count"])
     return chat
@@ -72,7 +60,7 @@ def end(chat: Conversation, *, by: User) -> Conversation:
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
-        assignment.ensure_own_chat(chat, by=by)
+        lifecycle.ensure_own_chat(chat, by=by)
         lifecycle.end(chat, by="agent")
     return chat
 

@@ -10,23 +10,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, Invalid, StaleVersion
+from chatplatform.api.errors import Invalid, StaleVersion
 from chats.models import AssignType, Conversation, LockedConversation, Status, text_content
 from chats.services.core import conversations, handoffs, lifecycle, messages, staff_notifications
 from chats.shapes import desk as desk_shapes
-from chats.shapes.people import Identity
 from identity.models import User
-
-
-class AlreadyAssigned(ApiError):
-    """Another agent has the chat; the field `assignee` says who."""
-
-    code, status = "already_assigned", 409
-    detail = "Another agent has this chat."
-
-    def __init__(self, chat: Conversation) -> None:
-        assert chat.assignee
-        super().__init__(assignee=Identity.from_row(chat.assignee).model_dump())
 
 
 def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
@@ -80,17 +68,12 @@ def return_chats_of_agent(user_id: int) -> None:
                 lifecycle.to_queue(locked, reason="agent_gone")
 
 
-def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
-    """409 if another agent has the chat and the caller is no admin."""
-    _ensure_may_reassign(chat, by=by, is_intended=True)
-
-
 def _release(chat: LockedConversation, to: str, *, by: User) -> None:
     """To the queue or the bot; nothing happens if the chat is there already."""
     lifecycle.ensure_not_ended(chat)
     if chat.assign_type == to:
         return
-    ensure_own_chat(chat, by=by)
+    lifecycle.ensure_own_chat(chat, by=by)
     if to == AssignType.BOT:
         lifecycle.to_bot(chat, by=by)
     elif chat.assign_type == AssignType.BOT:
@@ -100,11 +83,9 @@ def _release(chat: LockedConversation, to: str, *, by: User) -> None:
 
 
 def _ensure_may_reassign(chat: LockedConversation, *, by: User, is_intended: bool) -> None:
-    if chat.assignee_id is None:
-        return
-    is_allowed = by.is_admin or chat.assignee_id == by.pk
-    if not (is_allowed and is_intended):
-        raise AlreadyAssigned(chat)
+    lifecycle.ensure_own_chat(chat, by=by)
+    if chat.assignee_id and not is_intended:
+        raise lifecycle.AlreadyAssigned(chat)
 
 
 def _agent_to_assign(by: User, user_id: int | None) -> User:

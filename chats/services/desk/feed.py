@@ -19,11 +19,12 @@ from django.conf import settings
 from django.db import Error
 
 from chatplatform.api.errors import Invalid
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.web import live_updates
 from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
-from chats.services.core import presence
+from chats.services.core import channel_hooks, presence
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.services import events
@@ -55,6 +56,8 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
         StreamEvent.TYPING,
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
+    if by.user and chat.channel in MESSAGING_CHANNELS:
+        channel_hooks.sender().enqueue_typing(chat, is_typing=is_typing)
 
 
 def events_for(

@@ -119,7 +119,10 @@ def _resolve_target(
 
 def _prepare_chat(chat: LockedConversation, sender: Sender, agent: User | None) -> None:
     """Before a new message is stored: refuse it, wake the chat, or assign it to the agent."""
-    lifecycle.ensure_not_ended(chat)
+    if sender.type == "customer":
+        lifecycle.ensure_not_ended(chat)
+    else:
+        lifecycle.ensure_can_reply(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
         raise messages.AgentHasChat
     if sender.type == "agent" and chat.status == Status.SNOOZED:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from django.db import transaction
 from django.db.models import Q
@@ -18,6 +18,7 @@ from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
 from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
+from chats.services.core.channel_hooks import ChannelFields
 from chats.services.core.fast_sql import MessageTarget
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
@@ -73,15 +74,16 @@ def receive(
     body: message_shapes.ConvMessage,
     *,
     files: Sequence[attachments.StoredFile] = (),
+    **fields: Unpack[ChannelFields],
 ) -> Received:
     """Store a customer's message and, if the bot is to answer, enqueue the job that will.
 
     A repeated `client_message_id` returns the stored message. A snoozed chat opens, and so does
     one that ended a short while ago; after a longer while the message begins a new chat, which
-    the message names.
+    the message names. `fields`: what a channel knows of it beside its content.
     """
     with transaction.atomic():
-        return _receive(MessageTarget.from_chat(conversations.lock(chat)), body, files)
+        return _receive(MessageTarget.from_chat(conversations.lock(chat)), body, files, **fields)
 
 
 def receive_by(key: ApiKey, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Received:
@@ -94,6 +96,7 @@ def _receive(
     target: MessageTarget,
     body: message_shapes.ConvMessage,
     files: Sequence[attachments.StoredFile] = (),
+    **fields: Unpack[ChannelFields],
 ) -> Received:
     chat, existing = resolve_target(target.chat, body.client_message_id)
     if existing:
@@ -107,6 +110,7 @@ def _receive(
         content=messages.build_content(chat, body, files),
         language=body.language or languages.detect(body.text, default=chat.language),
         client_message_id=body.client_message_id,
+        **fields,
     )
     attachments.attach(message, files)
     enqueue_translation(message, auto_translate=target.auto_translate)

@@ -1,0 +1,10 @@
+"""The messaging providers. To add one: its folder, and a line in `PROVIDERS`."""
+
+from channels_app.providers.protocol import Provider
+from channels_app.providers.socialnet import Socialnet
+
+__all__ = ["PROVIDERS", "Provider"]
+
+PROVIDERS: dict[str, Provider] = {
+    "socialnet": Socialnet(),
+}

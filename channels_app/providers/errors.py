@@ -1,0 +1,52 @@
+"""What a provider's refusal means for us. Each provider translates its codes into these kinds.
+
+What follows from a kind is in `services/consequences.py`, the same for every provider.
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import ClassVar
+
+from chatplatform.api.errors import ApiError
+
+
+class Kind(StrEnum):
+    TEMPORARY = "temporary"  # it did not happen; the same call may succeed later
+    RATE = "rate"  # too many calls of this account
+    TOKEN = "token"  # not accepted any more: a person must consent again
+    PERMISSION = "permission"  # the person or the app may not do this
+    WINDOW = "window"  # too long since the customer wrote
+    RECIPIENT = "recipient"  # this customer cannot be reached
+    BLOCKED = "blocked"  # the provider has stopped the account
+    REQUEST = "request"  # the call is wrong in itself
+    UNCERTAIN = "uncertain"  # it may have happened: never repeated
+    QUOTA = "quota"  # nothing is left of what the account may send
+
+
+class ProviderError(ApiError):
+    """A provider refused or could not be reached; in an answer of the API it is a 502."""
+
+    code, status = "provider_refused", 502
+    # Shown with the provider's own words.
+    detail: ClassVar[str] = "The provider refused."
+
+    def __init__(
+        self, kind: Kind, message: str, *, code: str = "", wait: timedelta | None = None
+    ) -> None:
+        super().__init__(
+            f"The provider refused: {message}" if code else message,
+            kind=str(kind), provider_code=code or None, provider_message=message,
+        )  # fmt: skip
+        self.kind = kind
+        self.provider_code = code
+        # When the provider says so: how long not to call again.
+        self.wait = wait
+
+
+class ChannelNotConfigured(ApiError):
+    """A setting of the platform is missing, so that this channel cannot be used."""
+
+    code, status = "channel_not_configured", 503
+
+    def __init__(self, setting: str) -> None:
+        super().__init__(f"This channel is not set up here: {setting} is not set.", setting=setting)

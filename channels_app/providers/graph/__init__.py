@@ -1,0 +1,1 @@
+"""What the providers of the Graph family share: calls, errors, consent, callbacks."""

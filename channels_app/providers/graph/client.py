@@ -1,0 +1,115 @@
+"""One typed call for all of the Graph family: address, token, proof, errors, limits."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from django.conf import settings
+
+from channels_app.providers import http
+from channels_app.providers.errors import Kind
+from channels_app.providers.graph import errors
+from chatplatform.customer_channels import MessagingChannel
+
+_NEARLY_ALL, _SHORT_PAUSE = 90, timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call returned. `pause`: how long this account should not be called."""
+
+    body: dict[str, Any]
+    pause: timedelta | None
+
+
+@dataclass(frozen=True)
+class GraphApp:
+    """Our app at one provider of the family; its settings are named `<CHANNEL>_…`."""
+
+    channel: MessagingChannel
+    # Codes that only this provider has.
+    more_kinds: Mapping[int, Kind]
+    # The setting with the address, version included.
+    url_setting: str
+
+    def setting(self, name: str) -> str:
+        """`<CHANNEL>_<name>`; 503 `channel_not_configured` if it is empty."""
+        return http.setting(f"{self.channel.upper()}_{name}")
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str = "",
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        form: tuple[str, bytes] | None = None,
+        is_send: bool = False,
+    ) -> Answer:
+        """One call in the name of `token`; `form`: a content type and bytes instead of JSON."""
+        query = {name: value for name, value in (params or {}).items() if value is not None}
+        headers = {"Accept": "application/json"}
+        content = None
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+            query["appsecret_proof"] = self._proof(token)
+        if form:
+            headers["Content-Type"], content = form
+        url = f"{getattr(settings, self.url_setting).rstrip('/')}/{path}"
+        reply = http.call(
+            method, f"{url}?{urlencode(query)}" if query else url, channel=self.channel,
+            headers=headers, json=json, content=content, is_send=is_send,
+        )  # fmt: skip
+        body = http.parse(reply)
+        pause = pause_of(reply.headers)
+        if reply.status != 200 or not isinstance(body, dict) or "error" in body:
+            raise errors.error_from(
+                body, reply.status, is_send=is_send, wait=pause, more=self.more_kinds
+            )
+        return Answer(body, pause)
+
+    def _proof(self, token: str) -> str:
+        secret = self.setting("APP_SECRET").encode()
+        return hmac.new(secret, token.encode(), hashlib.sha256).hexdigest()
+
+
+def pause_of(headers: Mapping[str, str]) -> timedelta | None:
+    """How long the headers ask not to call, or to call less."""
+    usage = _json(headers.get("x-business-use-case-usage"))
+    limits = [
+        limit
+        for entries in (usage.values() if isinstance(usage, dict) else ())
+        for limit in (entries if isinstance(entries, list) else ())
+        if isinstance(limit, dict)
+    ]
+    minutes = max(
+        (_number(each.get("estimated_time_to_regain_access")) for each in limits), default=0
+    )
+    if minutes > 0:
+        return timedelta(minutes=min(minutes, 24 * 60))
+    if wait := http.retry_after(headers):
+        return wait
+    app = _json(headers.get("x-app-usage"))
+    shares = [
+        _number(each.get(name))
+        for each in (*limits, *([app] if isinstance(app, dict) else []))
+        for name in ("call_count", "total_time", "total_cputime")
+    ]
+    return _SHORT_PAUSE if max(shares, default=0) >= _NEARLY_ALL else None
+
+
+def _json(value: str | None) -> Any:
+    try:
+        return orjson.loads(value) if value else None
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _number(value: Any) -> float:
+    return value if isinstance(value, (int, float)) else 0

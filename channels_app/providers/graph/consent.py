@@ -1,0 +1,38 @@
+"""Consent in the Graph family: the dialog, and a code that becomes a long-lived token."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.graph.client import GraphApp
+from channels_app.providers.values import Tokens
+
+
+def url(app: GraphApp, dialog: str, *, scopes: Sequence[str], redirect_uri: str, state: str) -> str:
+    """The provider's page on which a person agrees."""
+    query = {
+        "client_id": app.setting("APP_ID"),
+        "redirect_uri": redirect_uri,
+        "state": state,
+        "response_type": "code",
+        "scope": ",".join(scopes),
+    }
+    return f"{dialog}?{urlencode(query)}"
+
+
+def redeem(app: GraphApp, code: str, *, redirect_uri: str | None) -> Tokens:
+    """A long-lived token for a code; `redirect_uri` exactly as the dialog got it."""
+    short = _token(app, {"code": code, "redirect_uri": redirect_uri})
+    return _token(app, {"grant_type": "fb_exchange_token", "fb_exchange_token": short.access_token})
+
+
+def _token(app: GraphApp, query: dict[str, Any]) -> Tokens:
+    own = {"client_id": app.setting("APP_ID"), "client_secret": app.setting("APP_SECRET")}
+    body = app.call("GET", "oauth/access_token", params=own | query).body
+    token, lasts = body.get("access_token"), body.get("expires_in")
+    if not isinstance(token, str) or not token:
+        raise ProviderError(Kind.TEMPORARY, "The provider's answer holds no token.")
+    seconds = int(str(lasts)) if str(lasts).isdigit() else 0
+    return Tokens(token, timedelta(seconds=seconds) if seconds else None)

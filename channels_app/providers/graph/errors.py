@@ -1,0 +1,76 @@
+"""The Graph family's error object, as our kinds: by code and subcode first, then by HTTP status."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from channels_app.providers.errors import Kind, ProviderError
+
+_RATE_WAIT = timedelta(seconds=60)
+_KINDS = {
+    0: Kind.TOKEN, 1: Kind.TEMPORARY, 2: Kind.TEMPORARY, 3: Kind.PERMISSION, 10: Kind.PERMISSION,
+    100: Kind.REQUEST, 102: Kind.TOKEN, 190: Kind.TOKEN, 230: Kind.PERMISSION,
+    368: Kind.BLOCKED, 551: Kind.RECIPIENT, 2500: Kind.REQUEST,
+    **dict.fromkeys((4, 17, 32, 341, 613, 80001, 80002, 80006, 80007, 80008), Kind.RATE),
+    **dict.fromkeys(range(200, 230), Kind.PERMISSION),
+    **dict.fromkeys(range(231, 300), Kind.PERMISSION),
+}  # fmt: skip
+# Where the subcode says more than the code.
+_SUBKINDS = {
+    # An error although the messages were sent.
+    (1, 1357046): Kind.UNCERTAIN,
+    (10, 2018278): Kind.WINDOW,
+    (10, 2534022): Kind.WINDOW,
+    (10, 1893063): Kind.BLOCKED,
+    (100, 2018001): Kind.RECIPIENT,
+    (100, 2534014): Kind.RECIPIENT,
+}
+# The person cannot receive messages from the page, under several codes.
+_UNREACHABLE = 2018108
+
+
+def error_from(
+    body: Any,
+    status: int,
+    *,
+    is_send: bool,
+    wait: timedelta | None,
+    more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
+) -> ProviderError:
+    """The refusal in an answer; `more`: further codes of one provider."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return _without_words(status, is_send=is_send, wait=wait)
+    code, subcode = _number(error.get("code")), _number(error.get("error_subcode"))
+    kind = _SUBKINDS.get((code, subcode)) or more.get(code) or _KINDS.get(code)
+    if subcode == _UNREACHABLE:
+        kind = Kind.RECIPIENT
+    if kind is None:
+        kind = Kind.TEMPORARY if error.get("is_transient") else _by_status(status, is_send=is_send)
+    if kind == Kind.RATE:
+        wait = wait or _RATE_WAIT
+    message = str(error.get("message") or "no reason given")[:300]
+    shown = f"{code}/{subcode}" if subcode else str(code)
+    return ProviderError(kind, message, code=shown, wait=wait)
+
+
+def _without_words(status: int, *, is_send: bool, wait: timedelta | None) -> ProviderError:
+    kind = _by_status(status, is_send=is_send)
+    if kind == Kind.RATE:
+        wait = wait or _RATE_WAIT
+    return ProviderError(kind, f"The provider answered {status} without a reason.", wait=wait)
+
+
+def _by_status(status: int, *, is_send: bool) -> Kind:
+    if status == 429:
+        return Kind.RATE
+    if status >= 500 or status < 300:
+        return Kind.UNCERTAIN if is_send else Kind.TEMPORARY
+    return {401: Kind.TOKEN, 403: Kind.PERMISSION}.get(status, Kind.REQUEST)
+
+
+def _number(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return -1

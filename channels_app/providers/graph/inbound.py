@@ -1,0 +1,245 @@
+"""Callbacks of socialnet and photoapp: whether they are signed, and what they hold.
+
+The events of the two are alike. What one has and the other has not does not appear in its own.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import timezone
+from pydantic import ValidationError
+
+from channels_app.providers import events
+from channels_app.providers.items import key_of
+from channels_app.shapes import graph_callback as hook
+from chatplatform import crypto
+
+_FILES = {"image", "audio", "video", "file"}
+_THUMBS_UP = {"369239263222822", "369239343222814", "369239383222810"}
+_PARTS = (
+    "message", "postback", "reaction", "delivery", "read", "message_edit", "messaging_feedback",
+    "response_feedback", "referral",
+)  # fmt: skip
+
+
+def is_authentic(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) -> bool:
+    """Whether one of the app secrets signed exactly these bytes."""
+    signature = headers.get("X-Hub-Signature-256", "").removeprefix("sha256=").lower()
+    return any(
+        crypto.constant_time_equal(
+            signature, hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
+        )
+        for secret in secrets
+    )
+
+
+def items(body: Any, *, app_id: str) -> Iterator[events.Item]:
+    """Every event, in its order. `app_id`: ours, to tell our own echoes from others'."""
+    for entry in _entries(body):
+        account_id, sent_at = _text(entry.get("id")), _time(entry.get("time"))
+        for raw in _list(entry.get("messaging")):
+            yield _item(raw, account_id, sent_at, app_id)
+        for raw in _list(entry.get("standby")):
+            # Another app has the thread: stored as it came, and not answered.
+            yield _unsupported(raw, account_id, sent_at, "standby")
+        for change in _list(entry.get("changes")):
+            field = _text(change.get("field")) if isinstance(change, dict) else ""
+            if field == "messages":
+                yield _item(change.get("value"), account_id, sent_at, app_id)
+            else:
+                yield _unsupported(change, account_id, sent_at, f"changes.{field}"[:60])
+
+
+def _entries(body: Any) -> Iterator[dict[str, Any]]:
+    # Some examples of the provider are wrapped into a list.
+    for each in body if isinstance(body, list) else [body]:
+        if isinstance(each, dict):
+            yield from (entry for entry in _list(each.get("entry")) if isinstance(entry, dict))
+
+
+def _item(raw: Any, entry_id: str, sent_at: datetime | None, app_id: str) -> events.Item:
+    try:
+        event = hook.Messaging.model_validate(raw)
+    except ValidationError:
+        return _unsupported(raw, entry_id, sent_at, "malformed")
+    sender = (event.sender and event.sender.id) or ""
+    recipient = (event.recipient and event.recipient.id) or ""
+    is_echo = bool(event.message and event.message.is_echo)
+    account_id = (sender if is_echo else recipient) or entry_id
+    user_id = recipient if is_echo else sender
+    part = next((name for name in _PARTS if getattr(event, name) is not None), None)
+    if part is None:
+        names = sorted(set(raw) - {"sender", "recipient", "timestamp"})
+        return _unsupported(raw, account_id, sent_at, ",".join(names)[:60])
+    if not user_id:
+        return _unsupported(raw, account_id, sent_at, f"{part} of nobody")
+    at = _time(event.timestamp) or sent_at or timezone.now()
+    common = {"account_id": account_id, "user_id": user_id, "at": at}
+    known = _known(event, part, common, app_id)
+    return known or _unsupported(raw, account_id, sent_at, part)
+
+
+def _known(
+    event: hook.Messaging, part: str, common: dict[str, Any], app_id: str
+) -> events.Item | None:
+    if event.message:
+        return _message(event.message, common, app_id)
+    if event.postback:
+        return _postback(event.postback, common)
+    if event.reaction:
+        reaction = event.reaction
+        is_new = reaction.action != "unreact"
+        words = reaction.emoji or reaction.reaction
+        return events.Reacted(
+            **common, message_id=reaction.mid, reaction=words[:40] if is_new and words else None,
+            key=key_of("reaction", reaction.mid, common["at"], reaction.action),
+        )  # fmt: skip
+    if event.delivery:
+        return _receipt("delivered", event.delivery.mids or [], event.delivery.watermark, common)
+    if event.read:
+        mids = [event.read.mid] if event.read.mid else []
+        return _receipt("read", mids, event.read.watermark, common)
+    if event.message_edit:
+        edit = event.message_edit
+        return events.Edited(
+            **common, message_id=edit.mid, text=edit.text or "",
+            key=key_of("edit", edit.mid, edit.num_edit, common["at"]),
+        )  # fmt: skip
+    if event.messaging_feedback:
+        return _survey(event.messaging_feedback, common)
+    if event.response_feedback:
+        thumb = event.response_feedback
+        return events.Rated(
+            **common, message_id=thumb.mid, is_good=(thumb.feedback or "").startswith("Good"),
+            key=key_of("thumb", thumb.mid),
+        )  # fmt: skip
+    if event.referral:
+        return events.Referred(
+            **common,
+            referral=event.referral,
+            key=key_of("referral", common["user_id"], common["at"]),
+        )
+    return None
+
+
+def _message(message: hook.HookMessage, common: dict[str, Any], app_id: str) -> events.Item | None:
+    if not message.mid:
+        return None
+    if message.is_deleted:
+        return events.Unsent(**common, message_id=message.mid, key=key_of("unsend", message.mid))
+    text, files, place = _content(message)
+    if message.is_echo:
+        return events.Echo(
+            **common, message_id=message.mid, text=text, files=files, send_id=message.metadata,
+            is_foreign=message.app_id != app_id if message.app_id else None,
+            key=key_of("message", message.mid),
+        )  # fmt: skip
+    payload = (message.quick_reply or {}).get("payload")
+    metadata = {"payload": payload, "referral": message.referral}
+    if message.reply_to and message.reply_to.story:
+        metadata["story"] = message.reply_to.story
+    return events.MessageIn(
+        **common, message_id=message.mid, text=text, files=files, place=place,
+        reply_to=message.reply_to.mid if message.reply_to else None,
+        metadata={name: value for name, value in metadata.items() if value},
+        key=key_of("message", message.mid),
+    )  # fmt: skip
+
+
+def _content(
+    message: hook.HookMessage,
+) -> tuple[str, list[events.InboundFile], events.Place | None]:
+    lines, files, place = [message.text or ""], list[events.InboundFile](), None
+    for attachment in message.attachments or []:
+        payload = attachment.payload or {}
+        url = _text(payload.get("url") or payload.get("story_media_url") or attachment.url)
+        if attachment.type == "location" and (found := _place(payload)):
+            place = found
+        elif attachment.type == "like_heart":
+            lines.append("❤️")
+        elif _text(payload.get("sticker_id")) in _THUMBS_UP:
+            lines.append("👍")
+        elif attachment.type in _FILES:
+            kind: Any = attachment.type
+            files.append(events.InboundFile(kind, url=url))
+        elif url or attachment.title:
+            lines += [
+                line for line in (attachment.title or _text(payload.get("title")), url) if line
+            ]
+        else:
+            files.append(events.InboundFile("file", file_name=attachment.type or ""))
+    if message.is_unsupported:
+        files.append(events.InboundFile("file"))
+    # A link's text often names its address already.
+    return "\n".join(dict.fromkeys(line for line in lines if line)), files, place
+
+
+def _place(payload: dict[str, Any]) -> events.Place | None:
+    at = payload.get("coordinates")
+    try:
+        return events.Place(float(at["lat"]), float(at["long"])) if isinstance(at, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _postback(postback: hook.HookPostback, common: dict[str, Any]) -> events.Item:
+    metadata = {"payload": postback.payload, "referral": postback.referral}
+    of_mid = ("message", postback.mid)
+    of_tap = ("postback", common["user_id"], common["at"], postback.payload)
+    return events.MessageIn(
+        **common, message_id=postback.mid, text=postback.title or postback.payload or "",
+        metadata={name: value for name, value in metadata.items() if value},
+        key=key_of(*(of_mid if postback.mid else of_tap)),
+    )  # fmt: skip
+
+
+def _receipt(
+    status: Any, mids: Sequence[str], watermark: int | None, common: dict[str, Any]
+) -> events.Item:
+    return events.Receipt(
+        **common, status=status, message_ids=mids, and_before=status == "read",
+        up_to=_time(watermark),
+        key=key_of(status, common["user_id"], watermark, *sorted(mids)),
+    )  # fmt: skip
+
+
+def _survey(feedback: hook.MessagingFeedback, common: dict[str, Any]) -> events.Item | None:
+    for screen in feedback.feedback_screens:
+        for question_id, answer in screen.questions.items():
+            score = answer.payload or ""
+            return events.Survey(
+                **common, question_id=question_id,
+                rating=int(score) if score.isascii() and score.isdigit() else None,
+                comment=(answer.follow_up and answer.follow_up.payload) or "",
+                key=key_of("survey", common["user_id"], question_id),
+            )  # fmt: skip
+    return None
+
+
+def _unsupported(
+    raw: Any, account_id: str, sent_at: datetime | None, kind: str
+) -> events.Unsupported:
+    at = sent_at or timezone.now()
+    return events.Unsupported(
+        account_id=account_id, at=at, kind=kind, key=key_of("other", repr(raw))
+    )
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+
+def _time(value: Any) -> datetime | None:
+    """A moment in milliseconds; a few deliveries carry seconds."""
+    try:
+        number = int(value)
+        return datetime.fromtimestamp(number if number < 10**11 else number / 1000, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,114 @@
+"""Calls of providers: through the outbound client, to that provider's host alone."""
+
+import secrets
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from django.conf import settings
+
+from channels_app.providers.errors import ChannelNotConfigured, Kind, ProviderError
+from channels_app.providers.values import OutgoingFile
+from chatplatform import egress
+
+# Seconds for a customer's file, which may be large.
+FILE_SECONDS = 30
+
+
+def setting(name: str) -> str:
+    """A setting of the platform; 503 `channel_not_configured` if it is empty."""
+    value: str = getattr(settings, name)
+    if not value:
+        raise ChannelNotConfigured(name)
+    return value
+
+
+def call(
+    method: str,
+    url: str,
+    *,
+    channel: str,
+    headers: Mapping[str, str] | None = None,
+    json: Any = None,
+    content: bytes | None = None,
+    is_send: bool = False,
+) -> egress.Reply:
+    """One call of a provider's API, with credentials: they go to the host of `url` alone, which
+    must come from a setting.
+
+    A broken connection is `temporary`; for a send (`is_send`) it is `uncertain`, unless nothing
+    can have left.
+    """
+    try:
+        return egress.request(
+            method, url, headers=headers, json=json, content=content,
+            timeout_seconds=settings.CHANNEL_TIMEOUT_SECONDS, purpose=channel,
+        )  # fmt: skip
+    except egress.EgressError as error:
+        is_safe = error.nothing_sent or not is_send
+        kind = Kind.TEMPORARY if is_safe else Kind.UNCERTAIN
+        raise ProviderError(kind, f"The provider could not be reached: {error}") from error
+
+
+def parse(reply: egress.Reply) -> Any:
+    """The JSON of an answer; None if it is none."""
+    try:
+        return orjson.loads(reply.body)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def download(
+    url: str, *, channel: str, hosts: Collection[str], headers: Mapping[str, str] | None = None
+) -> bytes:
+    """A customer's file from one of the provider's file hosts (`host`, `.all-below`).
+
+    `headers` with a credential only where the provider's API gave the address.
+    """
+    names = [host.partition(":")[0] for host in hosts]
+    try:
+        reply = egress.request(
+            "GET", url, headers=headers, timeout_seconds=FILE_SECONDS,
+            max_bytes=settings.MAX_UPLOAD_BYTES, purpose=f"{channel} file",
+            only_hosts=names,
+        )  # fmt: skip
+    except (egress.Blocked, egress.TooLarge) as error:
+        raise ProviderError(Kind.REQUEST, str(error)) from error
+    except egress.EgressError as error:
+        raise ProviderError(Kind.TEMPORARY, str(error)) from error
+    if reply.status >= 500 or reply.status == 429:
+        raise ProviderError(Kind.TEMPORARY, f"The file's host answered {reply.status}.")
+    if reply.status != 200:
+        raise ProviderError(Kind.REQUEST, f"The file's host answered {reply.status}.")
+    return reply.body
+
+
+def retry_after(headers: Mapping[str, str]) -> timedelta | None:
+    """The seconds of a Retry-After header, an hour at most."""
+    value = headers.get("retry-after", "")
+    return timedelta(seconds=min(int(value), 3600)) if value.isascii() and value.isdigit() else None
+
+
+def multipart(fields: Mapping[str, str], name: str, file: OutgoingFile) -> tuple[str, bytes]:
+    """The content type and the bytes of a form with one file of our store."""
+    assert file.open
+    boundary = secrets.token_hex(16)
+    lines = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
+        for key, value in fields.items()
+    ]
+    safe = "".join(char if char.isalnum() or char in "._- " else "_" for char in file.file_name)
+    lines.append(
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{safe}"\r\n'
+        f"Content-Type: {file.mime_type}\r\n\r\n"
+    )
+    with file.open() as opened:
+        body = "".join(lines).encode() + opened.read() + f"\r\n--{boundary}--\r\n".encode()
+    return f"multipart/form-data; boundary={boundary}", body
+
+
+def path_segment(value: str) -> str:
+    """An id as a part of a path: nothing in it leads to another path."""
+    return quote(value, safe="")

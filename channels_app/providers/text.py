@@ -1,0 +1,63 @@
+"""Texts as channels take them: cut to their limits, and choices as lines."""
+
+from collections.abc import Callable, Sequence
+
+from channels_app.providers.values import Choice
+
+
+def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[str]:
+    """The text in pieces of at most `limit` by `size`; cut between paragraphs, lines or words."""
+    pieces = []
+    rest = text.strip()
+    while size(rest) > limit:
+        cut = _longest_prefix(rest, limit, size)
+        head = rest[:cut]
+        for mark in ("\n\n", "\n", ". ", " "):
+            place = head.rfind(mark)
+            # A very short piece would read worse than a cut sentence.
+            if place > cut // 3:
+                cut = place + len(mark)
+                break
+        pieces.append(rest[:cut].strip())
+        rest = rest[cut:].strip()
+    return [piece for piece in (*pieces, rest) if piece]
+
+
+def as_lines(text: str, choices: Sequence[Choice]) -> str:
+    """A text with its choices as a numbered list, for channels that show no buttons for them."""
+    lines = [f"{number}. {choice.title}" for number, choice in enumerate(choices, start=1)]
+    return "\n".join([text, *lines] if text else lines)
+
+
+def utf8_bytes(text: str) -> int:
+    """The size of a text in bytes."""
+    return len(text.encode())
+
+
+def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
+    """How many characters fit; a joined character (an emoji in parts) is not cut open."""
+    low, high = 1, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if size(text[:middle]) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    cut = low
+    while cut > 1 and _joins(text[cut - 1], text[cut : cut + 1]):
+        cut -= 1
+    return cut
+
+
+def _joins(left: str, right: str) -> bool:
+    """Whether two code points belong to one shown character: joiners, variants, marks, skin."""
+    if not right:
+        return False
+    code = ord(right)
+    return (
+        left == "\u200d"
+        or code == 0x200D
+        or 0xFE00 <= code <= 0xFE0F
+        or 0x0300 <= code <= 0x036F
+        or 0x1F3FB <= code <= 0x1F3FF
+    )

@@ -1,0 +1,338 @@
+"""Connections of bots to accounts at providers: made, ended, and marked when they fail."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from bots.models import Bot
+from channels_app.models import LIVE, SENDING, ChannelConnection, ConnectionStatus
+from channels_app.providers import PROVIDERS, Provider
+from channels_app.providers.errors import ProviderError
+from channels_app.providers.values import Account, Connected, Tokens
+from channels_app.services import consents
+from channels_app.shapes import connection as connection_shapes
+from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.customer_channels import MessagingChannel
+from identity.models import ChannelToken, Client, User
+from identity.services import audit, clients, mails
+from webhooks.services import announce
+
+
+class TokenMissing(ApiError):
+    code, status = "token_missing", 409
+    detail = "There is no valid token of a person at this provider: sign in there first."
+
+
+class AccountTaken(ApiError):
+    code, status = "account_taken", 409
+    detail = "This account is connected to another bot: disconnect it there first."
+
+
+class BotHasAccount(ApiError):
+    code, status = "bot_has_account", 409
+    detail = "This bot has another account on this channel: disconnect that first."
+
+
+# --- looked up --------------------------------------------------------------------------------
+
+
+def describe(bot: Bot, channel: MessagingChannel) -> connection_shapes.ChannelConnection:
+    """The bot's connection on a channel; `disconnected` without an id if it never had one."""
+    row = current(bot, channel)
+    if row:
+        return connection_shapes.ChannelConnection.from_row(row)
+    return connection_shapes.ChannelConnection(
+        channel=channel, bot_id=bot.pk, status="disconnected"
+    )
+
+
+def current(bot: Bot, channel: MessagingChannel) -> ChannelConnection | None:
+    """The live connection; else one that is pending, else the newest that has ended."""
+    rows = list(_of_bot(bot, channel).order_by("-id"))
+    order = [*LIVE, ConnectionStatus.PENDING, ConnectionStatus.DISCONNECTED]
+    return min(rows, key=lambda row: order.index(ConnectionStatus(row.status)), default=None)
+
+
+def live(channel: str, account_id: str) -> ChannelConnection | None:
+    """The connection that an account's callbacks belong to."""
+    rows = ChannelConnection.objects.filter(channel=channel, account_id=account_id, status__in=LIVE)
+    return rows.select_related("bot", "client").first()
+
+
+def account_of(connection: ChannelConnection) -> Account:
+    """The account with its token, as a provider's calls take it."""
+    return Account(connection.account_id, connection.access_token, connection.details)
+
+
+def list_accounts(
+    bot: Bot, provider: Provider, query: connection_shapes.AccountsQuery
+) -> connection_shapes.ChannelAccountsResponse:
+    """The accounts that the stored token of a person reaches, and which bot has them."""
+    token = user_token(bot.client, provider.channel)
+    page = provider.list_accounts(token, cursor=query.cursor, limit=query.limit)
+    rows = ChannelConnection.objects.for_client(bot.client).filter(
+        channel=provider.channel,
+        account_id__in=[account.id for account in page.items],
+        status__in=LIVE,
+    )
+    bots = dict(rows.values_list("account_id", "bot_id"))
+    items = [
+        connection_shapes.ChannelAccount(
+            id=account.id,
+            name=account.name,
+            picture_url=account.picture_url,
+            is_connected=account.id in bots,
+            bot_id=bots.get(account.id),
+        )
+        for account in page.items
+    ]
+    return connection_shapes.ChannelAccountsResponse(items=items, next_cursor=page.next_cursor)
+
+
+# --- a person's token ----------------------------------------------------------------------------
+
+
+def store_token(
+    client: Client,
+    channel: MessagingChannel,
+    *,
+    access_token: str,
+    expires_in: int | None,
+    user_external_id: str,
+    by: User,
+) -> connection_shapes.ChannelConnection:
+    """Store a person's token, with which accounts are listed and connected."""
+    token = clients.store_channel_token(
+        client, channel=channel, access_token=access_token, expires_in=expires_in,
+        user_external_id=user_external_id, by=by,
+    )  # fmt: skip
+    return connection_shapes.ChannelConnection.from_token(token, channel)
+
+
+def user_token(client: Client, channel: MessagingChannel) -> str:
+    """The stored token of a person; 409 `token_missing` without one, or after its time."""
+    token: ChannelToken | None = (
+        ChannelToken.objects.for_client(client).filter(channel=channel).first()
+    )
+    if token is None or (token.expires_at and token.expires_at <= timezone.now()):
+        raise TokenMissing
+    return token.access_token
+
+
+def consent(
+    bot: Bot,
+    provider: Provider,
+    *,
+    redirect_uri: str,
+    code: str | None,
+    state: str | None,
+    by: User,
+) -> connection_shapes.ChannelConnection:
+    """Begin a consent, or end it by exchanging its code for the person's token.
+
+    Pending either way: the person consents next, or chooses an account.
+    """
+    if code is None:
+        with transaction.atomic():
+            row = _pending(bot, provider.channel)
+            url = consents.begin(provider, row, by=by, redirect_uri=redirect_uri)
+        return connection_shapes.ChannelConnection.from_row(row, consent_url=url)
+    ended = consents.end(
+        state or "", by=by, bot_id=bot.pk, channel=provider.channel, redirect_uri=redirect_uri
+    )
+    tokens = consents.redeem(provider, ended, code)
+    token = clients.store_channel_token(
+        bot.client, channel=provider.channel, access_token=tokens.access_token,
+        expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
+        user_external_id=tokens.user_id, by=by,
+    )  # fmt: skip
+    row = ended.connection
+    row.connected_by, row.token_expires_at = by, token.expires_at
+    row.save(update_fields=["connected_by", "token_expires_at"])
+    return connection_shapes.ChannelConnection.from_row(row)
+
+
+def _pending(bot: Bot, channel: str) -> ChannelConnection:
+    """The bot's row for whoever is about to consent; it becomes the account that is chosen."""
+    row, _ = ChannelConnection.objects.get_or_create(
+        client=bot.client, bot=bot, channel=channel, account_id=""
+    )
+    return row
+
+
+# --- connected, disconnected -------------------------------------------------------------------
+
+
+def connect(
+    bot: Bot, provider: Provider, account_id: str, *, by: User
+) -> connection_shapes.ChannelConnection:
+    """Connect an account of the person whose token is stored."""
+    _ensure_free(bot, provider.channel, account_id)
+    connected = provider.connect(user_token(bot.client, provider.channel), account_id)
+    return store(bot, provider.channel, connected, by=by)
+
+
+def reconnect(
+    bot: Bot, provider: Provider, account_id: str, *, by: User
+) -> connection_shapes.ChannelConnection:
+    """Connect an account again that this bot had before; 404 for any other."""
+    _get(bot, provider.channel, account_id)
+    return connect(bot, provider, account_id, by=by)
+
+
+def store(
+    bot: Bot, channel: MessagingChannel, connected: Connected, *, by: User
+) -> connection_shapes.ChannelConnection:
+    """Store an account that now sends its events to us, and announce it.
+
+    409 if another bot has it, or the bot another account on this channel.
+    """
+    try:
+        with transaction.atomic():
+            row = _row_for(bot, channel, connected.id)
+            set_tokens(row, connected.tokens)
+            row.account_name, row.details = connected.name, dict(connected.details)
+            row.status, row.last_error, row.paused_until = ConnectionStatus.CONNECTED, "", None
+            row.connected_by, row.connected_at = by, timezone.now()
+            row.save()
+            _record(row, "channel.connected", by=by)
+    except IntegrityError as exc:
+        _ensure_free(bot, channel, connected.id)
+        raise AccountTaken from exc
+    return connection_shapes.ChannelConnection.from_row(row)
+
+
+def disconnect(
+    bot: Bot, channel: MessagingChannel, account_id: str | None = None, *, by: User
+) -> connection_shapes.ChannelConnection:
+    """Give up an account (the bot's one if none is named): its tokens are forgotten, its events
+    ignored. Ended already, nothing changes; 404 if the bot never had it.
+
+    The provider is told; if it cannot be, the connection has ended all the same.
+    """
+    with transaction.atomic():
+        row = _get(bot, channel, account_id, for_update=True)
+        account, was_live = account_of(row), row.status in LIVE
+        if row.status != ConnectionStatus.DISCONNECTED:
+            row.status, row.last_error = ConnectionStatus.DISCONNECTED, ""
+            row.access_token = row.refresh_token = ""
+            row.token_expires_at = row.paused_until = None
+            row.save()
+        if was_live:
+            _record(row, "channel.disconnected", by=by)
+    if was_live and account.token and not _shares_subscription(row):
+        try:
+            PROVIDERS[channel].disconnect(account)
+        except ProviderError as exc:
+            row.last_error = f"The provider was not told: {exc}"[:500]
+            row.save(update_fields=["last_error"])
+    return connection_shapes.ChannelConnection.from_row(row)
+
+
+def set_tokens(row: ChannelConnection, tokens: Tokens) -> None:
+    """The tokens of an account, not saved yet."""
+    row.access_token, row.refresh_token = tokens.access_token, tokens.refresh_token
+    lasts = tokens.expires_in
+    row.token_expires_at = timezone.now() + lasts if lasts else None
+
+
+# --- what providers tell of a connection ----------------------------------------------------------
+
+
+def mark_expired(connection: ChannelConnection, reason: str) -> None:
+    """The token is not accepted any more: nothing is sent until a person consents again."""
+    with transaction.atomic():
+        rows = ChannelConnection.objects.select_for_update(no_key=True, of=("self",))
+        row = rows.select_related("connected_by").get(pk=connection.pk)
+        # Connected anew meanwhile: the refusal was of the old token.
+        if row.status not in SENDING or row.access_token != connection.access_token:
+            return
+        row.status, row.last_error = ConnectionStatus.EXPIRED, reason[:500]
+        row.save(update_fields=["status", "last_error"])
+        _record(row, "channel.disconnected", by=None)
+        _mail(row)
+
+
+def mark_error(connection: ChannelConnection, reason: str) -> None:
+    """The provider refuses something that a person must look at; messages are still tried."""
+    rows = ChannelConnection.objects.filter(pk=connection.pk, status__in=SENDING)
+    with transaction.atomic():
+        changed = rows.exclude(status=ConnectionStatus.ERROR, last_error=reason[:500])
+        if changed.update(status=ConnectionStatus.ERROR, last_error=reason[:500]):
+            _mail(ChannelConnection.objects.get(pk=connection.pk))
+
+
+def mark_working(connection: ChannelConnection) -> None:
+    """A message went out: what was wrong has passed."""
+    ChannelConnection.objects.filter(pk=connection.pk, status=ConnectionStatus.ERROR).update(
+        status=ConnectionStatus.CONNECTED, last_error=""
+    )
+
+
+def pause(connection: ChannelConnection, wait: timedelta) -> None:
+    """The provider limits the rate of this account: send nothing for a while."""
+    until = timezone.now() + wait
+    rows = ChannelConnection.objects.filter(pk=connection.pk)
+    rows.exclude(paused_until__gte=until).update(paused_until=until)
+
+
+def _of_bot(bot: Bot, channel: str) -> QuerySet[ChannelConnection]:
+    rows = ChannelConnection.objects.for_client(bot.client)
+    return rows.filter(bot=bot, channel=channel).select_related("connected_by")
+
+
+def _get(
+    bot: Bot, channel: str, account_id: str | None, *, for_update: bool = False
+) -> ChannelConnection:
+    rows = _of_bot(bot, channel).exclude(account_id="")
+    if for_update:
+        rows = rows.select_for_update(no_key=True, of=("self",))
+    found = list(rows.filter(account_id=account_id) if account_id else rows.order_by("-id"))
+    if not found:
+        raise NotFound
+    return next((row for row in found if row.status in LIVE), found[0])
+
+
+def _ensure_free(bot: Bot, channel: str, account_id: str) -> None:
+    rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE)
+    if rows.filter(account_id=account_id).exclude(bot=bot).exists():
+        raise AccountTaken
+    if rows.filter(bot=bot).exclude(account_id=account_id).exists():
+        raise BotHasAccount
+
+
+def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
+    """The bot's row of this account, or its pending one, or a new one; locked."""
+    rows = _of_bot(bot, channel).select_for_update(no_key=True, of=("self",))
+    found = {row.account_id: row for row in rows.filter(account_id__in=["", account_id])}
+    row = found.get(account_id) or found.get("")
+    if row is None:
+        row = ChannelConnection(client=bot.client, bot=bot, channel=channel)
+    elif row.account_id and "" in found:
+        found[""].delete()
+    row.account_id = account_id
+    return row
+
+
+def _shares_subscription(row: ChannelConnection) -> bool:
+    """Whether another channel needs the same page's subscription."""
+    page_id = row.details.get("page_id")
+    others = ChannelConnection.objects.filter(details__page_id=page_id, status__in=LIVE)
+    return page_id is not None and others.exclude(pk=row.pk).exists()
+
+
+def _record(row: ChannelConnection, event_type: str, *, by: User | None) -> None:
+    shape: Any = connection_shapes.ChannelConnection.from_row(row)
+    announce(row.client_id, event_type, {"connection": shape.model_dump(mode="json")})
+    audit.record(
+        row.client_id, event_type, by=by, subject=f"channel:{row.channel}",
+        changes={"bot_id": row.bot_id, "account_id": row.account_id},
+    )  # fmt: skip
+
+
+def _mail(row: ChannelConnection) -> None:
+    context = {"channel": row.channel, "error": row.last_error}
+    mails.notify(row.client_id, "channel_error", context)

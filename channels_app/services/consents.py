@@ -1,0 +1,106 @@
+"""Consents: a person is sent to the provider, and comes back with a state that only we can make."""
+
+import base64
+import hashlib
+import secrets
+import uuid
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import signing
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from channels_app.models import ChannelConnection, Consent
+from channels_app.providers import Provider
+from channels_app.providers.values import Tokens
+from chatplatform.api.errors import ApiError, Invalid
+from identity.models import User
+
+LIFETIME = timedelta(hours=1)
+_SALT = "channels_app.consent"
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+class InvalidState(ApiError):
+    code, status = "invalid_state", 400
+    detail = (
+        "This state was not made for you and this bot, was used already, or is too old: begin the"
+        " consent again."
+    )
+
+
+def begin(provider: Provider, connection: ChannelConnection, *, by: User, redirect_uri: str) -> str:
+    """The provider's page on which the person agrees; it sends them back to `redirect_uri`."""
+    _check(redirect_uri)
+    verifier = secrets.token_urlsafe(32)
+    digest = hashlib.sha256(verifier.encode()).digest()
+    consent = Consent(
+        client=connection.client,
+        connection=connection,
+        user=by,
+        redirect_uri=redirect_uri,
+        verifier=verifier,
+        expires_at=timezone.now() + LIFETIME,
+    )
+    url = provider.consent_url(
+        redirect_uri=redirect_uri,
+        state=signing.dumps(consent.pk.hex, salt=_SALT),
+        challenge=base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
+    )
+    consent.save()
+    return url
+
+
+def end(state: str, *, by: User, bot_id: int, channel: str, redirect_uri: str) -> Consent:
+    """The consent that a state names, now used; 400 `invalid_state` for any other state."""
+    consent = find(state)
+    is_same = consent.user_id == by.pk and consent.redirect_uri == redirect_uri
+    connection = consent.connection
+    if not is_same or (connection.bot_id, connection.channel) != (bot_id, channel):
+        raise InvalidState
+    use(consent)
+    return consent
+
+
+def find(state: str) -> Consent:
+    """The consent that a state names, with its connection; 400 if the state is not ours."""
+    try:
+        consent_id = uuid.UUID(signing.loads(state, salt=_SALT))
+    except (signing.BadSignature, ValueError, TypeError, AttributeError) as exc:
+        raise InvalidState from exc
+    rows = Consent.objects.select_related("connection__bot", "connection__client", "user")
+    consent: Consent | None = rows.filter(pk=consent_id).first()
+    if consent is None:
+        raise InvalidState
+    return consent
+
+
+def use(consent: Consent) -> None:
+    """Mark a consent as used; 400 if it was, or is too old: of two requests one succeeds."""
+    rows = Consent.objects.filter(pk=consent.pk, used_at=None, expires_at__gt=Now())
+    if not rows.update(used_at=Now()):
+        raise InvalidState
+
+
+def redeem(provider: Provider, consent: Consent, code: str) -> Tokens:
+    """The tokens for the code that came back with a consent's state."""
+    return provider.redeem_code(code, redirect_uri=consent.redirect_uri, verifier=consent.verifier)
+
+
+def delete_old() -> None:
+    """Delete consents that ended a day ago."""
+    Consent.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
+
+
+def _check(redirect_uri: str) -> None:
+    """422 unless it is https, or this machine in development."""
+    try:
+        parts = urlsplit(redirect_uri)
+        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
+        is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise Invalid.field("body", "redirect_uri", msg="Use the https address of your page.")

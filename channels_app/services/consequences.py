@@ -1,0 +1,59 @@
+"""What follows from each kind of a provider's refusal: for the connection, and for a message.
+
+| kind | the call | the connection | a message |
+| --- | --- | --- | --- |
+| temporary | tried again with growing waits | | waits; failed after the last try |
+| rate | tried again when the provider says | paused until then | waits |
+| token | renewed and tried once, if it can be | expired | failed |
+| permission, blocked, quota | not again | error, until a message goes out | failed |
+| window | not again | | failed, and the window is closed |
+| recipient, request | not again | | failed |
+| uncertain | never again | | pending, until its echo tells |
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
+
+from channels_app.models import ChannelConnection
+from channels_app.providers import PROVIDERS
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.values import Account
+from channels_app.services import connections, token_refresh
+
+T = TypeVar("T")
+_RATE_WAIT = timedelta(seconds=60)
+_OF_ACCOUNT = {Kind.PERMISSION, Kind.BLOCKED, Kind.QUOTA}
+
+
+def call(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
+    """Call a provider for a connection; what a refusal means for it is stored before it is raised.
+
+    A token that is not accepted is renewed once, where the provider has a way for that.
+    """
+    try:
+        return act(connections.account_of(connection))
+    except ProviderError as error:
+        can_renew = PROVIDERS[connection.channel].refresh_before is not None
+        if error.kind == Kind.TOKEN and can_renew and token_refresh.refresh(connection):
+            return _second_try(connection, act)
+        apply(connection, error)
+        raise
+
+
+def _second_try(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
+    try:
+        return act(connections.account_of(connection))
+    except ProviderError as error:
+        apply(connection, error)
+        raise
+
+
+def apply(connection: ChannelConnection, error: ProviderError) -> None:
+    """Mark the connection as the error says."""
+    if error.kind == Kind.TOKEN:
+        connections.mark_expired(connection, str(error))
+    elif error.kind in _OF_ACCOUNT:
+        connections.mark_error(connection, str(error))
+    elif error.kind == Kind.RATE:
+        connections.pause(connection, error.wait or _RATE_WAIT)

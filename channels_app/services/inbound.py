@@ -1,0 +1,426 @@
+"""An item of a callback becomes what it means in chats: a message, a change, a tick, a rating.
+
+`prepared` does what needs the network, before any transaction. What it yields does the rest, in the
+transaction that counts the item as processed.
+"""
+
+import io
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.core.files.uploadedfile import InMemoryUploadedFile
+from django.db.models import Q
+from django.utils import timezone
+
+from channels_app.models import (
+    ChannelChat,
+    ChannelConnection,
+    CustomerIdentity,
+    InboundItem,
+    OutboundSend,
+    SendState,
+)
+from channels_app.providers import PROVIDERS, events
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.items import parse
+from channels_app.providers.values import Profile
+from channels_app.services import connections, consequences, outbox, sending
+from chatplatform import jobs
+from chatplatform.api.errors import ApiError
+from chats.models import Conversation, Message
+from chats.services.core import attachments, channel_messages, customers, feedback, message_status
+from chats.shapes.insight import ChatFeedBackDto
+from chats.shapes.message import MessageContent
+from chats.shapes.people import CustomerInfo, Location
+
+log = logging.getLogger(__name__)
+Handle = Callable[[InboundItem], None]
+# While a send's call is under way, nobody knows its id: what names it waits, a minute in all.
+_TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
+# An echo is matched by its text to sends of the last minutes only.
+_ECHO_AGE = timedelta(minutes=10)
+NOT_STORED = "This file could not be taken over."
+_OPEN = (SendState.SENDING, SendState.UNCERTAIN)
+
+
+@contextmanager
+def prepared(connection: ChannelConnection, item: events.Item) -> Iterator[Handle]:
+    """What to do with an item. Raises TryLater if something must end first."""
+    with ExitStack() as stack:
+        match item:
+            case events.MessageIn():
+                profile = _profile(connection, item)
+                files = _take_over(stack, connection, item.files)
+                yield partial(_receive, connection, item, profile, files)
+            case events.Echo():
+                send = _match(connection, item)
+                if send is None and item.is_foreign is None:
+                    _wait_for_calls(connection, item.user_id)
+                is_elsewhere = send is None and item.is_foreign is not False
+                files = _take_over(stack, connection, item.files if is_elsewhere else ())
+                yield partial(_store_echo, connection, item, send, files)
+            case events.Receipt() | events.Failure():
+                _wait_if_unknown(connection, item)
+                yield partial(_store_report, connection, item)
+            case _:
+                yield partial(_apply, connection, item)
+
+
+def _apply(connection: ChannelConnection, item: events.Item, counted: InboundItem) -> None:
+    match item:
+        case events.Edited() | events.Unsent() | events.Reacted():
+            if not _change(connection, item):
+                counted.waits_for = item.message_id[:300]
+                _save(counted, "waits_for")
+        case events.Survey():
+            _store_survey(connection, item)
+        case events.Rated():
+            _store_rating(connection, item)
+        case events.Referred():
+            if chat := _newest_chat(connection, _identity(connection, item.user_id)):
+                channel_messages.note_referral(chat, item.referral)
+        case events.AccountTrouble():
+            connections.mark_error(connection, item.reason)
+
+
+# --- customers and their messages -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A message's files in our store, and those that could not be taken over, with the reason."""
+
+    stored: Sequence[attachments.StoredFile]
+    refused: Sequence[MessageContent]
+
+
+def _receive(
+    connection: ChannelConnection,
+    item: events.MessageIn,
+    profile: Profile | None,
+    files: _Files,
+    counted: InboundItem,
+) -> None:
+    identity = _identity(connection, item.user_id) or _new_identity(connection, item, profile)
+    message = channel_messages.receive(
+        connection.bot,
+        connection.channel,  # type: ignore[arg-type] # one of the channels, as the column says
+        identity.customer,
+        channel_messages.ChannelMessage(
+            text=item.text,
+            provider_message_id=item.message_id,
+            pieces=[*_place(item.place), *files.refused],
+            files=files.stored,
+            in_reply_to=_find(identity, item.reply_to),
+            metadata=item.metadata,
+        ),
+        chat=_newest_chat(connection, identity),
+        window_ends_at=_past(item.at) + PROVIDERS[connection.channel].reply_window,
+    )
+    chat = message.conversation
+    ChannelChat.objects.get_or_create(
+        conversation=chat, defaults={"client_id": chat.client_id, "identity": identity}
+    )
+    if referral := item.metadata.get("referral"):
+        channel_messages.note_referral(chat, referral)
+    if chat.is_bots_turn:
+        outbox.enqueue_seen(chat)
+        outbox.enqueue_typing(chat, is_typing=True)
+    if item.message_id:
+        _apply_early_changes(connection, item.message_id, counted)
+
+
+def _identity(connection: ChannelConnection, user_id: str) -> CustomerIdentity | None:
+    rows = CustomerIdentity.objects.select_related("customer").filter(
+        client_id=connection.client_id,
+        channel=connection.channel,
+        account_id=connection.account_id,
+        provider_user_id=user_id,
+    )
+    return rows.first()
+
+
+def _new_identity(
+    connection: ChannelConnection, item: events.MessageIn, profile: Profile | None
+) -> CustomerIdentity:
+    profile = profile or Profile()
+    avatar_url = profile.avatar_url if len(profile.avatar_url) <= 500 else ""
+    info = CustomerInfo.model_construct(
+        external_id=None,
+        name=(profile.name or item.customer_name)[:200],
+        phone=(profile.phone or item.phone)[:40],
+        email=None,
+        avatar_url=avatar_url,
+        attributes={},
+    )
+    return CustomerIdentity.objects.create(
+        client_id=connection.client_id,
+        customer=customers.find_or_create(connection.client, info),
+        channel=connection.channel,
+        account_id=connection.account_id,
+        provider_user_id=item.user_id,
+    )
+
+
+def _profile(connection: ChannelConnection, item: events.MessageIn) -> Profile | None:
+    """What the provider tells of a new customer; a refusal must not lose the message."""
+    if item.customer_name or _identity(connection, item.user_id):
+        return None
+    try:
+        return PROVIDERS[connection.channel].profile(
+            connections.account_of(connection), item.user_id
+        )
+    except ProviderError as error:
+        log.info("no profile of a customer of %s: %s", connection, error)
+        return None
+
+
+def _newest_chat(
+    connection: ChannelConnection, identity: CustomerIdentity | None
+) -> Conversation | None:
+    """The chat that the customer's next message belongs to, or that it follows."""
+    links = ChannelChat.objects.filter(identity=identity, conversation__bot=connection.bot)
+    link = links.select_related("conversation").order_by("-conversation_id").first()
+    return link.conversation if identity and link else None
+
+
+def _find(identity: CustomerIdentity | None, provider_message_id: str | None) -> Message | None:
+    """The message of a customer's chats that has this id at the provider, whole or in part."""
+    if identity is None or not provider_message_id:
+        return None
+    rows = Message.objects.filter(conversation__channel_chat__identity=identity)
+    by_part = Q(outbound_sends__provider_message_id=provider_message_id)
+    return rows.filter(Q(provider_message_id=provider_message_id) | by_part).first()
+
+
+def _place(place: events.Place | None) -> list[MessageContent]:
+    if place is None:
+        return []
+    location = Location.model_construct(latitude=place.latitude, longitude=place.longitude)
+    return [
+        MessageContent.model_construct(type="location", text=place.name or None, location=location)
+    ]
+
+
+def _take_over(
+    stack: ExitStack, connection: ChannelConnection, files: Sequence[events.InboundFile]
+) -> _Files:
+    """Copy files to our store: the provider's addresses end. The stack removes unused ones."""
+    stored, refused = list[attachments.StoredFile](), list[MessageContent]()
+    for file in files[: attachments.MAX_FILES]:
+        try:
+            upload = _download(connection, file)
+            stored += stack.enter_context(attachments.stored([upload]))
+        except ApiError as error:
+            reason = _reason(error)
+            log.info("a file from %s was not taken over: %s", connection, reason)
+            refused.append(
+                MessageContent.model_construct(
+                    type=file.kind, file_name=file.file_name or None, error=reason
+                )
+            )
+    return _Files(stored, refused)
+
+
+def _download(connection: ChannelConnection, file: events.InboundFile) -> InMemoryUploadedFile:
+    provider = PROVIDERS[connection.channel]
+    try:
+        data = consequences.call(connection, lambda account: provider.fetch(account, file))
+    except ProviderError as error:
+        if error.kind in {Kind.TEMPORARY, Kind.RATE} and jobs.current_attempt() < 3:
+            raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error
+        raise
+    name = file.file_name or file.kind
+    return InMemoryUploadedFile(io.BytesIO(data), None, name, None, len(data), None)
+
+
+def _reason(error: ApiError) -> str:
+    errors: Any = getattr(error, "errors", None)
+    return f"{NOT_STORED} {errors[0]['msg'] if errors else error}"[:300]
+
+
+# --- changes of messages ----------------------------------------------------------------------
+
+
+def _change(
+    connection: ChannelConnection, item: events.Edited | events.Unsent | events.Reacted
+) -> bool:
+    """Change the message that an item names; False if it has not come yet."""
+    message = _find(_identity(connection, item.user_id), item.message_id)
+    if message is None:
+        return False
+    match item:
+        case events.Edited():
+            channel_messages.edit(message, item.text[:8000], at=_past(item.at))
+        case events.Unsent():
+            channel_messages.unsend(message, at=_past(item.at))
+        case events.Reacted():
+            channel_messages.react(message, reaction=item.reaction)
+    return True
+
+
+def _apply_early_changes(
+    connection: ChannelConnection, message_id: str, counted: InboundItem
+) -> None:
+    """Apply what changed a message before the message itself came."""
+    rows = InboundItem.objects.select_related("callback").filter(
+        channel=counted.channel, account_id=counted.account_id, waits_for=message_id[:300]
+    )
+    for row in rows.order_by("id"):
+        items = PROVIDERS[connection.channel].items(parse(bytes(row.callback.body)))
+        item = items[row.position]
+        assert isinstance(item, events.Edited | events.Unsent | events.Reacted)
+        _change(connection, item)
+        row.waits_for = ""
+        _save(row, "waits_for")
+
+
+# --- our own messages, and those of others ----------------------------------------------------
+
+
+def _store_echo(
+    connection: ChannelConnection,
+    item: events.Echo,
+    send: OutboundSend | None,
+    files: _Files,
+    counted: InboundItem,
+) -> None:
+    if send:
+        OutboundSend.objects.filter(pk=send.pk, state__in=[*_OPEN, SendState.SENT]).update(
+            state=SendState.SENT, provider_message_id=item.message_id, sent_at=item.at, error=""
+        )
+        sending.settle(send.message)
+        return
+    chat = _newest_chat(connection, _identity(connection, item.user_id))
+    if item.is_foreign is False or chat is None:
+        return  # a survey of ours, or to somebody who never wrote to this bot
+    channel_messages.store_answer_elsewhere(
+        chat,
+        channel_messages.ChannelMessage(
+            text=item.text,
+            provider_message_id=item.message_id,
+            pieces=files.refused,
+            files=files.stored,
+        ),
+        author_name=connection.account_name,
+    )
+
+
+def _match(connection: ChannelConnection, item: events.Echo) -> OutboundSend | None:
+    """The send that an echo is of: by our id, by the provider's, or by its text while in doubt."""
+    rows = OutboundSend.objects.filter(connection=connection, recipient_id=item.user_id)
+    rows = rows.select_related("message__conversation")
+    by_id = Q(provider_message_id=item.message_id)
+    if send_id := _uuid(item.send_id):
+        by_id |= Q(pk=send_id)
+    found = rows.filter(by_id).first()
+    if found or item.is_foreign:
+        return found
+    recent = rows.filter(state__in=_OPEN, sent_at__gte=timezone.now() - _ECHO_AGE, text=item.text)
+    return recent.order_by("sent_at").first() if item.text else None
+
+
+def _store_report(
+    connection: ChannelConnection, item: events.Receipt | events.Failure, counted: InboundItem
+) -> None:
+    sends = _sends(connection, item).select_related("message__conversation")
+    if isinstance(item, events.Failure):
+        for send in sends:
+            OutboundSend.objects.filter(pk=send.pk).update(
+                state=SendState.FAILED, error=item.error[:500]
+            )
+            message_status.record_failed(send.message, error=item.error)
+        return
+    chats: dict[uuid.UUID, list[Message]] = {}
+    for send in sends.filter(is_last=True):
+        chats.setdefault(send.message.conversation_id, []).append(send.message)
+    record = (
+        message_status.record_read if item.status == "read" else message_status.record_delivered
+    )
+    for found in chats.values():
+        record(found[0].conversation, [message.pk for message in found], at=_past(item.at))
+
+
+def _sends(connection: ChannelConnection, item: events.Receipt | events.Failure) -> Any:
+    """The sends that a report is of."""
+    rows = OutboundSend.objects.filter(connection=connection, recipient_id=item.user_id)
+    if isinstance(item, events.Failure):
+        send_id = _uuid(item.send_id)
+        by_id = Q(provider_message_id=item.message_id)
+        return rows.filter(by_id | Q(pk=send_id) if send_id else by_id)
+    named = rows.filter(provider_message_id__in=item.message_ids)
+    moments = [item.up_to] if item.up_to else []
+    if item.and_before:
+        moments += [moment for moment in named.values_list("sent_at", flat=True) if moment]
+    condition = Q(provider_message_id__in=item.message_ids)
+    if moments:
+        condition |= Q(state=SendState.SENT, sent_at__lte=max(moments))
+    # What was read before is not looked at again: the customer may have many messages.
+    return rows.filter(condition).exclude(message__status="read")
+
+
+def _wait_if_unknown(connection: ChannelConnection, item: events.Receipt | events.Failure) -> None:
+    ids = item.message_ids if isinstance(item, events.Receipt) else [item.message_id]
+    rows = OutboundSend.objects.filter(connection=connection, provider_message_id__in=ids)
+    if ids and rows.count() < len(ids):
+        _wait_for_calls(connection, item.user_id)
+
+
+def _wait_for_calls(connection: ChannelConnection, user_id: str) -> None:
+    """Raise TryLater while a message to the customer is being sent, for about a minute."""
+    attempt = jobs.current_attempt()
+    rows = OutboundSend.objects.filter(
+        connection=connection, recipient_id=user_id, state=SendState.SENDING
+    )
+    if attempt < _TRIES and rows.exists():
+        raise jobs.TryLater("A message is being sent.", wait=_FIRST_WAIT * 2 ** max(attempt - 1, 0))
+
+
+# --- ratings ----------------------------------------------------------------------------------
+
+
+def _store_survey(connection: ChannelConnection, item: events.Survey) -> None:
+    chat_id = _uuid(item.question_id.removeprefix("chat_"))
+    identity = _identity(connection, item.user_id)
+    rows = Conversation.objects.filter(channel_chat__identity=identity)
+    chat = rows.filter(pk=chat_id).first() if chat_id and identity else None
+    if chat is None or item.rating is None or not 1 <= item.rating <= 5:
+        return
+    _rate(chat, ChatFeedBackDto(rating=item.rating, comment=item.comment[:2000] or None))
+
+
+def _store_rating(connection: ChannelConnection, item: events.Rated) -> None:
+    message = _find(_identity(connection, item.user_id), item.message_id)
+    if message and not message.is_note and message.sender_type in {"bot", "agent"}:
+        rating = 5 if item.is_good else 1
+        _rate(message.conversation, ChatFeedBackDto(rating=rating, message_id=message.pk))
+
+
+def _rate(chat: Conversation, body: ChatFeedBackDto) -> None:
+    try:
+        feedback.create(chat, body)
+    except feedback.FeedbackGiven:
+        log.info("chat %s was rated before", chat.pk)
+
+
+def _past(moment: datetime) -> datetime:
+    """A moment by the provider's clock, which may be ahead of ours."""
+    return min(moment, timezone.now())
+
+
+def _uuid(text: str | None) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text) if text else None
+    except ValueError:
+        return None
+
+
+def _save(item: InboundItem, *names: str) -> None:
+    rows = InboundItem.objects.filter(callback=item.callback, position=item.position)
+    rows.update(**{name: getattr(item, name) for name in names})

@@ -1,0 +1,51 @@
+"""Messages of a bot's chats on a channel: read, and sent by people."""
+
+from django.db.models import QuerySet
+
+from bots.models import Bot
+from channels_app.models import ChannelChat
+from channels_app.providers import Provider
+from channels_app.shapes.connection import ChannelMessageRequest, ChannelMessagesQuery
+from chatplatform.api.errors import Invalid, NotFound
+from chats.models import Message
+from chats.services.core import agent_messages, channel_messages
+from chats.shapes.desk import ManualChatMessageDto
+from identity.models import User
+
+
+def history(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> QuerySet[Message]:
+    """What was said on a channel, with one customer or all; order and page are the caller's."""
+    rows = channel_messages.history(bot.client, bot=bot, channel=provider.channel)
+    if query.recipient_id is None:
+        return rows
+    return rows.filter(conversation__channel_chat__identity__provider_user_id=query.recipient_id)
+
+
+def send(
+    bot: Bot,
+    provider: Provider,
+    body: ChannelMessageRequest,
+    *,
+    by: User,
+    client_message_id: str | None = None,
+) -> Message:
+    """An agent's message to a customer of the channel; 404 for one who never wrote here.
+
+    The same rules as at the desk: it assigns a chat that no agent has; 409 if another agent has
+    it, it has ended, or the reply window is over and no `tag` says why it may be sent all the same.
+    """
+    if body.tag is not None and body.tag not in provider.tags:
+        known = ", ".join(sorted(provider.tags)) or "none"
+        raise Invalid.field("body", "tag", msg=f"This channel knows these tags: {known}.")
+    links = ChannelChat.objects.for_client(bot.client).filter(
+        conversation__bot=bot,
+        identity__channel=provider.channel,
+        identity__provider_user_id=body.recipient_id,
+    )
+    link = links.select_related("conversation").order_by("-conversation_id").first()
+    if link is None:
+        raise NotFound("This customer has not written to the bot's account.")
+    message = ManualChatMessageDto.model_construct(
+        text=body.text or "", attachments=body.content, client_message_id=client_message_id
+    )
+    return agent_messages.send(link.conversation, message, by=by, tag=body.tag)

@@ -1,0 +1,52 @@
+"""What is sent to customers, as jobs: `chats.services.core.channel_hooks` calls these.
+
+Jobs of one conversation run one after the other, so the customer reads in the order of writing.
+"""
+
+from chatplatform.jobs import enqueue
+from chats.models import Conversation, Message
+
+
+def enqueue_message(message: Message) -> None:
+    """Send a message of bot, agent or system to the customer."""
+    enqueue(
+        "channels_app.deliver_message",
+        client_id=message.client_id,
+        ordering_key=ordering_key(message.conversation),
+        message_id=str(message.pk),
+    )
+
+
+def enqueue_seen(chat: Conversation) -> None:
+    """Show the customer that the messages were read."""
+    _enqueue_signal(chat, "seen")
+
+
+def enqueue_typing(chat: Conversation, *, is_typing: bool) -> None:
+    """Show the customer that somebody types."""
+    _enqueue_signal(chat, "typing_on" if is_typing else "typing_off")
+
+
+def enqueue_survey(chat: Conversation) -> None:
+    """Ask the customer how an ended chat was, after all that was said in it."""
+    enqueue(
+        "channels_app.send_survey",
+        client_id=chat.client_id,
+        ordering_key=ordering_key(chat),
+        conversation_id=str(chat.pk),
+    )
+
+
+def ordering_key(chat: Conversation) -> str:
+    """What keeps the sends of one conversation in order."""
+    return f"deliver:{chat.pk}"
+
+
+def _enqueue_signal(chat: Conversation, signal: str) -> None:
+    enqueue(
+        "channels_app.send_signal",
+        client_id=chat.client_id,
+        dedupe_key=f"{chat.pk}:{signal}",
+        conversation_id=str(chat.pk),
+        signal=signal,
+    )

@@ -1,0 +1,216 @@
+"""A message goes out: its parts one after the other, each at most once.
+
+The row of a part is written before its call, and says afterwards what became of it. A call that
+broke after the provider may have taken it is never made again: the provider's echo tells.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from channels_app.models import (
+    SENDING,
+    ChannelChat,
+    ChannelConnection,
+    OutboundSend,
+    SendState,
+)
+from channels_app.providers import PROVIDERS
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.values import Choice, Envelope, OutgoingFile, Part, Sent
+from channels_app.services import connections, consequences
+from chatplatform import jobs
+from chats.models import Attachment, Message, MessageStatus, SenderType
+from chats.services.core import channel_messages, message_status
+
+_FILES = {"image", "audio", "video", "file"}
+# Waits before a call is tried again that the provider has not taken: 5, 10, 20 … seconds.
+_FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
+NOT_CONNECTED = "The bot has no working connection to this channel."
+NOTHING_TO_SEND = "Nothing in this message can be shown on this channel."
+
+
+def deliver(message_id: str) -> None:
+    """Send what has not gone out of a message. Raises TryLater if it has to wait."""
+    rows = Message.objects.select_related("conversation__bot", "conversation__client")
+    message = rows.filter(pk=message_id, status=MessageStatus.PENDING).first()
+    if message is None:
+        return  # sent by an earlier run, or deleted
+    found = connection_of_chat(message.conversation_id)
+    if found is None:
+        message_status.record_failed(message, error=NOT_CONNECTED)
+        return
+    connection, recipient_id = found
+    wait_while_paused(connection)
+    parts = PROVIDERS[connection.channel].parts(_pieces(message))
+    if not parts:
+        message_status.record_failed(message, error=NOTHING_TO_SEND)
+        return
+    for send, part in zip(_reserve(message, connection, recipient_id, parts), parts, strict=True):
+        if not _send(message, send, connection, part):
+            return
+    settle(message)
+
+
+def give_up(message_id: str) -> None:
+    """No attempt is left: whoever waits learns why."""
+    message = Message.objects.select_related("conversation").filter(pk=message_id).first()
+    if message is None or message.status != MessageStatus.PENDING:
+        return
+    sends = OutboundSend.objects.filter(message=message)
+    last = sends.exclude(error="").order_by("part").last()
+    sends.filter(state=SendState.QUEUED).update(state=SendState.FAILED)
+    message_status.record_failed(
+        message, error=last.error if last else "The message could not be sent."
+    )
+
+
+def settle(message: Message) -> None:
+    """Tell the message what became of its parts."""
+    sends = list(OutboundSend.objects.filter(message=message).order_by("part"))
+    states = {send.state for send in sends}
+    if states == {SendState.SENT}:
+        message_status.record_sent(message, provider_message_id=sends[-1].provider_message_id or "")
+    elif SendState.UNCERTAIN in states:
+        message_status.record_uncertain(message)
+
+
+def wait_while_paused(connection: ChannelConnection) -> None:
+    """Raise TryLater until the provider's limit of the rate is over."""
+    now = timezone.now()
+    if connection.paused_until and connection.paused_until > now:
+        raise jobs.TryLater("The account is paused.", wait=connection.paused_until - now)
+
+
+def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
+    """The connection through which a chat's customer writes, if it may send, and their id there."""
+    link = (
+        ChannelChat.objects.select_related("identity", "conversation")
+        .filter(conversation_id=chat_id)
+        .first()
+    )
+    if link is None:
+        return None
+    identity = link.identity
+    connection = connections.live(identity.channel, identity.account_id)
+    is_ours = connection is not None and connection.bot_id == link.conversation.bot_id
+    if connection is None or not is_ours or connection.status not in SENDING:
+        return None
+    return connection, identity.provider_user_id
+
+
+def _reserve(
+    message: Message, connection: ChannelConnection, recipient_id: str, parts: Sequence[Part]
+) -> list[OutboundSend]:
+    """The rows of a message's parts; those of an earlier run stay."""
+    OutboundSend.objects.bulk_create(
+        [
+            OutboundSend(
+                client_id=message.client_id,
+                message=message,
+                connection=connection,
+                part=number,
+                is_last=number == len(parts) - 1,
+                recipient_id=recipient_id,
+                text=part.text,
+            )
+            for number, part in enumerate(parts)
+        ],
+        ignore_conflicts=True,
+    )
+    return list(OutboundSend.objects.filter(message=message).order_by("part"))
+
+
+def _send(message: Message, send: OutboundSend, connection: ChannelConnection, part: Part) -> bool:
+    """Send one part unless it went out; False if the rest of the message must not follow."""
+    if send.state in {SendState.SENT, SendState.UNCERTAIN}:
+        return True
+    if send.state == SendState.SENDING:
+        # A worker died in the call.
+        _move(send, SendState.SENDING, state=SendState.UNCERTAIN)
+        return True
+    with jobs.commit():
+        if not _move(send, SendState.QUEUED, state=SendState.SENDING, sent_at=timezone.now()):
+            return False
+    try:
+        sent = consequences.call(connection, lambda account: _call(message, send, account, part))
+    except ProviderError as error:
+        return _refused(message, send, error)
+    _move(
+        send, SendState.SENDING, state=SendState.SENT, provider_message_id=sent.message_id, error=""
+    )
+    connections.mark_working(connection)
+    if sent.pause:
+        connections.pause(connection, sent.pause)
+    return True
+
+
+def _call(message: Message, send: OutboundSend, account: Any, part: Part) -> Sent:
+    answered = message.in_reply_to if message.sender_type == SenderType.AGENT else None
+    envelope = Envelope(
+        recipient_id=send.recipient_id,
+        send_id=str(send.pk),
+        reply_to=answered.provider_message_id if answered else None,
+        tag=message.metadata.get("channel_tag"),
+    )
+    return PROVIDERS[message.conversation.channel].send(account, part, envelope)
+
+
+def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool:
+    reason = str(error)[:500]
+    if error.kind == Kind.UNCERTAIN:
+        _move(send, SendState.SENDING, state=SendState.UNCERTAIN, error=reason)
+        return True
+    if error.kind in {Kind.TEMPORARY, Kind.RATE}:
+        _move(send, SendState.SENDING, state=SendState.QUEUED, error=reason)
+        wait = error.wait or _FIRST_WAIT * 2 ** max(jobs.current_attempt() - 1, 0)
+        raise jobs.TryLater(reason, wait=wait if error.wait else min(wait, _LONGEST_WAIT))
+    _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
+    if error.kind == Kind.WINDOW:
+        channel_messages.close_reply_window(message.conversation)
+    message_status.record_failed(message, error=reason)
+    return False
+
+
+def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
+    """Change a part that is still in the state `before`: its echo may have been quicker."""
+    for name, value in changes.items():
+        setattr(send, name, value)
+    return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))
+
+
+def _pieces(message: Message) -> list[Part]:
+    """The message's content, piece by piece."""
+    files = {str(row.pk): row for row in Attachment.objects.filter(message=message)}
+    return [part for piece in message.content if (part := _piece(piece, files))]
+
+
+def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
+    choices = [Choice(option["label"], option["value"]) for option in piece.get("options") or []]
+    text = piece.get("text") or ""
+    if place := piece.get("location"):
+        at = f"{place.get('latitude')},{place.get('longitude')}"
+        text = "\n".join(filter(None, [text, f"https://maps.google.com/?q={at}"]))
+    if piece["type"] in _FILES:
+        return _file(piece, files)
+    return Part(text=text, choices=choices) if text or choices else None
+
+
+def _file(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
+    row = files.get(piece.get("attachment_id") or "")
+    if row:
+        name = row.file.name or ""
+        file = OutgoingFile(
+            kind=piece["type"], file_name=row.file_name, mime_type=row.mime_type,
+            open=lambda: default_storage.open(name),
+        )  # fmt: skip
+    elif piece.get("url"):
+        file = OutgoingFile(
+            kind=piece["type"], url=piece["url"], file_name=piece.get("file_name") or ""
+        )
+    else:
+        return None
+    return Part(file=file, text=piece.get("text") or "")

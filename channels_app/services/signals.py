@@ -1,0 +1,78 @@
+"""What a customer sees beside messages: ticks, a typing hand, the survey after a chat."""
+
+import logging
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from channels_app.models import ChannelChat
+from channels_app.providers import PROVIDERS
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.values import Signal, SurveyRequest
+from channels_app.services import consequences, sending
+from chatplatform import jobs
+from chats.models import Conversation, Status
+
+log = logging.getLogger(__name__)
+_SURVEY = {
+    "en": ("How was this chat?", "Two short questions for you", "Rate us"),
+    "vi": ("Bạn thấy cuộc trò chuyện thế nào?", "Hai câu hỏi ngắn dành cho bạn", "Đánh giá"),
+}
+
+
+def send_signal(conversation_id: str, signal: Signal) -> None:
+    """Show a signal now; what cannot be shown now is left out, since it would be late."""
+    found = sending.connection_of_chat(conversation_id)
+    if found is None:
+        return
+    connection, recipient_id = found
+    if connection.paused_until and connection.paused_until > timezone.now():
+        return
+    provider = PROVIDERS[connection.channel]
+    try:
+        consequences.call(
+            connection, lambda account: provider.signal(account, recipient_id, signal)
+        )
+    except ProviderError as error:
+        log.info("%s was not shown in chat %s: %s", signal, conversation_id, error)
+
+
+def send_survey(conversation_id: str) -> None:
+    """Ask the customer of an ended chat that was answered: once, and in the reply window."""
+    chat = Conversation.objects.filter(pk=conversation_id, status=Status.ENDED).first()
+    found = sending.connection_of_chat(conversation_id) if chat else None
+    if chat is None or found is None or not _may_be_asked(chat):
+        return
+    connection, recipient_id = found
+    provider = PROVIDERS[connection.channel]
+    if not provider.has_survey:
+        return
+    sending.wait_while_paused(connection)
+    title, subtitle, button = _SURVEY.get(chat.language.split("-")[0], _SURVEY["en"])
+    survey = SurveyRequest(
+        recipient_id=recipient_id,
+        question_id=f"chat_{chat.pk.hex}",
+        title=title,
+        subtitle=subtitle,
+        button=button,
+        privacy_url=settings.PRIVACY_URL,
+    )
+    rows = ChannelChat.objects.filter(conversation=chat, survey_sent_at=None)
+    with jobs.commit():
+        is_first = rows.update(survey_sent_at=Now())
+    if not is_first:
+        return
+    try:
+        consequences.call(connection, lambda account: provider.send_survey(account, survey))
+    except ProviderError as error:
+        log.info("no survey in chat %s: %s", conversation_id, error)
+        if error.kind in {Kind.TEMPORARY, Kind.RATE}:
+            ChannelChat.objects.filter(conversation=chat).update(survey_sent_at=None)
+            raise
+
+
+def _may_be_asked(chat: Conversation) -> bool:
+    window_ends_at = chat.reply_window_expires_at
+    is_in_window = window_ends_at is not None and window_ends_at > timezone.now()
+    return is_in_window and chat.first_response_at is not None

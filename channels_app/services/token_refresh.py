@@ -1,0 +1,68 @@
+"""Tokens of connections are renewed before they end, where the provider has a way for that."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from channels_app.models import ChannelConnection, ConnectionStatus
+from channels_app.providers import PROVIDERS
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.services import connections
+from chatplatform import locks
+from chatplatform.jobs import enqueue
+
+BATCH = 500
+_OTHERS_WORK = timedelta(seconds=2)
+
+
+def enqueue_due() -> None:
+    """A job for each connection whose token ends soon."""
+    for channel, provider in PROVIDERS.items():
+        if provider.refresh_before is None:
+            continue
+        rows = ChannelConnection.objects.filter(
+            channel=channel,
+            status=ConnectionStatus.CONNECTED,
+            token_expires_at__lt=timezone.now() + provider.refresh_before,
+        )
+        for row in rows.order_by("token_expires_at")[:BATCH]:
+            enqueue(
+                "channels_app.refresh_token", client_id=row.client_id, dedupe_key=str(row.pk),
+                connection_id=str(row.pk),
+            )  # fmt: skip
+
+
+def refresh_by_id(connection_id: str) -> None:
+    """Renew the token of a connection, if it is still due."""
+    row = ChannelConnection.objects.filter(pk=connection_id).first()
+    before = PROVIDERS[row.channel].refresh_before if row else None
+    if row is None or before is None or row.status != ConnectionStatus.CONNECTED:
+        return
+    if row.token_expires_at and row.token_expires_at < timezone.now() + before:
+        refresh(row)
+
+
+def refresh(connection: ChannelConnection) -> bool:
+    """Renew the token of a connection; the row in hand gets it too. False if it has ended.
+
+    One at a time: a refresh token may be good for one use, and who comes second takes the result.
+    """
+    provider = PROVIDERS[connection.channel]
+    with locks.try_lock(f"channel-token:{connection.pk}") as is_held:
+        if not is_held:
+            raise ProviderError(Kind.TEMPORARY, "The token is being renewed.", wait=_OTHERS_WORK)
+        row = ChannelConnection.objects.get(pk=connection.pk)
+        if row.access_token == connection.access_token:
+            try:
+                tokens = provider.refresh(connections.account_of(row), row.refresh_token)
+            except ProviderError as error:
+                if error.kind in {Kind.TEMPORARY, Kind.RATE}:
+                    raise
+                # Lost after it was sent, the old one may be dead already.
+                connections.mark_expired(row, str(error))
+                return False
+            connections.set_tokens(row, tokens)
+            row.save(update_fields=["access_token", "refresh_token", "token_expires_at"])
+    connection.access_token, connection.refresh_token = row.access_token, row.refresh_token
+    connection.token_expires_at = row.token_expires_at
+    return bool(row.access_token)

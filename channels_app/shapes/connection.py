@@ -1,0 +1,183 @@
+"""The shapes of connections, and of messages that are sent through them."""
+
+import uuid
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from channels_app import models
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import Moment, Shape, Text, example
+from chatplatform.customer_channels import MessagingChannel
+from chats.shapes.message import MessageContent
+from chats.shapes.people import Identity
+from identity.models import ChannelToken
+
+AccountId = Field(
+    min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
+    description="The provider's id of the account.",
+)  # fmt: skip
+
+
+class ChannelConnection(Shape):
+    """A bot's account at a messaging provider."""
+
+    id: uuid.UUID | None = Field(
+        None, description="UUIDv7; null if the bot never had an account here."
+    )
+    channel: MessagingChannel = Field(description="The provider.")
+    bot_id: int | None = Field(None, description="The bot; null for a token that no bot uses yet.")
+    status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
+        description="`pending`: a person has yet to consent, or to choose an account. `expired`:"
+        " the token is not accepted any more, consent again. `error`: the provider refuses"
+        " something, as `last_error` says; messages are still tried."
+    )
+    consent_url: str | None = Field(
+        None,
+        description="While pending: the provider's page to send the person to. It comes back to"
+        " `redirect_uri` with `code` and `state`; the state is good for an hour, once, for the"
+        " same person and bot.",
+    )
+    account_id: str | None = Field(None, description="The provider's id of the account.")
+    account_name: str | None = Field(None, description="Its name.")
+    connected_by: Identity | None = Field(None, description="Who connected it.")
+    connected_at: Moment | None = Field(None, description="Since when.")
+    token_expires_at: Moment | None = Field(
+        None, description="When a person must consent again; null: not by itself."
+    )
+    last_event_at: Moment | None = Field(None, description="When the provider last sent something.")
+    last_error: str | None = Field(None, description="What went wrong last, in a sentence.")
+
+    @classmethod
+    def from_row(
+        cls, row: models.ChannelConnection, *, consent_url: str | None = None
+    ) -> "ChannelConnection":
+        return cls.copy_from(
+            row,
+            consent_url=consent_url,
+            account_id=row.account_id or None,
+            account_name=row.account_name or None,
+            connected_by=Identity.from_row(row.connected_by) if row.connected_by else None,
+            last_error=row.last_error or None,
+        )
+
+    @classmethod
+    def from_token(cls, token: ChannelToken, channel: MessagingChannel) -> "ChannelConnection":
+        """A person's token: accounts can be listed and connected with it."""
+        by = token.created_by
+        return cls(
+            channel=channel,
+            status="pending",
+            connected_by=Identity.from_row(by) if by else None,
+            token_expires_at=token.expires_at,
+        )
+
+
+class MessengerConnectDto(Shape):
+    """Begins a consent, or ends it with what the provider's page sent back."""
+
+    model_config = example(redirect_uri="https://app.shop.example/channels/done")
+
+    redirect_uri: Text = Field(
+        description="Your page to which the provider sends the person back: https, or this machine"
+        " in development. The same, letter by letter, both times.",
+        min_length=1,
+        max_length=2000,
+    )
+    code: Text | None = Field(
+        None, description="The code from that page; left out, a consent begins.", max_length=2000
+    )
+    state: Text | None = Field(
+        None, description="The state from that page; goes with `code`.", max_length=500
+    )
+
+
+class MessengerConnectPageDto(Shape):
+    """Which page."""
+
+    model_config = example(page_id="1048576000001")
+
+    page_id: Text = AccountId
+
+
+class ChannelAccount(Shape):
+    """An account that can be connected."""
+
+    id: str = Field(description="The provider's id.")
+    name: str = Field(description="Its name.")
+    picture_url: str | None = Field(None, description="Its picture, if it has one.")
+    is_connected: bool = Field(description="Whether one of your bots has it.")
+    bot_id: int | None = Field(None, description="Which bot, if one has it.")
+
+
+class ChannelAccountsResponse(Shape):
+    """A page of accounts, in the provider's order."""
+
+    items: list[ChannelAccount] = Field(description="The accounts.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class AccountsQuery(Shape):
+    """Which accounts; the provider makes the pages."""
+
+    cursor: Text | None = Field(
+        None,
+        description="`next_cursor` of the page before; left out for the first.",
+        max_length=500,
+    )
+    limit: int = Field(50, ge=1, le=100, description="Accounts on a page, 1..100.")
+
+
+class ChannelMessagesQuery(Page):
+    """Which messages of a bot's chats on a channel."""
+
+    recipient_id: Text | None = Field(
+        None, max_length=200, description="Only with this customer: the id at the provider."
+    )
+
+
+class ChannelMessageRequest(Shape):
+    """A message to a customer of a channel."""
+
+    model_config = example(recipient_id="6120000000000001", text="Your parcel left us today.")
+
+    recipient_id: Text = Field(
+        min_length=1, max_length=200,
+        description="The customer's id at the provider, who has written to this account before.",
+    )  # fmt: skip
+    text: Text | None = Field(
+        None, min_length=1, max_length=8000, description="A plain text instead of `content`."
+    )
+    content: list[MessageContent] = Field(
+        default_factory=list, max_length=10, description="The pieces, at most 10; or `text`."
+    )
+    tag: Text | None = Field(
+        None,
+        max_length=60,
+        description="The provider's own word for what may be sent after the reply window, such as"
+        " `HUMAN_AGENT` (socialnet, photoapp); left out: a normal message.",
+    )
+
+    @model_validator(mode="after")
+    def _says_something_once(self) -> Self:
+        if bool(self.text) == bool(self.content):
+            raise ValueError("give either text or content")
+        pieces = [self.text] if self.text else [piece.text for piece in self.content
+                                                if piece.type == "text"]  # fmt: skip
+        if any(not (piece or "").strip() for piece in pieces):
+            raise ValueError("text must not be blank")
+        return self
+
+
+class ChannelHandshake(Shape):
+    """The provider's question whether a callback address is ours."""
+
+    model_config = {"extra": "ignore", "populate_by_name": True}
+
+    mode: Text = Field("", alias="hub.mode", max_length=60, description="`subscribe`.")
+    verify_token: Text = Field(
+        "", alias="hub.verify_token", max_length=500, description="The word that we agreed on."
+    )
+    challenge: Text = Field(
+        "", alias="hub.challenge", max_length=500, description="What to answer with."
+    )

@@ -1,0 +1,176 @@
+"""The callbacks of socialnet and photoapp, as far as we read them.
+
+Tolerant, unlike our own API: a field that we do not know is ignored, and a number may be a string.
+What does not fit all the same is counted, and does not stop what stands beside it.
+"""
+
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape
+
+
+class Tolerant(Shape):
+    """The base of shapes that a provider writes."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+
+class Party(Tolerant):
+    """A page, an account or a customer."""
+
+    id: str | None = Field(None, description="The provider's id; missing for an unknown visitor.")
+
+
+class FollowUp(Tolerant):
+    """The customer's words beside a score."""
+
+    type: str | None = Field(None, description="`free_form`.")
+    payload: str | None = Field(None, description="What the customer wrote.")
+
+
+class Questions(Tolerant):
+    """The answer to one question of a survey."""
+
+    type: str | None = Field(None, description="`csat`, `nps`, `ces` or `free_form`.")
+    payload: str | None = Field(None, description="The score as text, or the free text.")
+    follow_up: FollowUp | None = Field(None, description="Words beside it, if there are any.")
+
+
+class FeedbackScreens(Tolerant):
+    """One screen of a survey."""
+
+    screen_id: int | None = Field(
+        None, ge=0, le=MAX_ID, description="Number of the screen, from 0."
+    )
+    questions: dict[str, Questions] = Field(
+        default_factory=dict, description="The answers by the question's id."
+    )
+
+
+class MessagingFeedback(Tolerant):
+    """A survey that a customer submitted."""
+
+    feedback_screens: list[FeedbackScreens] = Field(
+        default_factory=list, description="The screens, in the order of the request."
+    )
+
+
+class HookAttachment(Tolerant):
+    """A file, place or link of a customer's message."""
+
+    type: str | None = Field(None, description="image, audio, video, file, location, fallback, …")
+    title: str | None = Field(None, description="Title of a link.")
+    url: str | None = Field(None, description="Address of a link, in echoes.")
+    payload: dict[str, Any] | None = Field(None, description="Address, coordinates, sticker.")
+
+
+class HookReply(Tolerant):
+    """The message or story that a message answers."""
+
+    mid: str | None = Field(None, description="The message.")
+    story: dict[str, Any] | None = Field(None, description="The story.")
+
+
+class HookMessage(Tolerant):
+    """A message to or from a customer."""
+
+    mid: str | None = Field(None, description="The provider's id of the message.")
+    text: str | None = Field(None, description="The words.")
+    is_echo: bool | None = Field(None, description="Sent by the account, not to it.")
+    is_deleted: bool | None = Field(None, description="The customer took it back.")
+    is_unsupported: bool | None = Field(None, description="Of a kind that is not handed over.")
+    app_id: str | None = Field(None, description="The app that sent an echo.")
+    metadata: str | None = Field(None, description="What the sender of an echo gave along.")
+    quick_reply: dict[str, Any] | None = Field(None, description="The payload of a tapped answer.")
+    reply_to: HookReply | None = Field(None, description="What it answers.")
+    attachments: list[HookAttachment] | None = Field(None, description="Files, places, links.")
+    referral: dict[str, Any] | None = Field(None, description="The advertisement that led here.")
+
+
+class HookPostback(Tolerant):
+    """A tapped button."""
+
+    mid: str | None = Field(None, description="The provider's id, if it gives one.")
+    title: str | None = Field(None, description="The words on the button.")
+    payload: str | None = Field(None, description="What the button means.")
+    referral: dict[str, Any] | None = Field(None, description="The link that led here.")
+
+
+class HookReaction(Tolerant):
+    """A reaction to a message."""
+
+    mid: str = Field(description="The message.")
+    action: str | None = Field(None, description="`react` or `unreact`.")
+    reaction: str | None = Field(None, description="The reaction in a word.")
+    emoji: str | None = Field(None, description="The reaction as a picture.")
+
+
+class HookDelivery(Tolerant):
+    """Messages that arrived."""
+
+    mids: list[str] | None = Field(None, description="The messages.")
+    watermark: int | None = Field(
+        None, ge=0, le=MAX_NUMBER, description="All that were sent before it, in milliseconds."
+    )
+
+
+class HookRead(Tolerant):
+    """Messages that were read."""
+
+    mid: str | None = Field(None, description="This message and all before it.")
+    watermark: int | None = Field(
+        None, ge=0, le=MAX_NUMBER, description="All that were sent up to it, in milliseconds."
+    )
+
+
+class HookEdit(Tolerant):
+    """A message that the customer changed."""
+
+    mid: str = Field(description="The message.")
+    text: str | None = Field(None, description="Its new words.")
+    num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How often it was changed.")
+
+
+class HookThumb(Tolerant):
+    """A thumb on one of our messages."""
+
+    mid: str = Field(description="The message.")
+    feedback: str | None = Field(None, description="`Good response` or `Bad response`.")
+
+
+class Messaging(Tolerant):
+    """One event of a conversation; it holds exactly one of the parts after `timestamp`."""
+
+    sender: Party | None = Field(None, description="Who did it.")
+    recipient: Party | None = Field(None, description="To whom.")
+    timestamp: int | None = Field(
+        None, ge=0, le=MAX_NUMBER, description="When, in milliseconds since 1970."
+    )
+    message: HookMessage | None = Field(None, description="A message.")
+    postback: HookPostback | None = Field(None, description="A tapped button.")
+    reaction: HookReaction | None = Field(None, description="A reaction.")
+    delivery: HookDelivery | None = Field(None, description="Messages arrived.")
+    read: HookRead | None = Field(None, description="Messages were read.")
+    referral: dict[str, Any] | None = Field(None, description="A link or advertisement led here.")
+    message_edit: HookEdit | None = Field(None, description="A message was changed.")
+    messaging_feedback: MessagingFeedback | None = Field(None, description="A survey's answers.")
+    response_feedback: HookThumb | None = Field(None, description="A thumb on our message.")
+
+
+class Entry(Tolerant):
+    """What happened at one account."""
+
+    id: str | None = Field(None, description="The account; missing in some events.")
+    time: int | None = Field(
+        None, ge=0, le=MAX_NUMBER, description="When it was sent, in milliseconds since 1970."
+    )
+    messaging: list[Messaging] = Field(default_factory=list, description="The events.")
+
+
+class MessageHook(Tolerant):
+    """A callback with events of one or several accounts."""
+
+    object: str | None = Field(None, description="`page` for socialnet, `instagram` for photoapp.")
+    entry: list[Entry] = Field(default_factory=list, description="The accounts' events.")

@@ -1,0 +1,53 @@
+"""Jobs of the channels."""
+
+from channels_app.providers.values import Signal
+from channels_app.services import callbacks, consents, sending, signals, token_refresh
+from chatplatform.jobs import Queue, job, periodic
+
+
+@job(
+    "channels_app.deliver_message",
+    queue=Queue.CHANNEL,
+    max_attempts=12,
+    on_dead=lambda message_id: sending.give_up(message_id),
+)
+def deliver_message(*, message_id: str) -> None:
+    """A message to a customer, at its provider."""
+    sending.deliver(message_id)
+
+
+@job("channels_app.send_survey", queue=Queue.CHANNEL, max_attempts=5)
+def send_survey(*, conversation_id: str) -> None:
+    """The survey after the end of a chat."""
+    signals.send_survey(conversation_id)
+
+
+@job("channels_app.send_signal", queue=Queue.CHANNEL, max_attempts=1)
+def send_signal(*, conversation_id: str, signal: Signal) -> None:
+    """A tick or a typing hand, which would be late a second time."""
+    signals.send_signal(conversation_id, signal)
+
+
+@job("channels_app.process_callback", queue=Queue.CHANNEL, max_attempts=10)
+def process_callback(*, callback_id: int, account_id: str) -> None:
+    """What a callback holds of one account."""
+    callbacks.process(callback_id, account_id)
+
+
+@job("channels_app.refresh_token", queue=Queue.CHANNEL, max_attempts=8)
+def refresh_token(*, connection_id: str) -> None:
+    """A new token for a connection, before the old one ends."""
+    token_refresh.refresh_by_id(connection_id)
+
+
+@periodic("channels_app.refresh_tokens")
+def refresh_tokens() -> None:
+    """Have the tokens renewed that end soon."""
+    token_refresh.enqueue_due()
+
+
+@periodic("channels_app.clean_up")
+def clean_up() -> None:
+    """Delete callbacks and consents whose time is over."""
+    callbacks.delete_old()
+    consents.delete_old()

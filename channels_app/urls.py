@@ -1,0 +1,24 @@
+"""Paths of the messaging channels."""
+
+from django.urls import path
+
+from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
+
+socialnet = SocialnetViewSet.as_view
+socialnet_webhook = SocialnetCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
+socialnet_messages = socialnet({"get": "messages", "post": "send"})
+socialnet_disconnect = socialnet({"put": "disconnect"})
+socialnet_reconnect = socialnet({"put": "reconnect"})
+
+urlpatterns = [
+    # socialnet-services
+    path("socialnet/webhook", socialnet_webhook),
+    path("socialnet/<int:client_id>/messages/<int:bot_id>", socialnet_messages),
+    path("socialnet/<int:client_id>/pages/<int:bot_id>", socialnet({"get": "list_accounts"})),
+    path("socialnet/<int:client_id>/user-token", socialnet({"post": "store_token"})),
+    path("socialnet/<int:client_id>/connect_page/<int:bot_id>", socialnet({"post": "connect"})),
+    path("socialnet/<int:client_id>/connect/<int:bot_id>", socialnet({"post": "sign_in"})),
+    path("socialnet/<int:client_id>/connection/<int:bot_id>", socialnet({"get": "connection"})),
+    path("socialnet/<int:client_id>/disconnect_page/<int:bot_id>", socialnet_disconnect),
+    path("socialnet/<int:client_id>/reconnect_page/<int:bot_id>", socialnet_reconnect),
+]

@@ -1,0 +1,177 @@
+"""What comes from a messaging channel: customers' messages, changes of them, answers elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from bots.knowledge import language as languages
+from bots.models import Bot
+from chatplatform.customer_channels import MessagingChannel
+from chats.models import AssignType, Conversation, Customer, Message, SenderType, Status
+from chats.services.core import (
+    attachments,
+    channel_hooks,
+    conversations,
+    lifecycle,
+    message_status,
+    messages,
+)
+from chats.services.core.attachments import StoredFile
+from chats.shapes.message import ConvMessage, MessageContent
+from identity.models import Client
+
+
+@dataclass(frozen=True)
+class ChannelMessage:
+    """A message as a provider handed it over."""
+
+    text: str
+    provider_message_id: str | None
+    # Places, and files that could not be stored.
+    pieces: Sequence[MessageContent] = ()
+    files: Sequence[StoredFile] = ()
+    in_reply_to: Message | None = None
+    # What the channel says beside the words: a button's payload, an advertisement.
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def receive(
+    bot: Bot,
+    channel: MessagingChannel,
+    customer: Customer,
+    message: ChannelMessage,
+    *,
+    chat: Conversation | None,
+    window_ends_at: datetime,
+) -> Message:
+    """Store a customer's message, and let the bot answer if it has the chat.
+
+    `chat` is the customer's newest one; without one, a new chat is opened. No welcome is sent, and
+    nobody is refused for what the client does not know of them yet.
+    """
+    with transaction.atomic():
+        if chat is None:
+            chat = conversations.open_chat(
+                bot,
+                customer=customer,
+                channel=channel,
+                language=languages.detect(message.text, default=bot.default_language),
+                reply_window_expires_at=window_ends_at,
+            )
+        extend_reply_window(chat, window_ends_at)
+        received = channel_hooks.receiver().receive(
+            chat,
+            ConvMessage.model_construct(
+                text=message.text,
+                client_message_id=None,
+                language=None,
+                attachments=list(message.pieces),
+                reply="async",
+            ),
+            files=message.files,
+            provider_message_id=message.provider_message_id,
+            in_reply_to=message.in_reply_to,
+            metadata=message.metadata,
+        )
+        stored = received.message
+        if stored.conversation_id != chat.pk:
+            extend_reply_window(stored.conversation, window_ends_at)
+    return stored
+
+
+def store_answer_elsewhere(
+    chat: Conversation, message: ChannelMessage, *, author_name: str
+) -> Message:
+    """Store what a person of the client wrote to the customer with another tool.
+
+    The bot steps back: the chat goes from it to the queue.
+    """
+    with transaction.atomic():
+        locked = conversations.lock(chat)
+        if locked.status != Status.ENDED and locked.assign_type == AssignType.BOT:
+            lifecycle.to_queue(locked, reason="answered_elsewhere")
+        content = messages.build_content(
+            locked,
+            ConvMessage.model_construct(text=message.text, attachments=list(message.pieces)),
+            message.files,
+        )
+        return messages.append(
+            locked,
+            author=messages.Author(SenderType.AGENT, None, author_name),
+            content=content,
+            language=languages.detect(message.text, default=locked.language),
+            provider_message_id=message.provider_message_id,
+            in_reply_to=message.in_reply_to,
+            metadata=message.metadata,
+        )
+
+
+def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
+    """Keep what led a customer to the chat: a link, an advertisement."""
+    with transaction.atomic():
+        locked = conversations.lock(chat)
+        locked.metadata = {**locked.metadata, "referral": referral}
+        locked.save(update_fields=["metadata"])
+
+
+def extend_reply_window(chat: Conversation, until: datetime) -> None:
+    """Free text may be sent until then; an older message that comes late moves nothing."""
+    rows = Conversation.objects.filter(pk=chat.pk).exclude(reply_window_expires_at__gte=until)
+    rows.update(reply_window_expires_at=until)
+
+
+def close_reply_window(chat: Conversation) -> None:
+    """The provider says that the window is over."""
+    now = timezone.now()
+    rows = Conversation.objects.filter(pk=chat.pk).exclude(reply_window_expires_at__lt=now)
+    rows.update(reply_window_expires_at=now)
+
+
+def edit(message: Message, text: str, *, at: datetime) -> None:
+    """The customer changed the words of a message; files stay."""
+    with transaction.atomic():
+        chat = conversations.lock(message.conversation)
+        row = Message.objects.get(pk=message.pk)
+        if row.deleted_at:
+            return
+        others = [piece for piece in row.content if piece["type"] != "text"]
+        row.content = [{"type": "text", "text": text}, *others]
+        row.text, row.edited_at = messages.text_of(row.content), at
+        row.save(update_fields=["content", "text", "edited_at"])
+        message_status.announce_message(chat, "message.updated", row)
+
+
+def unsend(message: Message, *, at: datetime) -> None:
+    """The customer took a message back: its words and files go, its place stays."""
+    with transaction.atomic():
+        chat = conversations.lock(message.conversation)
+        row = Message.objects.get(pk=message.pk)
+        if row.deleted_at:
+            return
+        row.content, row.text, row.translations, row.deleted_at = [], "", {}, at
+        row.save(update_fields=["content", "text", "translations", "deleted_at"])
+        attachments.remove_of(row)
+        message_status.announce_message(chat, "message.updated", row)
+
+
+def react(message: Message, *, reaction: str | None) -> None:
+    """The customer put a reaction on a message, or took it back (None)."""
+    with transaction.atomic():
+        chat = conversations.lock(message.conversation)
+        row = Message.objects.get(pk=message.pk)
+        if row.customer_reaction == (reaction or ""):
+            return
+        row.customer_reaction = reaction or ""
+        row.save(update_fields=["customer_reaction"])
+        message_status.announce_message(chat, "message.updated", row)
+
+
+def history(client: Client, *, bot: Bot, channel: MessagingChannel) -> QuerySet[Message]:
+    """What was said with a bot's customers on a channel; order and page are the caller's."""
+    rows = Message.objects.for_client(client)
+    return rows.filter(conversation__bot=bot, conversation__channel=channel, is_note=False)
