@@ -30,3 +30,8 @@ REDIS_URL = (
 )
 CELERY_BROKER_URL = REDIS_URL
 REPLY_WAIT_SECONDS = 10
+# Our apps at the providers; their hosts are nobody's, so that no test calls the real ones.
+SOCIALNET_API_URL = "http://127.0.0.1:9/v26.0"
+SOCIALNET_APP_ID = "900000001"
+SOCIALNET_APP_SECRET = "secret-of-the-tests"
+SOCIALNET_VERIFY_TOKEN = "word-of-the-tests"

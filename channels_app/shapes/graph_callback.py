@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape
+from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
 
 
 class Tolerant(Shape):
@@ -171,6 +171,24 @@ class Entry(Tolerant):
 
 class MessageHook(Tolerant):
     """A callback with events of one or several accounts."""
+
+    model_config = example(
+        object="page",
+        entry=[
+            {
+                "id": "1048576000001",
+                "time": 1795226400123,
+                "messaging": [
+                    {
+                        "sender": {"id": "6120000000000001"},
+                        "recipient": {"id": "1048576000001"},
+                        "timestamp": 1795226399980,
+                        "message": {"mid": "m_1", "text": "hello"},
+                    }
+                ],
+            }
+        ],
+    )
 
     object: str | None = Field(None, description="`page` for socialnet, `instagram` for photoapp.")
     entry: list[Entry] = Field(default_factory=list, description="The accounts' events.")

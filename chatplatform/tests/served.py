@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from bots.models import Document, FunctionCall, Prompt, WebUrl
 from bots.testing import make_bot
+from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
 from chatplatform.api.operation import PUBLIC, Access, Form, routes
 from chats.models import (
     Attachment,
@@ -25,7 +26,7 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
-from identity.models import Role
+from identity.models import ChannelToken, Client, Role
 from identity.testing import PASSWORD, Person, make_key, make_person
 from webhooks.delivery import new_secret
 from webhooks.models import WebhookConfig
@@ -98,6 +99,13 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/identity/verify-reset-token"): {"token": "x" * 43},
     ("POST", "/identity/reset-password"): {"token": "x" * 43, "new_password": PASSWORD},
     ("POST", "/config/{client_id}/email-notification"): {"recipients": ["a@b.example"]},
+    ("POST", "/socialnet/webhook"): {"object": "page", "entry": []},
+    ("POST", "/socialnet/{client_id}/messages/{bot_id}"): {"recipient_id": "61", "text": "Hello"},
+    ("POST", "/socialnet/{client_id}/user-token"): {"access_token": "EAAG"},
+    ("POST", "/socialnet/{client_id}/connect/{bot_id}"): {"redirect_uri": "https://shop.example/"},
+    ("POST", "/socialnet/{client_id}/connect_page/{bot_id}"): {"page_id": "104"},
+    ("PUT", "/socialnet/{client_id}/disconnect_page/{bot_id}"): {"page_id": "104"},
+    ("PUT", "/socialnet/{client_id}/reconnect_page/{bot_id}"): {"page_id": "104"},
     ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
     ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
     ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
@@ -207,6 +215,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, url="https://93.184.215.14/hook",
         secret=new_secret(),
     )  # fmt: skip
+    channel_rows(client, bot)
     event = announce(client.pk, "message.created", {})
     return {
         "config_id": config.pk,
@@ -226,6 +235,26 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "client_id": client.pk,
         "user_id": make_person(client, Role.AGENT, "Abe").user.pk,  # type: ignore[union-attr]
     }
+
+
+def channel_rows(client: Client, bot: Any) -> None:
+    """A connected page of the bot, a person's token, and a customer who may be written to."""
+    account_id = uuid.uuid4().hex
+    ChannelToken.objects.update_or_create(
+        client=client, channel="socialnet", defaults={"access_token": "EAAG"}
+    )
+    ChannelConnection.objects.create(
+        client=client, bot=bot, channel="socialnet", account_id="104", status="disconnected"
+    )
+    customer = Customer.objects.create(client=client, name="Zoe")
+    identity = CustomerIdentity.objects.create(
+        client=client, customer=customer, channel="socialnet", account_id=account_id,
+        provider_user_id="61",
+    )  # fmt: skip
+    chat = Conversation.objects.create(
+        client=client, bot=bot, customer=customer, language="en", channel="socialnet"
+    )
+    ChannelChat.objects.create(client=client, conversation=chat, identity=identity)
 
 
 MISSING: dict[str, Any] = {

@@ -202,6 +202,12 @@ def messages(at: Place, count: int, ids: list[uuid.UUID] | None = None, **chat: 
     return stored
 
 
+def channel_messages(at: Place, count: int) -> list[Any]:
+    """In chats of socialnet, each with a customer of its own."""
+    stored = chats(at, count, bot_id=at.ids["bot_id"], channel="socialnet")
+    return messages(at, count, conversation=stored)
+
+
 def notifications(at: Place, count: int) -> list[Any]:
     return rows(
         Notification, count, client=at.client, user=at.user, conversation=chats(at, count),
@@ -250,11 +256,13 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/client/chat/messages/{chat_code}": messages,
     "/ai/client/migrate/conversations": chats,
     "/ai/client/migrate/messages": messages,
+    "/socialnet/{client_id}/messages/{bot_id}": channel_messages,
     "/mesaging/conversations": chats,
     "/mesaging/conversations/{conversation_id}/messages": messages,
     "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
 }
 BOUNDED_BECAUSE = {
+    "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",
     "/webhook/config": "one endpoint; its event types are a column",

@@ -118,7 +118,7 @@ def _payload(account: Account, file: OutgoingFile) -> dict[str, Any]:
     """By its address; a file of our store is uploaded first, since the provider cannot get it."""
     if not file.open:
         return {"url": file.url, "is_reusable": True}
-    attachment = {"attachment": {"type": file.kind, "payload": {"is_reusable": False}}}
+    attachment = {"attachment": {"type": file.kind, "payload": {"is_reusable": True}}}
     form = http.multipart({"message": orjson.dumps(attachment).decode()}, "filedata", file)
     body = APP.call(
         "POST", f"{http.path_segment(account.id)}/message_attachments", token=account.token,

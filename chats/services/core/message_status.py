@@ -85,7 +85,8 @@ def _record_arrival(
             if status == MessageStatus.READ:
                 changes["read_at"] = at
             _write(row, changes)
-            announce_message(locked, f"message.{status}", row)
+            is_read = status == MessageStatus.READ
+            announce_message(locked, "message.read" if is_read else "message.delivered", row)
 
 
 def _lock(message: Message) -> tuple[LockedConversation, Message]:
