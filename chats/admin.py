@@ -19,7 +19,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         "chat_code", "client", "bot", "customer", "status", "assign_type", "handoff_reason",
         "message_count", "last_message_at",
     ]  # fmt: skip
-    list_filter = ["status", "assign_type", "channel", "handoff_reason", "bot"]
+    list_filter = ["status", "assign_type", "channel", "is_preview", "handoff_reason", "bot"]
     list_select_related = ["client", "bot", "customer"]
     search_fields = ["chat_code", "customer__name", "customer__email", "customer__external_id"]
     ordering = ["-last_message_at", "-id"]

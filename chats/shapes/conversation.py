@@ -28,7 +28,11 @@ class Conversation(Shape):
     assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
     assignee: Identity | None = Field(None, description="The agent, if one has it.")
     version: int = Field(description="Grows with each change of owner or status.")
+    customer_id: int = Field(description="The customer's number.")
     customer: CustomerInfo = Field(description="The customer.")
+    is_preview: bool = Field(
+        False, description="The staff try the bot: such a chat notifies nobody and counts nowhere."
+    )
     waiting_since: Moment | None = Field(None, description="Since when it waits for an agent.")
     handoff_reason: str | None = Field(
         None,
@@ -133,20 +137,61 @@ class ConversationsResponse(Shape):
 
 
 class ChatsQuery(Page):
-    """Which chats; all filters given must match."""
+    """Which chats, and in which order; all filters given must match."""
 
     status: ConversationStatus | None = Field(None, description="Its status.")
+    assign_type: Literal["bot", "queue", "agent"] | None = Field(
+        None, description="Who must act next; `queue`: it waits for an agent."
+    )
+    mine: bool | None = Field(
+        None, description="true: you have it; false: you do not. Not with an API key."
+    )
+    is_assigned: bool | None = Field(
+        None, description="true: an agent has it; false: nobody's, so the bot's or the queue's."
+    )
+    is_unread: bool | None = Field(
+        None, description="Whether its customer has written what no agent has seen."
+    )
+    is_waiting: bool | None = Field(
+        None, description="Whether its customer waits for a person's answer."
+    )
+    previews: bool = Field(
+        False, description="true: only the staff's previews of a bot; false: only real chats."
+    )
     bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Served by this bot.")
+    customer_id: int | None = Field(None, ge=1, le=MAX_ID, description="Of this customer.")
     channel: ChannelName | None = Field(None, description="Opened through this door.")
     assignee_id: int | None = Field(None, ge=1, le=MAX_ID, description="This agent has it.")
     tag: Text | None = Field(None, description="Carries this tag.", max_length=60)
     sentiment: Sentiment | None = Field(None, description="The customer's sentiment.")
     q: Text | None = Field(
         None,
-        description="Words of its messages, or the beginning of its code or of the customer's name;"
-        " the first ten words count.",
+        description="Words, or parts of words, that one of its messages holds, all of them; or a"
+        " part of the customer's name, e-mail address or external id; or the beginning of the"
+        " chat's code. The first ten words count; of the messages that match, the newest 10,000."
+        " If no three letters or digits stand together in it, only the newest 10,000 messages and"
+        " the beginning of the customer's fields are searched.",
         min_length=1,
         max_length=200,
     )
     created_from: Moment | None = Field(None, description="Opened at this time or later.")
     created_to: Moment | None = Field(None, description="Opened before this time.")
+    sort: Literal["newest", "longest_wait"] = Field(
+        "newest",
+        description="`newest`: the newest activity first. `longest_wait`: whose customer waits"
+        " longest for a person first, then those that do not wait, by newest activity.",
+    )
+
+
+class ChatCounts(Shape):
+    """How many chats are in each view of the desk. Each is counted up to 10,000, then stops."""
+
+    mine: int = Field(description="Open, and you have them: `mine=true&status=open`.")
+    unassigned: int = Field(
+        description="Open, and waiting for an agent: `assign_type=queue&status=open`."
+    )
+    all: int = Field(description="Open, whoever has them: `status=open`.")
+    snoozed: int = Field(description="Snoozed: `status=snoozed`.")
+    ended: int = Field(description="Ended: `status=ended`.")
+    unread: int = Field(description="Open with unread messages: `is_unread=true&status=open`.")
+    mine_unread: int = Field(description="Of those, yours.")

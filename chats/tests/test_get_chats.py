@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from bots.testing import make_bot
-from chats.models import Conversation, Message, text_content
+from chats.models import Conversation, Customer, Message, text_content
 from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
@@ -67,12 +67,136 @@ def test_chats_are_filtered(ann, ben, bot, client_a):
 
 def test_chats_are_searched(ben, bot):
     chat = make_chat(bot, customer_name="Đặng Văn Hùng")
+    Customer.objects.filter(pk=chat.customer_id).update(
+        email="hung@Example.com", external_id="SHOP_1%7"
+    )
     add_message(chat, "My parcel from Huế is late, where is it?")
     add_message(make_chat(bot), "Something else")
-    for q in ("parcel late", "PARCEL", "huế", chat.chat_code[:6].lower(), "đặng v"):
+    for q in (
+        "parcel late", "PARCEL", "huế", chat.chat_code[:6].lower(), "đặng v", "arce", "rcel i at",
+        "văn h", "NG@exam", "hop_1%7", "đ", "sh", "ar l", "ế",
+    ):  # fmt: skip
         assert ids(ben.get(PATH, {"q": q})) == [str(chat.pk)], q
-    for q in ("parcel else", "%", "_____", "' OR 1=1 --", "\\", "!&|()<->", "a " * 100):
+    for q in (
+        "parcel else", "%", "_____", "' OR 1=1 --", "\\", "!&|()<->", "q " * 100, "ăn", "zz",
+        "SHOP%7", "nothing", "par_el",
+    ):  # fmt: skip
         assert ids(ben.get(PATH, {"q": q})) == [], q
+    assert ids(ben.get(PATH, {"q": "parcel", "status": "ended"})) == []
+
+
+def test_a_search_considers_the_newest_messages_only(ben, bot, monkeypatch):
+    monkeypatch.setattr("chats.services.desk.inbox.MAX_MESSAGES", 2)
+    chats = [make_chat(bot) for _ in range(3)]
+    for chat in chats:
+        add_message(chat, "Where is my parcel?")
+    for q in ("parcel", "my"):
+        assert set(ids(ben.get(PATH, {"q": q}))) == {str(chat.pk) for chat in chats[1:]}
+    add_message(chats[1], "Thanks"), add_message(chats[2], "Thanks")
+    assert len(ids(ben.get(PATH, {"q": "parcel"}))) == 2
+    assert ids(ben.get(PATH, {"q": "my"})) == []
+
+
+def test_chats_are_filtered_by_their_state(ann, ben, bot, server):
+    now = timezone.now()
+    chats = {
+        "bot": make_chat(bot),
+        "queue": make_chat(bot, assign_type="queue", waiting_since=now, unread_count=2),
+        "ben": make_chat(bot, assign_type="agent", assignee=ben.user, unread_count=1),
+        "ann": make_chat(bot, assign_type="agent", assignee=ann.user, waiting_since=now),
+        "ended": make_chat(bot, assign_type="agent", assignee=ben.user, status="ended"),
+        "snoozed": make_chat(bot, status="snoozed"),
+        "preview": make_chat(bot, is_preview=True, unread_count=1),
+    }
+    expected = {
+        "assign_type=queue": {"queue"},
+        "mine=true": {"ben", "ended"},
+        "mine=false": {"bot", "queue", "ann", "snoozed"},
+        "mine=true&status=open": {"ben"},
+        "is_assigned=false": {"bot", "queue", "snoozed"},
+        "is_assigned=true": {"ben", "ann", "ended"},
+        "is_unread=true": {"queue", "ben"},
+        "is_unread=false": {"bot", "ann", "ended", "snoozed"},
+        "is_waiting=true": {"queue", "ann"},
+        "is_waiting=false": {"bot", "ben", "ended", "snoozed"},
+        f"customer_id={chats['bot'].customer_id}": {"bot"},
+        "previews=true": {"preview"},
+        "previews=true&is_unread=false": set(),
+        "": set(chats) - {"preview"},
+    }
+    names = {str(chat.pk): name for name, chat in chats.items()}
+    for query, wanted in expected.items():
+        assert {names[pk] for pk in ids(ben.get(f"{PATH}?{query}"))} == wanted, query
+    shown = ben.get(PATH, {"assign_type": "queue"}).json()["items"][0]
+    assert shown["customer_id"] == chats["queue"].customer_id
+    assert server.get("/ai/client/chats?mine=true").status_code == 422
+    assert ids(server.get("/ai/client/chats?is_assigned=true&status=ended")) == [
+        str(chats["ended"].pk)
+    ]
+    assert ids(server.get("/ai/client/chats?previews=true")) == []
+
+
+def test_the_counts_are_those_of_the_views(ann, ben, cara, server, nobody, bot):
+    for fields in (
+        {"assign_type": "agent", "assignee": ben.user, "unread_count": 3},
+        {"assign_type": "agent", "assignee": ben.user},
+        {"assign_type": "agent", "assignee": ann.user, "unread_count": 1},
+        {"assign_type": "queue", "unread_count": 1}, {}, {"status": "snoozed"},
+        {"status": "ended", "unread_count": 1}, {"status": "ended"},
+        {"is_preview": True, "assign_type": "queue", "unread_count": 1},
+    ):  # fmt: skip
+        make_chat(bot, **fields)
+    counts = ben.get(f"{PATH}/counts").json()
+    assert counts == {
+        "mine": 2, "unassigned": 1, "all": 5, "snoozed": 1, "ended": 2, "unread": 3,
+        "mine_unread": 1,
+    }  # fmt: skip
+    views = {
+        "mine": "mine=true&status=open", "unassigned": "assign_type=queue&status=open",
+        "all": "status=open", "snoozed": "status=snoozed", "ended": "status=ended",
+        "unread": "is_unread=true&status=open",
+        "mine_unread": "mine=true&is_unread=true&status=open",
+    }  # fmt: skip
+    assert counts == {name: len(ids(ben.get(f"{PATH}?{view}"))) for name, view in views.items()}
+    assert set(cara.get(f"{PATH}/counts").json().values()) == {0}
+    assert server.get(f"{PATH}/counts").status_code == 401
+    assert nobody.get(f"{PATH}/counts").status_code == 401
+
+
+def test_counting_ends_at_a_limit(ben, bot, monkeypatch):
+    monkeypatch.setattr("chats.services.desk.inbox.MAX_COUNTED", 2)
+    for _ in range(3):
+        make_chat(bot)
+    assert ben.get(f"{PATH}/counts").json()["all"] == 2
+
+
+def test_the_longest_wait_comes_first(ben, bot):
+    now = timezone.now()
+    active = make_chat(bot, last_message_at=now)
+    waits = [make_chat(bot, waiting_since=now - timedelta(minutes=n)) for n in (1, 30, 30, 600)]
+    quiet = make_chat(bot, last_message_at=now - timedelta(days=30))
+    one, thirty, thirty_later, longest = waits
+    expected = [longest, thirty_later, thirty, one, active, quiet]
+    seen, query = [], {"sort": "longest_wait", "limit": "2"}
+    for _ in range(3):
+        reply = ben.get(PATH, query).json()
+        seen += [item["id"] for item in reply["items"]]
+        query["cursor"] = reply["next_cursor"]
+    assert (seen, reply["next_cursor"]) == ([str(chat.pk) for chat in expected], None)
+    first = ben.get(PATH, {"sort": "longest_wait", "limit": 1}).json()["next_cursor"]
+    assert ben.get(PATH, {"cursor": first}).status_code == 422
+
+
+def test_one_chat(ben, cara, nobody, server, bot):
+    chat = make_chat(bot)
+    add_message(chat, "Hello")
+    path = f"/ai/chat/{chat.pk}"
+    reply = ben.get(path)
+    assert reply.status_code == 200
+    assert reply.json() == ben.get(PATH).json()["items"][0]
+    assert reply.json()["last_message"]["content"][0]["text"] == "Hello"
+    assert cara.get(path).status_code == 404
+    assert (nobody.get(path).status_code, server.get(path).status_code) == (401, 401)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +206,7 @@ def test_chats_are_searched(ben, bot):
         {"created_to": "9999-12-31T23:59:59-14:00"}, {"q": "\x00"}, {"limit": 10**9}, {"limit": 0},
         {"offset": 2**63}, {"status": "closed"}, {"bot_id": "x"}, {"bot_id": 2**70},
         {"assignee_id": 0}, {"channel": "mail"}, {"created_from": "2026-01-01T00:00:00"},
+        {"sort": "oldest"}, {"mine": "perhaps"}, {"assign_type": "nobody"}, {"customer_id": 0},
         {"created_to": "soon"}, {"tag": "x" * 61}, {"cursor": "x"}, {"client_id": 1},
     ],
 )  # fmt: skip

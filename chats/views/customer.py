@@ -137,7 +137,7 @@ class ClientChatViewSet(TenantViewSet):
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=Conversation.from_row)
+        return page(rows, query, by=inbox.order_of(query), shape=Conversation.from_row)
 
     @operation(
         "AI / client",

@@ -14,7 +14,7 @@ from chats.services.core import conversations
 from chats.services.desk import agent_actions, assignment, inbox
 from chats.services.exchange import bot_previews
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
-from chats.shapes.conversation import ChatsQuery, Conversation, ConversationsResponse
+from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
 from chats.shapes.desk import ChatAssignDto, ChatSnoozeDto, ManualChatMessageDto
 from chats.shapes.message import Message, MessagesResponse
 from chats.views import reply_responses
@@ -69,9 +69,19 @@ class ChatViewSet(TenantViewSet):
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """The client's chats, those with the newest activity first."""
+        """The client's chats, those with the newest activity first, or the longest wait."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.NEWEST_ACTIVITY, shape=Conversation.from_row)
+        return page(rows, query, by=inbox.order_of(query), shape=Conversation.from_row)
+
+    @operation("AI / chat", "Get Chat Counts", access=BEARER)
+    def counts(self) -> ChatCounts:
+        """How many chats are in each view of your desk; previews are in none."""
+        return inbox.counts(self.user)
+
+    @operation("AI / chat", "Get Chat By Id", access=BEARER)
+    def retrieve(self, chat_id: uuid.UUID) -> Conversation:
+        """One chat, as lists and events show it."""
+        return Conversation.from_row(conversations.get(self.caller, pk=chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation:

@@ -30,6 +30,7 @@ class ConversationFields(TypedDict, total=False):
 
     opened_by_key_id: int | None
     channel: str
+    is_preview: bool
     language: Required[str]
     tags: list[str]
     location: dict[str, Any] | None
@@ -43,8 +44,11 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats that a key may see: its client's or bot's; for a public key those it opened."""
-    rows = Conversation.objects.for_client(key.client)
+    """The chats that a key may see: its client's or bot's; for a public key those it opened.
+
+    Previews are the staff's.
+    """
+    rows = Conversation.objects.for_client(key.client).filter(is_preview=False)
     if key.bot_id:
         rows = rows.filter(bot_id=key.bot_id)
     if key.scope == KeyScope.PUBLIC:
@@ -134,7 +138,9 @@ def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
 
 
 def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
-    """Write an event about the conversation itself."""
+    """Write an event about the conversation itself; previews have none."""
+    if chat.is_preview:
+        return
     sequence = next_event(chat)
     announce(
         chat.client_id,

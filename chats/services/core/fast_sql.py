@@ -23,7 +23,7 @@ COUNTERS = (
     "first_response_at", "unread_count", "waiting_since", "return_at",
 )  # fmt: skip
 
-_VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s
+_VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s AND NOT chat.is_preview
   AND (%(bot)s::bigint IS NULL OR chat.bot_id = %(bot)s::bigint)
   AND (%(page)s::bigint IS NULL OR chat.opened_by_key_id = %(page)s::bigint)"""
 

@@ -43,7 +43,7 @@ def create(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
 
 def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]:
     """The client's feedback that matches the filters; order and page are the caller's."""
-    rows = Feedback.objects.for_client(client)
+    rows = Feedback.objects.for_client(client).filter(conversation__is_preview=False)
     filters = {
         "conversation__bot_id": query.bot_id,
         "rating": query.rating,

@@ -146,7 +146,8 @@ def end(chat: LockedConversation, *, by: EndedBy) -> None:
     )
     conversations.announce_change(chat, "conversation.ended")
     config = chat.client.config
-    if config.auto_summary or config.auto_tag or config.auto_sentiment:
+    wants_insights = config.auto_summary or config.auto_tag or config.auto_sentiment
+    if wants_insights and not chat.is_preview:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)

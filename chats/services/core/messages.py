@@ -83,7 +83,7 @@ def append(
     """Store a message at the end of a conversation, and announce it.
 
     Messages to a channel's customer are handed to the channel. A message with `sent_at` is
-    history: nothing follows from it.
+    history: nothing follows from it. Messages of a preview are not announced.
     """
     message = Message(
         client=chat.client,
@@ -100,8 +100,10 @@ def append(
     if message.recipient is None and not message.is_note:
         message.recipient = _recipient(chat, author)
     is_past = message.sent_at is not None
+    is_announced = not (is_past or chat.is_preview)
+    chat.last_event_seq += is_announced
     _update_counters(chat, message, is_past=is_past)
-    if not is_past:
+    if is_announced:
         _publish(chat, message)
     fast_sql.store_message(chat, message)
     return message
@@ -240,7 +242,6 @@ def _update_counters(chat: LockedConversation, message: Message, *, is_past: boo
     A note takes numbers only. Nobody waits for an answer to history: it moves no times.
     """
     chat.last_seq = message.seq
-    chat.last_event_seq += not is_past
     if not message.is_note:
         chat.message_count += 1
         chat.last_message = message

@@ -1,4 +1,4 @@
-"""Notifications: what people of the client should look at."""
+"""Notifications: what people of the client should look at. Previews notify nobody."""
 
 import uuid
 from collections.abc import Iterable
@@ -30,6 +30,8 @@ def enqueue_waiting(chat: Conversation) -> None:
     A job chooses whom to notify: it asks Valkey who is online, which nobody does under the chat's
     lock.
     """
+    if chat.is_preview:
+        return
     jobs.enqueue("chats.notify_waiting", client_id=chat.client_id, conversation_id=str(chat.pk))
     _mail(chat, NotificationKind.HANDOFF, reason=chat.handoff_reason or "")
     presence.enqueue_assignment(chat.client)
@@ -91,6 +93,8 @@ def _audience(chat: Conversation, online: set[int]) -> list[int]:
 
 
 def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
+    if chat.is_preview:
+        return
     about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
     mails.notify(chat.client_id, kind.value, about)
 
@@ -98,6 +102,8 @@ def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
 def _notify(
     chat: Conversation, kind: NotificationKind, to: Iterable[int], *, by: User | None = None
 ) -> None:
+    if chat.is_preview:
+        return
     rows = Notification.objects.bulk_create(
         Notification(
             client_id=chat.client_id,

@@ -1,27 +1,38 @@
-"""Lists of chats, with filters and search."""
+"""Lists of chats, with filters and search, and how many there are."""
 
+import re
 from typing import Any
 
-from django.contrib.postgres.search import SearchQuery, SearchVector
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, Func, IntegerField, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from bots.models import Bot
-from chatplatform.api.errors import NotFound
-from chats.models import Conversation, Customer, Message
+from chatplatform.api.errors import Invalid, NotFound
+from chats.models import AssignType, Conversation, Customer, Message, Status
 from chats.services.core import conversations
-from chats.shapes.conversation import ChatsQuery
+from chats.shapes.conversation import ChatCounts, ChatsQuery
 from identity.auth import Principal
-from identity.models import Client
+from identity.models import Client, User
 
 # Words of a search that are used; more make it slower and no better.
 MAX_TERMS = 10
+# What the index can find: it knows sequences of three letters or digits.
+_INDEXED = re.compile(r"[^\W_]{3}")
+# Messages that a search considers, the newest first: that match by the index, or without it at all.
+MAX_MESSAGES = 10_000
+MAX_COUNTED = 10_000
 NEWEST_ACTIVITY = ("-activity", "-id")
+LONGEST_WAIT = ("-urgency", "-id")
+# In microseconds since 1970; less a time of today it is more than any time of today.
+_FAR_FUTURE = Value(10**17, BigIntegerField())
+_ACTIVITY = Coalesce("last_message_at", "created_at")
 
 
 def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
     """The chats that the caller may see and that match every filter of the query."""
-    exact = ("status", "bot_id", "channel", "assignee_id", "sentiment")
+    exact = (
+        "status", "assign_type", "bot_id", "customer_id", "channel", "assignee_id", "sentiment",
+    )  # fmt: skip
     filters: dict[str, Any] = {
         name: getattr(query, name) for name in exact if getattr(query, name) is not None
     }
@@ -31,22 +42,52 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         filters["created_at__gte"] = query.created_from
     if query.created_to:
         filters["created_at__lt"] = query.created_to
-    rows = _with_activity(conversations.visible_to_caller(caller)).filter(**filters)
+    rows = _with_activity(conversations.visible_to_caller(caller)).filter(
+        _state(caller.user, query), is_preview=query.previews, **filters
+    )
+    if query.sort == "longest_wait":
+        rows = rows.annotate(urgency=_urgency())
     return rows.filter(pk__in=_search(caller.client, query.q)) if query.q else rows
+
+
+def order_of(query: ChatsQuery) -> tuple[str, ...]:
+    """The order of a list of `chats`."""
+    return LONGEST_WAIT if query.sort == "longest_wait" else NEWEST_ACTIVITY
+
+
+def counts(user: User) -> ChatCounts:
+    """How many real chats each view of a person's desk has, in one statement."""
+    assert user.client
+    rows = Conversation.objects.for_client(user.client).filter(is_preview=False)
+    is_open, is_mine = Q(status=Status.OPEN), Q(assignee=user)
+    is_unread = Q(unread_count__gt=0)
+    views = {
+        "mine": is_open & is_mine,
+        "unassigned": is_open & Q(assign_type=AssignType.QUEUE),
+        "all": is_open,
+        "snoozed": Q(status=Status.SNOOZED),
+        "ended": Q(status=Status.ENDED),
+        "unread": is_open & is_unread,
+        "mine_unread": is_open & is_mine & is_unread,
+    }
+    counted = {name: _Count(rows.filter(where).values("pk")[:MAX_COUNTED].query)
+               for name, where in views.items()}  # fmt: skip
+    client = Client.objects.filter(pk=user.client.pk).annotate(**counted)
+    return ChatCounts.model_construct(**client.values(*views).get())
 
 
 def chats_of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:
     """All chats of one customer; 404 for another client's."""
     if not Customer.objects.for_client(client).filter(pk=customer_id).exists():
         raise NotFound
-    return _with_activity(Conversation.objects.for_client(client)).filter(customer_id=customer_id)
+    return _real_chats(client).filter(customer_id=customer_id)
 
 
 def chats_of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
     """All chats of one bot; 404 for another client's."""
     if not Bot.objects.for_client(client).filter(pk=bot_id).exists():
         raise NotFound
-    return _with_activity(Conversation.objects.for_client(client)).filter(bot_id=bot_id)
+    return _real_chats(client).filter(bot_id=bot_id)
 
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
@@ -55,23 +96,68 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
     return rows.filter(conversation=chat)
 
 
+class _Count(Func):
+    """How many rows a subquery has."""
+
+    template = "(SELECT count(*) FROM %(expressions)s counted)"
+    output_field = IntegerField()
+
+
+class _Microseconds(Func):
+    """A time as a number."""
+
+    template = "(extract(epoch FROM %(expressions)s) * 1000000)::bigint"
+    output_field = BigIntegerField()
+
+
+def _urgency() -> Coalesce:
+    """The more, the longer its customer waits; then the more, the newer its activity."""
+    waits = _FAR_FUTURE - _Microseconds("waiting_since")
+    return Coalesce(waits, _Microseconds(_ACTIVITY), output_field=BigIntegerField())
+
+
+def _real_chats(client: Client) -> QuerySet[Conversation]:
+    return _with_activity(Conversation.objects.for_client(client)).filter(is_preview=False)
+
+
 def _with_activity(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Rows with the time of the newest activity and all that their shape shows, in one query."""
-    return rows.select_related("customer", "assignee", "last_message").annotate(
-        activity=Coalesce("last_message_at", "created_at")
+    return rows.select_related("customer", "assignee", "last_message").annotate(activity=_ACTIVITY)
+
+
+def _state(user: User | None, query: ChatsQuery) -> Q:
+    """The filters that are a yes or a no."""
+    if query.mine is not None and user is None:
+        raise Invalid.field("query", "mine", msg="An API key has no chats of its own.")
+    flags = (
+        (query.mine, Q(assignee=user)),
+        (query.is_assigned, Q(assign_type=AssignType.AGENT)),
+        (query.is_unread, Q(unread_count__gt=0)),
+        (query.is_waiting, Q(waiting_since__isnull=False)),
     )
+    state = Q()
+    for wanted, condition in flags:
+        if wanted is not None:
+            state &= condition if wanted else ~condition
+    return state
 
 
 def _search(client: Client, q: str) -> QuerySet[Any, Any]:
     """Ids of chats with all words of `q` in a message, or with a code or customer like it."""
-    words = " ".join(q.split()[:MAX_TERMS])
-    by_message: QuerySet[Any, Any] = (
-        Message.objects.for_client(client)
-        .annotate(words=SearchVector("text", config="simple"))
-        .filter(words=SearchQuery(words, config="simple"))
-        .values("conversation_id")
-    )
+    terms, whole = q.split()[:MAX_TERMS], q.strip()
+    is_indexed = any(map(_INDEXED.search, terms))
+    part = "icontains" if is_indexed else "istartswith"
+    like = Q()
+    for column in ("name", "email", "external_id"):
+        like |= Q(**{f"{column}__{part}": whole})
+    customers = Customer.objects.for_client(client).filter(like)
     chats = Conversation.objects.for_client(client)
-    by_code = chats.filter(chat_code__startswith=q.strip().upper()).values("pk")
-    names = Customer.objects.for_client(client).filter(name__istartswith=q.strip()).values("pk")
-    return by_message.union(by_code, chats.filter(customer_id__in=names).values("pk"))
+    found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
+    found = found.union(chats.filter(customer_id__in=customers.values("pk")).values("pk"))
+    messages = Message.objects.for_client(client)
+    if not is_indexed:
+        newest = messages.order_by("-id")[:MAX_MESSAGES]
+        messages = Message.objects.filter(pk__in=newest.values("pk"))
+    for term in terms:
+        messages = messages.filter(text__icontains=term)
+    return found.union(messages.order_by("-id")[:MAX_MESSAGES].values("conversation_id"))

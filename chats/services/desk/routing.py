@@ -47,7 +47,10 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
     agents = staff.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
     candidates: Any = (agents if agents.exists() else staff).annotate(
-        open_chats=Count("conversation", filter=Q(conversation__status=Status.OPEN)),
+        open_chats=Count(
+            "conversation",
+            filter=Q(conversation__status=Status.OPEN, conversation__is_preview=False),
+        ),
         last_assigned_at=Subquery(last.order_by("-id").values("created_at")[:1]),
     )
     least_busy = config.assign_strategy == AssignStrategy.LEAST_BUSY
@@ -82,7 +85,9 @@ def clients_with_waiting() -> list[int]:
 
 
 def _waiting() -> QuerySet[Conversation]:
-    return Conversation.objects.filter(assign_type=AssignType.QUEUE, status=Status.OPEN)
+    return Conversation.objects.filter(
+        assign_type=AssignType.QUEUE, status=Status.OPEN, is_preview=False
+    )
 
 
 def _assign(row: Conversation, online: set[int]) -> bool:

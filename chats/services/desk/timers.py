@@ -77,8 +77,9 @@ def warn_unanswered() -> int:
     )
     # An annotation: a filter would join, and leave out clients without settings for mails.
     rows = Conversation.objects.annotate(max_wait=max_wait).filter(
-        ~Exists(warned), status=Status.OPEN, waiting_since__lte=before_now(F("max_wait"), seconds=1)
-    )
+        ~Exists(warned), status=Status.OPEN, is_preview=False,
+        waiting_since__lte=before_now(F("max_wait"), seconds=1),
+    )  # fmt: skip
     # Asked before any row is locked: Valkey may be slow to answer.
     clients = rows.values_list("client_id", flat=True).distinct()
     online = {client_id: presence.online(client_id) for client_id in clients}

@@ -1,4 +1,4 @@
-"""Previews: a client's staff try a bot in real chats, which are marked as previews."""
+"""Previews: a client's staff try a bot in chats that notify nobody and count nowhere."""
 
 from typing import Any
 
@@ -20,8 +20,6 @@ from chats.services.reply import incoming
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.message import ConvMessage
 from identity.models import Client, User
-
-PROVIDER = "preview"
 
 
 class PreviewOff(ApiError):
@@ -57,7 +55,7 @@ def open_preview(
             bot,
             customer=customer,
             channel="api",
-            provider=PROVIDER,
+            is_preview=True,
             language=body.language or bot.default_language,
         )
         return _append(chat, body, client_message_id)
@@ -73,7 +71,7 @@ def continue_chat(
     """Add messages to a preview; without messages, answer the chat's last message again."""
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
-    if chat.provider != PROVIDER:
+    if not chat.is_preview:
         raise NotAPreview
     with transaction.atomic():
         chat = conversations.lock(chat)

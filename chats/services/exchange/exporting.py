@@ -31,7 +31,7 @@ def conversations(key: ApiKey) -> QuerySet[Conversation]:
 
 def messages(key: ApiKey) -> QuerySet[Message]:
     """The messages of these conversations, internal notes included; `key` is a secret one."""
-    rows = Message.objects.for_client(key.client)
+    rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:
         rows = rows.filter(conversation__bot_id=key.bot_id)
     settled = rows.filter(created_at__lt=timezone.now() - SETTLED_AFTER)

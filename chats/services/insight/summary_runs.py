@@ -86,11 +86,11 @@ def mark_failed(summary_job_id: str) -> None:
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """The run's chats with messages, after its position.
+    """The run's chats with messages, after its position; no previews.
 
     Chats that were opened after the run started are left for the next run.
     """
-    rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0)
+    rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0, is_preview=False)
     filters = {
         "bot_id": run.bot_id,
         "created_at__gte": run.created_from,
