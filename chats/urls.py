@@ -4,12 +4,13 @@ from django.urls import path
 
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer import AttachmentViewSet, ClientChatViewSet
-from chats.views.desk import ChatViewSet, PreviewViewSet
+from chats.views.desk import ChatViewSet, PreviewViewSet, SavedReplyViewSet
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
 
 client_chat = ClientChatViewSet.as_view
 messaging = MessagingViewSet.as_view
+saved_replies = SavedReplyViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
 conversation_messages = messaging({"post": "send", "get": "messages"})
@@ -35,6 +36,15 @@ urlpatterns = [
     path(
         "ai/chat/notifications/<uuid:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),
+    ),
+    path("ai/chat/saved-replies", saved_replies({"get": "list", "post": "create"})),
+    path(
+        "ai/chat/saved-replies/<int:saved_reply_id>",
+        saved_replies({"put": "update", "delete": "destroy"}),
+    ),
+    path(
+        "ai/chat/<uuid:chat_id>/saved-replies/<int:saved_reply_id>",
+        saved_replies({"get": "render"}),
     ),
     # AI / chat: insights
     path("ai/chat/summary/calculate", InsightViewSet.as_view({"post": "calculate"})),

@@ -23,6 +23,7 @@ from chats.models import (
     Customer,
     Message,
     Notification,
+    SavedReply,
     Summary,
     SummaryJob,
 )
@@ -67,6 +68,10 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
     ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
     ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
+    ("POST", "/ai/chat/saved-replies"): {"shortcut": "late", "texts": {"en": "Sorry."}},
+    ("PUT", "/ai/chat/saved-replies/{saved_reply_id}"): {
+        "shortcut": "late", "texts": {"en": "Sorry."},
+    },
     ("POST", "/ai/client/chat/suggestions/{chat_id}"): {"count": 2},
     ("POST", "/client/translate"): {"text": "Hello", "out_lang_code": "vi"},
     ("POST", "/ai/translate"): {"text": "Hello", "out_lang_code": "vi"},
@@ -210,6 +215,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, conversation=chat, summary="Hello", language="en", message_count=1,
         engine="embedded",
     )  # fmt: skip
+    saved_reply = SavedReply.objects.create(client=client, shortcut="hi", texts={"en": "Hi."})
     summary_job = SummaryJob.objects.create(client=client)
     config = WebhookConfig.objects.create(
         client=client, url="https://93.184.215.14/hook",
@@ -225,6 +231,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "call_id": call.pk,
         "customer_id": customer.pk,
         "notification_id": notification.pk,
+        "saved_reply_id": saved_reply.pk,
         "document_id": document.pk,
         "web_url_id": web_url.pk,
         "chat_id": chat.pk,
@@ -259,7 +266,7 @@ def channel_rows(client: Client, bot: Any) -> None:
 
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
-    "web_url_id": 999_999_999,
+    "web_url_id": 999_999_999, "saved_reply_id": 999_999_999,
     "client_id": 999_999_999, "user_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

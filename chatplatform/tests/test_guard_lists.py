@@ -39,6 +39,7 @@ from chats.models import (
     Feedback,
     Message,
     Notification,
+    SavedReply,
     Summary,
     Tagging,
     text_content,
@@ -215,6 +216,11 @@ def notifications(at: Place, count: int) -> list[Any]:
     )  # fmt: skip
 
 
+def saved_replies(at: Place, count: int) -> list[Any]:
+    shortcut = "late-{}".format
+    return rows(SavedReply, count, client=at.client, shortcut=shortcut, texts=lambda _: {"en": "a"})
+
+
 def ai_tags(at: Place, count: int) -> list[Any]:
     return rows(
         Tagging, count, client=at.client, conversation_id=at.ids["chat_id"], source="ai",
@@ -248,6 +254,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/chat/history/customer/{customer_id}": of_parent(chats, "customer_id"),
     "/ai/chat/{chat_id}/history": messages,
     "/ai/chat/notifications": notifications,
+    "/ai/chat/saved-replies": saved_replies,
     "/ai/chat/feedbacks": chats,
     "/ai/tags": chats,
     "/ai/client/chats": chats,
@@ -269,6 +276,7 @@ BOUNDED_BECAUSE = {
     "/ai/bot/{bot_id}": "one bot; its languages are a column",
     "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",
     "/ai/chat/{chat_id}": "one chat; its tags are a column",
+    "/ai/chat/{chat_id}/saved-replies/{saved_reply_id}": "as many as the text has variables",
     "/ai/chat/events": "a live stream: it reads what is new, page by page, for as long as it lasts",
     "/mesaging/conversations/{conversation_id}/summary": "one summary; its points are a column",
 }

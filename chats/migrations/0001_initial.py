@@ -186,6 +186,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SavedReply',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shortcut', models.CharField(max_length=40)),
+                ('texts', models.JSONField()),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('client', 'shortcut', 'owner'), name='saved_reply_shortcut', nulls_distinct=False)],
+            },
+        ),
+        migrations.CreateModel(
             name='Summary',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -1,12 +1,13 @@
 """The shapes of the agents' desk: assigning, answering, snoozing, notifications, the live feed."""
 
+import re
 import uuid
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, example
+from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 from chats import models
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
@@ -123,6 +124,101 @@ class NotificationsQuery(Page):
     """Which notifications."""
 
     unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")
+
+
+VARIABLES = (
+    "customer.name", "customer.email", "customer.phone", "customer.external_id", "agent.name",
+    "bot.name", "client.name", "chat.code",
+)  # fmt: skip
+_ATTRIBUTE = "customer.attributes."
+# {customer.name}, or {customer.name|there} with what stands in for a name that is unknown.
+VARIABLE = re.compile(r"\{([a-z]+\.[\w.-]+)(?:\|([^{}]*))?\}")
+
+
+def _known_variables(text: str) -> str:
+    for name, _ in VARIABLE.findall(text):
+        if name not in VARIABLES and not name.startswith(_ATTRIBUTE):
+            known = ", ".join([*VARIABLES, f"{_ATTRIBUTE}<name>"])
+            raise ValueError(f"there is no variable {name}; the known: {known}")
+    if not text.strip():
+        raise ValueError("text must not be blank")
+    return text
+
+
+class SavedReplyDto(Shape):
+    """A text that agents send often."""
+
+    model_config = example(
+        shortcut="late",
+        texts={"en": "Dear {customer.name|customer}, I have looked into it: {agent.name}"},
+        is_shared=False,
+    )
+
+    shortcut: Text = Field(
+        description="What an agent types behind a slash: 1 to 40 letters, digits, `-`, `_`, stored"
+        " in lower case. One of yours goes before a shared one of the same name.",
+        min_length=1,
+        max_length=40,
+        pattern=r"^[\w-]+$",
+    )
+    texts: dict[
+        Language, Annotated[Text, Field(max_length=8000), AfterValidator(_known_variables)]
+    ] = Field(
+        min_length=1,
+        max_length=50,
+        description="The text by language, at most 8,000 characters each. Variables:"
+        " `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
+        " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`; with words for the case"
+        " that a value is unknown: `{customer.name|there}`.",
+    )
+    is_shared: bool = Field(
+        False, description="Everybody's, which only admins change; false: only yours."
+    )
+    id: int | None = read_only("Number of the saved reply.")
+    created_at: Moment | None = read_only("When it was made.")
+    updated_at: Moment | None = read_only("When it was last changed.")
+
+    @classmethod
+    def from_row(cls, row: models.SavedReply) -> "SavedReplyDto":
+        return cls.copy_from(row, is_shared=row.owner_id is None)
+
+
+class SavedRepliesQuery(Page):
+    """Which saved replies."""
+
+    is_shared: bool | None = Field(None, description="true: only everybody's; false: only yours.")
+    q: Text | None = Field(
+        None,
+        description="The beginning of the shortcut, in any case.",
+        min_length=1,
+        max_length=40,
+    )
+
+
+class SavedRepliesResponse(Shape):
+    """A page of saved replies, by shortcut."""
+
+    items: list[SavedReplyDto] = Field(description="The saved replies.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class RenderQuery(Shape):
+    """In which language a saved reply is wanted."""
+
+    language: Language | None = Field(None, description="Left out: the chat's language.")
+
+
+class RenderedReply(Shape):
+    """A saved reply with the words of a chat; nothing is sent."""
+
+    text: str = Field(description="The text with its variables filled in.")
+    language: str = Field(
+        description="Its language: the wanted one if there is such a text, else the bot's default,"
+        " else the first that there is."
+    )
+    missing: list[str] = Field(
+        description="Variables whose value is unknown: their own words stand there, or nothing."
+    )
 
 
 class FeedQuery(Shape):

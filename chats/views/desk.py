@@ -11,11 +11,11 @@ from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import conversations
-from chats.services.desk import agent_actions, assignment, inbox
+from chats.services.desk import agent_actions, assignment, inbox, saved_replies
 from chats.services.exchange import bot_previews
+from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
-from chats.shapes.desk import ChatAssignDto, ChatSnoozeDto, ManualChatMessageDto
 from chats.shapes.message import Message, MessagesResponse
 from chats.views import reply_responses
 from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
@@ -23,7 +23,7 @@ from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
 
 class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
-    def assign(self, chat_id: uuid.UUID, body: ChatAssignDto) -> Conversation:
+    def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
         """Give a chat to an agent, to the queue or to the bot.
 
         If two agents claim it at once, one gets it and the other 409 `already_assigned`. Only its
@@ -41,7 +41,7 @@ class ChatViewSet(TenantViewSet):
     @operation(
         "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
     )
-    def manual(self, chat_id: uuid.UUID, body: ManualChatMessageDto) -> dict[str, Any]:
+    def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or leave an internal note.
 
         A chat that no agent has is assigned to you. An admin may write in another agent's chat.
@@ -96,7 +96,7 @@ class ChatViewSet(TenantViewSet):
         return Conversation.from_row(agent_actions.end(chat, by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
-    def snooze(self, chat_id: uuid.UUID, body: ChatSnoozeDto) -> Conversation:
+    def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
         """Snooze a chat until a time; a message of the customer opens it sooner."""
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
@@ -106,6 +106,43 @@ class ChatViewSet(TenantViewSet):
         """Mark all messages of the customer as read: `unread_count` becomes 0."""
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(agent_actions.mark_read(chat))
+
+
+class SavedReplyViewSet(TenantViewSet):
+    @operation(
+        "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_shapes.SavedRepliesResponse
+    )
+    def list(self, query: desk_shapes.SavedRepliesQuery) -> dict[str, Any]:
+        """Your own saved replies and everybody's, by shortcut."""
+        rows = saved_replies.list_for_user(self.user, query)
+        return page(rows, query, by=("shortcut", "id"), shape=desk_shapes.SavedReplyDto.from_row)
+
+    @operation("AI / chat", "Create Saved Reply", access=BEARER, status=201, also={409: Error})
+    def create(self, body: desk_shapes.SavedReplyDto) -> desk_shapes.SavedReplyDto:
+        """Save a text that you send often; 409 `shortcut_taken` if there is one of this name."""
+        return desk_shapes.SavedReplyDto.from_row(saved_replies.create(self.user, body))
+
+    @operation("AI / chat", "Update Saved Reply", access=BEARER, also={409: Error})
+    def update(
+        self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
+    ) -> desk_shapes.SavedReplyDto:
+        """Replace a saved reply; everybody's only as an admin."""
+        return desk_shapes.SavedReplyDto.from_row(
+            saved_replies.update(self.user, saved_reply_id, body)
+        )
+
+    @operation("AI / chat", "Delete Saved Reply", access=BEARER, status=204)
+    def destroy(self, saved_reply_id: int) -> None:
+        """Delete a saved reply; everybody's only as an admin."""
+        saved_replies.delete(self.user, saved_reply_id)
+
+    @operation("AI / chat", "Render Saved Reply", access=BEARER)
+    def render(
+        self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_shapes.RenderQuery
+    ) -> desk_shapes.RenderedReply:
+        """A saved reply in the words of a chat: its variables are filled in. Nothing is sent."""
+        chat = conversations.get(self.caller, pk=chat_id)
+        return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
 
 
 class PreviewViewSet(TenantViewSet):

@@ -1,0 +1,154 @@
+"""Saved replies: texts that agents send often, each agent's own or everybody's."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from chatplatform.api.errors import ApiError, Forbidden, NotFound
+from chats.models import Conversation, SavedReply
+from chats.shapes import desk as desk_shapes
+from identity.models import User
+from identity.services import audit
+
+
+class ShortcutTaken(ApiError):
+    code, status = "shortcut_taken", 409
+    detail = "There is another saved reply with this shortcut."
+
+
+def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[SavedReply]:
+    """Everybody's saved replies and the user's own."""
+    rows = _visible(user)
+    if query.is_shared is not None:
+        rows = rows.filter(owner__isnull=query.is_shared)
+    if query.q:
+        rows = rows.filter(shortcut__startswith=query.q.lower())
+    return rows
+
+
+def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
+    """Save a reply; 403 if somebody else than an admin makes one for everybody."""
+    assert user.client
+    return _store(SavedReply(client=user.client, owner=user), body, by=user)
+
+
+def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
+    """Replace a saved reply, which may become everybody's or one's own; 403 for a shared one."""
+    with transaction.atomic():
+        return _store(_lock(user, reply_id), body, by=user)
+
+
+def delete(user: User, reply_id: int) -> None:
+    """Delete a saved reply; 403 for a shared one unless the user is an admin."""
+    with transaction.atomic():
+        row = _lock(user, reply_id)
+        _ensure_may_change(user, is_shared=row.owner_id is None)
+        _record("deleted", row, by=user)
+        row.delete()
+
+
+def render(
+    user: User, reply_id: int, chat: Conversation, *, language: str | None
+) -> desk_shapes.RenderedReply:
+    """A saved reply with the values of a chat in the place of its variables."""
+    row = _visible(user).filter(pk=reply_id).first()
+    if row is None:
+        raise NotFound
+    chosen = _language(row.texts, language or chat.language, chat.bot.default_language)
+    values = _values(user, chat)
+    missing: dict[str, None] = {}
+
+    def value(found: re.Match[str]) -> str:
+        name, otherwise = found.groups()
+        if name in values:
+            return values[name]
+        missing[name] = None
+        return otherwise or ""
+
+    return desk_shapes.RenderedReply(
+        text=desk_shapes.VARIABLE.sub(value, row.texts[chosen]),
+        language=chosen,
+        missing=list(missing),
+    )
+
+
+def _visible(user: User) -> QuerySet[SavedReply]:
+    assert user.client
+    rows = SavedReply.objects.for_client(user.client)
+    return rows.filter(Q(owner=user) | Q(owner__isnull=True))
+
+
+def _lock(user: User, reply_id: int) -> SavedReply:
+    row = _visible(user).filter(pk=reply_id).select_for_update(of=("self",)).first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> SavedReply:
+    is_new = row.pk is None
+    for is_shared in {body.is_shared, not is_new and row.owner_id is None}:
+        _ensure_may_change(by, is_shared=is_shared)
+    row.owner = None if body.is_shared else by
+    row.shortcut, row.texts = body.shortcut.lower(), body.texts
+    row.updated_at = timezone.now()
+    try:
+        with transaction.atomic():
+            row.save()
+            _record("created" if is_new else "updated", row, by=by)
+    except IntegrityError as exc:
+        if "saved_reply_shortcut" not in str(exc):
+            raise
+        raise ShortcutTaken from exc
+    row.refresh_from_db(fields=["created_at"])
+    return row
+
+
+def _ensure_may_change(user: User, *, is_shared: bool) -> None:
+    if is_shared and not user.is_admin:
+        raise Forbidden("Only an admin changes everybody's saved replies; save one of your own.")
+
+
+def _record(action: str, row: SavedReply, *, by: User) -> None:
+    """Changes of everybody's replies are in the audit log."""
+    if row.owner_id is None:
+        audit.record(
+            row.client_id,
+            f"saved_reply.{action}",
+            by=by,
+            subject=f"saved_reply:{row.pk}",
+            changes={"shortcut": row.shortcut},
+        )
+
+
+def _language(texts: Mapping[str, str], *wanted: str) -> str:
+    for language in wanted:
+        for name in (language, language.split("-")[0]):
+            if name in texts:
+                return name
+    return next(iter(texts))
+
+
+def _values(user: User, chat: Conversation) -> dict[str, str]:
+    """The values of all variables that are known."""
+    customer = chat.customer
+    attributes: dict[str, Any] = {
+        f"customer.attributes.{name}": value
+        for name, value in customer.attributes.items()
+        if isinstance(value, str | int | float)
+    }
+    values = attributes | {
+        "customer.name": customer.name,
+        "customer.email": customer.email,
+        "customer.phone": customer.phone,
+        "customer.external_id": customer.external_id,
+        "agent.name": user.full_name,
+        "bot.name": chat.bot.bot_name,
+        "client.name": chat.client.name,
+        "chat.code": chat.chat_code,
+    }
+    return {name: str(value) for name, value in values.items() if value not in (None, "")}
