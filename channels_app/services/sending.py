@@ -184,7 +184,10 @@ def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
 
 def _pieces(message: Message) -> list[Part]:
     """The message's content, piece by piece."""
-    files = {str(row.pk): row for row in Attachment.objects.filter(message=message)}
+    ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
+    # Of this chat, not of this message: a file may be passed on.
+    rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
+    files = {str(row.pk): row for row in rows}
     return [part for piece in message.content if (part := _piece(piece, files))]
 
 

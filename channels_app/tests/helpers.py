@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.db.models.functions import Now
 
 from channels_app.testing import RunningSimulator
+from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from identity.testing import Person
 
@@ -69,3 +71,9 @@ def event(part: dict[str, Any], *, user: str = "6120000000000001", **more: Any) 
         **more,
     }
     return {"object": "page", "entry": [{"id": PAGE, "time": 1795226400123, "messaging": [item]}]}
+
+
+def run_waiting() -> int:
+    """Run jobs that wait for a later moment as if it had come."""
+    Job.objects.filter(state=JobState.QUEUED).update(due_at=Now())
+    return run_jobs()

@@ -219,8 +219,9 @@ def test_an_unknown_name_is_refused_with_the_same_message(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(egress.Blocked, match=egress.REFUSAL):
         egress.check_url("https://nobody.example/")
-    with pytest.raises(egress.ConnectionFailed):
+    with pytest.raises(egress.ConnectionFailed) as failure:
         get("https://nobody.example/")
+    assert failure.value.nothing_sent
 
 
 def test_a_name_that_later_resolves_to_the_loopback_is_blocked(
@@ -352,16 +353,18 @@ def test_the_limit_is_counted_in_decoded_bytes(allowed):
 
 @pytest.mark.parametrize("path", ["torn", "nonsense", "torn_gzip", "false_gzip", "brotli"])
 def test_a_broken_answer_is_a_failed_connection(allowed, path):
-    with pytest.raises(egress.ConnectionFailed):
+    with pytest.raises(egress.ConnectionFailed) as failure:
         get(f"{allowed.url}/{path}")
+    assert not failure.value.nothing_sent
 
 
 def test_a_closed_port_is_a_failed_connection(settings):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         pair = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(egress.ConnectionFailed):
+        with pytest.raises(egress.ConnectionFailed) as failure:
             get(f"http://{pair}/", allow={pair})
+    assert failure.value.nothing_sent
 
 
 @pytest.fixture
@@ -406,8 +409,9 @@ def test_tls_is_checked_against_the_name_and_not_the_address(
     reply = get(f"https://shop.example:{port}/", allow={f"shop.example:{port}"})
     assert reply.status == 201
     assert indicated == ["shop.example"]
-    with pytest.raises(egress.ConnectionFailed):
+    with pytest.raises(egress.ConnectionFailed) as failure:
         get(f"https://other.example:{port}/", allow={f"other.example:{port}"})
+    assert failure.value.nothing_sent
     assert len(receiver.seen) == 1
 
 

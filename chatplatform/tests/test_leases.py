@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError, connection, connections, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.jobs import GiveUp, leases, relay
@@ -94,6 +95,23 @@ def test_a_lost_lease_cannot_fail_the_new_runner(work):
     leases.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts) == (JobState.RUNNING, 2)
+
+
+def test_a_job_that_has_to_wait_is_due_when_it_says_and_its_attempts_count(work):
+    job = add(ordering_key="a")
+    later = add(ordering_key="a")
+    work.act = fail(jobs.TryLater("full", wait=timedelta(minutes=5)))
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.last_error) == (JobState.QUEUED, 1, "full")
+    wait = job.due_at - timezone.now()
+    assert timedelta(minutes=4) < wait <= timedelta(minutes=5)
+    assert leases.claim(later.pk) is None, "what is behind it waits too"
+    for _ in range(2):
+        Job.objects.update(due_at=Now())
+        leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, work.dead) == (JobState.DEAD, [{}])
 
 
 def test_a_job_that_kills_its_workers_ends_dead(work):

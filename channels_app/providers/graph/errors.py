@@ -50,7 +50,7 @@ def error_from(
     if kind == Kind.RATE:
         wait = wait or _RATE_WAIT
     message = str(error.get("message") or "no reason given")[:300]
-    shown = f"{code}/{subcode}" if subcode else str(code)
+    shown = f"{code}/{subcode}" if subcode > 0 else str(code)
     return ProviderError(kind, message, code=shown, wait=wait)
 
 

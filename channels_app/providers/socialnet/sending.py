@@ -94,6 +94,7 @@ def send_survey(account: Account, survey: SurveyRequest) -> None:
     }
     body = {
         "recipient": {"id": survey.recipient_id},
+        "messaging_type": "UPDATE",
         "message": {"attachment": {"type": "template", "payload": payload}},
     }
     APP.call(
