@@ -34,7 +34,14 @@ from channels_app.services import connections, consequences, outbox, sending
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.models import Conversation, Message
-from chats.services.core import attachments, channel_messages, customers, feedback, message_status
+from chats.services.core import (
+    attachments,
+    channel_messages,
+    conversations,
+    customers,
+    feedback,
+    message_status,
+)
 from chats.shapes.insight import ChatFeedBackDto
 from chats.shapes.message import MessageContent
 from chats.shapes.people import CustomerInfo, Location
@@ -292,6 +299,7 @@ def _store_echo(
     counted: InboundItem,
 ) -> None:
     if send:
+        conversations.lock(send.message.conversation)
         OutboundSend.objects.filter(pk=send.pk, state__in=[*_OPEN, SendState.SENT]).update(
             state=SendState.SENT, provider_message_id=item.message_id, sent_at=item.at, error=""
         )
@@ -332,6 +340,7 @@ def _store_report(
     sends = _sends(connection, item).select_related("message__conversation")
     if isinstance(item, events.Failure):
         for send in sends:
+            conversations.lock(send.message.conversation)
             OutboundSend.objects.filter(pk=send.pk).update(
                 state=SendState.FAILED, error=item.error[:500]
             )

@@ -1,6 +1,7 @@
 """Socialnet Webhook: who may call it, what is stored, and each item once."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from channels_app.tests.helpers import OTHER_PAGE, PAGE, event, post_signed
 from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
+from chats.services.core import channel_messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/socialnet/webhook"
@@ -111,7 +113,7 @@ def test_whatever_is_signed_is_accepted_and_counted(nobody, page, body):
 def test_a_broken_item_stops_no_other(nobody, page):
     body = event(HELLO)
     broken = [{"message": 5}, {"message": {"mid": ["x"]}}, {"new_kind": {"a": 1}}]
-    common = {"sender": {"id": "61"}, "recipient": {"id": PAGE}}
+    common: dict[str, Any] = {"sender": {"id": "61"}, "recipient": {"id": PAGE}}
     body["entry"][0]["messaging"] += [common | part for part in broken]
     body["entry"][0]["standby"] = [common | HELLO]
     body["entry"][0]["new_field"] = True
@@ -175,7 +177,7 @@ def test_an_item_that_fails_is_tried_again_and_holds_up_no_other(nobody, page, m
     body["entry"][0]["messaging"] += event(other, timestamp=1795226399990)["entry"][0]["messaging"]
     post_signed(nobody, PATH, body)
     with monkeypatch.context() as broken:
-        real = callbacks.inbound.channel_messages.receive
+        real = channel_messages.receive
 
         def fail_first(*args, **kwargs):
             if args[3].text == "hello":

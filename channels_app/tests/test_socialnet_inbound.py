@@ -141,7 +141,7 @@ def test_an_edit_changes_the_words(socialnet):
 
 def test_an_unsent_message_loses_its_words_and_files(socialnet, ann):
     first = came(socialnet, "attachment", type="image", text="Oops")
-    name = Attachment.objects.get().file.name
+    name = str(Attachment.objects.get().file)
     socialnet.act("unsend", message=first.provider_message_id)
     run_jobs()
     first.refresh_from_db()

@@ -84,6 +84,7 @@ def test_a_stranger_cannot_be_written_to(socialnet, user, ann):
 
 def test_the_reply_window_lasts_a_day_from_the_customers_last_message(socialnet, user, ann):
     chat = Conversation.objects.get()
+    assert chat.reply_window_expires_at
     lasts = chat.reply_window_expires_at - timezone.now()
     assert timedelta(hours=23, minutes=55) < lasts <= timedelta(hours=24)
     shown = ann.get("/ai/chats").json()["items"][0]

@@ -348,6 +348,7 @@ def test_a_receipt_up_to_a_moment_leaves_later_messages_alone(socialnet, say):
     socialnet.sim.behaviour(delivered=None, read=None)
     first = say("First")
     moment = OutboundSend.objects.get(message=first).sent_at
+    assert moment
     second = say("Second")
     read = {"read": {"watermark": int(moment.timestamp() * 1000) + 1}}
     OutboundSend.objects.filter(message=second).update(sent_at=moment + timedelta(seconds=5))
