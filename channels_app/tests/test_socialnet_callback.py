@@ -112,7 +112,11 @@ def test_whatever_is_signed_is_accepted_and_counted(nobody, page, body):
 
 def test_a_broken_item_stops_no_other(nobody, page):
     body = event(HELLO)
-    broken = [{"message": 5}, {"message": {"mid": ["x"]}}, {"new_kind": {"a": 1}}]
+    broken: list[dict[str, Any]] = [
+        {"message": 5},
+        {"message": {"mid": ["x"]}},
+        {"new_kind": {"a": 1}},
+    ]
     common: dict[str, Any] = {"sender": {"id": "61"}, "recipient": {"id": PAGE}}
     body["entry"][0]["messaging"] += [common | part for part in broken]
     body["entry"][0]["standby"] = [common | HELLO]

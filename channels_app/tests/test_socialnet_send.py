@@ -11,12 +11,16 @@ from channels_app.services import sending
 from channels_app.tests.helpers import PAGE, run_waiting
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chatplatform.tests.served import PNG
 from chats.models import Conversation, Message, MessageStatus
 from identity.models import EmailNotification
 from identity.testing import make_key
 from webhooks.models import Event
 
+# One white pixel.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00"
+    "01010100b138f6140000000049454e44ae426082"
+)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
