@@ -69,9 +69,11 @@ class BotAdmin(ReadOnlyAdmin):
     fields = (
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
-        "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
-        "agent_reply", "delete_available", "is_disabled", "customer_info_fields",
-        "banner_link", "banner_alt", "knowledge_version", "created_at", "updated_at",
+        "bot_question", "engaging_message", "attach_enabled", "export_enabled",
+        "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
+        "agent_reply", "delete_available", "is_disabled", "business_hours", "holidays",
+        "customer_info_fields", "banner_link", "banner_alt", "banner_valid_from",
+        "banner_valid_to", "knowledge_version", "created_at", "updated_at",
     )  # fmt: skip
 
 

@@ -34,7 +34,13 @@ class Bot(TenantModel):
     style = models.JSONField(default=dict)
     welcome_message = models.JSONField(default=dict)
     terms = models.JSONField(default=dict)
+    # Shown where the customer writes.
+    bot_question = models.CharField(max_length=300, default="", blank=True)
+    # Shown beside the closed widget, by language.
+    engaging_message = models.JSONField(default=dict)
     attach_enabled = models.BooleanField(default=True)
+    # Customers may take a transcript of their chat along.
+    export_enabled = models.BooleanField(default=False)
     auto_pop_up = models.BooleanField(default=False)
     is_fullscreen = models.BooleanField(default=False)
     is_visible = models.BooleanField(default=True)
@@ -43,6 +49,11 @@ class Bot(TenantModel):
     agent_reply = models.BooleanField(default=False)
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
+    # The client's own hours and holidays hold where these are null (see ClientConfig).
+    business_hours = models.JSONField(null=True, blank=True)
+    holidays = models.JSONField(null=True, blank=True)
+    # Steps of the set-up that the client ticks otherwise than we find them: name to boolean.
+    own_setup = models.JSONField(default=dict)
     # The fields that a customer is asked for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
     # The picture above the chat, re-encoded, with its link and alternative text.
@@ -53,6 +64,8 @@ class Bot(TenantModel):
     banner_size_bytes = models.PositiveIntegerField(null=True)
     banner_link = models.CharField(max_length=500, default="", blank=True)
     banner_alt = models.CharField(max_length=200, default="", blank=True)
+    banner_valid_from = models.DateTimeField(null=True)
+    banner_valid_to = models.DateTimeField(null=True)
     # Grows when the bot's passages change: processes then rebuild their index.
     knowledge_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())

@@ -23,6 +23,7 @@ web_url = WebUrlViewSet.as_view({"put": "update", "delete": "destroy"})
 important = DocumentViewSet.as_view({"put": "set_important"})
 customer_info = CustomerInfoViewSet.as_view({"put": "update", "get": "retrieve"})
 welcome = WelcomeViewSet.as_view({"put": "update", "get": "retrieve"})
+banner = BannerViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 questions = BotViewSet.as_view({"get": "sample_questions", "put": "replace_questions"})
 function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
 function_calls = FunctionCallViewSet.as_view({"get": "list"})
@@ -40,7 +41,7 @@ urlpatterns = [
     path("ai/<int:bot_id>/customer-info-field", customer_info),
     path("ai/<int:bot_id>/welcome-message", welcome),
     path("ai/<int:bot_id>/upload-banner-image", BannerViewSet.as_view({"post": "upload"})),
-    path("ai/<int:bot_id>/banner", BannerViewSet.as_view({"get": "retrieve"})),
+    path("ai/<int:bot_id>/banner", banner),
     path("ai/banner", BannerViewSet.as_view({"get": "retrieve_by_key"})),
     # bot
     path("ai/bot/config", BotViewSet.as_view({"get": "config"})),
@@ -52,7 +53,7 @@ urlpatterns = [
     # Not an operation of the API: public pictures.
     path("media/banners/<str:name>", media.banner),
     # identity
-    path("identity/languages", LanguageViewSet.as_view({"get": "retrieve"})),
+    path("identity/languages", LanguageViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),
     # function-calling
     path("function-calling/<int:bot_id>", function_calling),

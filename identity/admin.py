@@ -22,7 +22,7 @@ class ClientAdmin(EditOnlyAdmin):
     list_display = ("name", "code", "default_language", "timezone", "is_disabled", "created_at")
     list_filter = ("is_disabled", "subscription__plan")
     search_fields = ("name", "code")
-    readonly_fields = ("created_at",)
+    readonly_fields = ("languages", "created_at")
 
 
 class UserForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -19,6 +19,8 @@ class Client(models.Model):
     name = models.CharField(max_length=200)
     code = models.SlugField(max_length=60, unique=True)
     default_language = models.CharField(max_length=20, default="en")
+    # The languages of the client's bots; empty: those that its bots are offered in.
+    languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     is_disabled = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
@@ -60,6 +62,8 @@ class ClientConfig(TenantModel):
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="config")
     # [{"weekday": 0..6 (Monday first), "opens": "09:00", "closes": "17:00"}]; empty: always open.
     business_hours = models.JSONField(default=list)
+    # [{"date": "2026-12-25", "name": "", "hours": [{"opens", "closes"}]}]; no hours: closed.
+    holidays = models.JSONField(default=list)
     # Language to text, as handoff_message.
     out_of_hours_message = models.JSONField(default=dict)
     assign_strategy = models.CharField(

@@ -1,6 +1,7 @@
 """The picture above the chat: checked, re-encoded and served under a random name."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,17 @@ from bots.shapes.widget import (
     BotBannerDto,
 )
 from chatplatform import media
-from chatplatform.api.errors import Invalid, TooLarge
+from chatplatform.api.errors import ApiError, Invalid, TooLarge
+from identity.models import User
+from identity.services import audit
 
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
+
+
+class NoBanner(ApiError):
+    code, status = "no_banner", 409
+    detail = "This bot has no banner: upload a picture first."
 
 
 def upload(
@@ -41,12 +49,51 @@ def upload(
             banner_height=image.height,
             banner_size_bytes=len(image.data),
             banner_link=body.link,
-            banner_alt=" ".join(body.alt.split()),
+            banner_alt=_one_line(body.alt),
+            banner_valid_from=body.valid_from,
+            banner_valid_to=body.valid_to,
         )
     except BaseException:
         default_storage.delete(stored)
         raise
     return BannerUploadResponseDto.copy_from(image, url=_url(stored), size_bytes=len(image.data))
+
+
+def update(bot: Bot, *, body: BotBannerDto) -> BotBannerDto:
+    """Change what the request names, and keep the picture; 409 `no_banner` without one."""
+    changes = {name: getattr(body, name) for name in body.model_fields_set}
+    with transaction.atomic():
+        locked = bots.lock(bot)
+        if not locked.banner and any(changes.values()):
+            raise NoBanner
+        for name, value in changes.items():
+            is_text = name in {"link", "alt"}
+            setattr(locked, f"banner_{name}", _one_line(value or "") if is_text else value)
+        begins, ends = locked.banner_valid_from, locked.banner_valid_to
+        if begins and ends and begins >= ends:
+            raise Invalid.field("body", "valid_to", msg="Must lie after valid_from.")
+        locked.save(update_fields=[*(f"banner_{name}" for name in changes), "updated_at"])
+    return for_bot(locked)
+
+
+def remove(bot: Bot, *, by: User) -> None:
+    """Remove the banner; its file goes after the commit. Nothing happens if there is none."""
+    if not bot.banner:
+        return
+    with transaction.atomic():
+        _set(
+            bot,
+            banner="",
+            banner_mime_type="",
+            banner_width=None,
+            banner_height=None,
+            banner_size_bytes=None,
+            banner_link="",
+            banner_alt="",
+            banner_valid_from=None,
+            banner_valid_to=None,
+        )
+        audit.record(bot.client_id, "banner.removed", by=by, subject=f"bot:{bot.pk}")
 
 
 def _set(bot: Bot, **fields: Any) -> None:
@@ -78,7 +125,21 @@ def for_bot(bot: Bot) -> BotBannerDto:
         url=_url(str(bot.banner.name)) if has_banner else None,
         link=(bot.banner_link or None) if has_banner else None,
         alt=(bot.banner_alt or None) if has_banner else None,
+        valid_from=bot.banner_valid_from,
+        valid_to=bot.banner_valid_to,
     )
+
+
+def shown(bot: Bot, now: datetime) -> BotBannerDto:
+    """The banner that a widget shows now; its url is null if there is none."""
+    begins, ends = bot.banner_valid_from, bot.banner_valid_to
+    if (begins and now < begins) or (ends and now >= ends):
+        return BotBannerDto(bot_id=bot.pk)
+    return for_bot(bot)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _url(name: str) -> str:

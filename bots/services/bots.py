@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
-from bots.shapes.bot import BotDto
+from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from identity.auth import origin_host
@@ -16,15 +16,18 @@ from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
 
 MAX_BOTS = 200
-# Fields that a request may set; `id` and `api_key` only repeat what the server set.
+# Fields of a request that are columns.
 WRITABLE = frozenset(
     {
         "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "languages", "default_language", "style", "welcome_message", "terms",
-        "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
-        "agent_reply", "delete_available",
+        "bot_question", "engaging_message", "attach_enabled", "export_enabled", "auto_pop_up",
+        "is_fullscreen", "is_visible", "allow_preview", "agent_reply", "delete_available",
+        "business_hours", "holidays",
     }
 )  # fmt: skip
+# Columns by language whose text in the default language has a field of its own, `…_default`.
+WITH_DEFAULT_FIELD = ("terms", "engaging_message")
 
 
 class BotLimit(ApiError):
@@ -57,9 +60,9 @@ def with_derived_fields(rows: QuerySet[Bot]) -> QuerySet[Bot]:
     trained = Document.objects.filter(bot=OuterRef("pk"), status=DocumentStatus.TRAINED)
     return rows.annotate(
         key_prefix=Subquery(keys.order_by("-pk").values("prefix")[:1]),
-        prompt_setup=Exists(Prompt.objects.filter(bot=OuterRef("pk"), is_current=True)),
-        file_setup=Exists(trained.filter(web_url=None)),
-        url_setup=Exists(trained.exclude(web_url=None)),
+        has_prompt=Exists(Prompt.objects.filter(bot=OuterRef("pk"), is_current=True)),
+        has_file=Exists(trained.filter(web_url=None)),
+        has_page=Exists(trained.exclude(web_url=None)),
     )
 
 
@@ -115,40 +118,38 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
         raise Invalid.field(
             location, "bot_id", msg="This key serves several bots: say which.", type="missing"
         )
+    matches[0].client = key.client  # known already: services need no query for it
     return matches[0]
 
 
 def create(client: Client, *, body: BotDto) -> BotDto:
     """Create a bot; 409 `bot_limit` if the client already has 200."""
-    if body.id is not None:
-        raise Invalid.field("body", "id", msg="Set by the server", type="extra_forbidden")
     if "bot_name" not in body.model_fields_set:
         raise Invalid.field("body", "bot_name", msg="Field required", type="missing")
-    fields = _values(body, WRITABLE)
-    if "default_language" not in body.model_fields_set:
-        fields["default_language"] = _default_language(client, body.languages)
-    _check_languages(fields["languages"], fields["default_language"])
+    bot = Bot(client=client)
+    names = WRITABLE - {"languages", "default_language"} | body.model_fields_set
+    if "languages" not in names:
+        bot.languages = client.languages
+    if "default_language" not in names:
+        bot.default_language = _default_language(client, body.languages or bot.languages)
+    _fill(bot, body, names)
     with transaction.atomic():
         # The lock keeps concurrent requests within the limit.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         if Bot.objects.for_client(client).count() >= MAX_BOTS:
             raise BotLimit
-        bot = Bot.objects.create(client=client, **fields)
+        bot.save()
     return describe(client, bot.pk)
 
 
 def update(bot: Bot, *, body: BotDto) -> BotDto:
     """Change the fields that the request names, and keep the others."""
-    if "id" in body.model_fields_set and body.id != bot.pk:
-        raise Invalid.field("body", "id", msg="Another bot than the path's.")
-    changes = _values(body, WRITABLE & body.model_fields_set)
     with transaction.atomic():
         # Locked, since languages and their default may arrive in two concurrent requests.
-        current = lock(bot)
-        for name, value in changes.items():
-            setattr(current, name, value)
-        _check_languages(current.languages, current.default_language)
-        current.save(update_fields=[*changes, "updated_at"])
+        rows = with_derived_fields(Bot.objects.select_for_update(no_key=True, of=("self",)))
+        current = first_or_404(rows.filter(pk=bot.pk))
+        _fill(current, body, body.model_fields_set)
+        current.save(update_fields=[*WRITABLE, "own_setup", "updated_at"])
     return describe(bot.client, bot.pk)
 
 
@@ -241,11 +242,46 @@ def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str
     return next((text for text in texts.values() if text), None)
 
 
-def _values(body: BotDto, names: frozenset[str] | set[str]) -> dict[str, Any]:
-    values = body.model_dump(include=set(names))
-    if "bot_icon" in values:
-        values["bot_icon"] = values["bot_icon"] or ""
-    return values
+def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
+    """Set the fields that a request names."""
+    stored = {name: getattr(bot, name) for name in (*WITH_DEFAULT_FIELD, "welcome_message")}
+    stored_default = bot.default_language
+    for name, value in body.model_dump(include={*WRITABLE} & set(names)).items():
+        setattr(bot, name, value)
+    bot.bot_icon = bot.bot_icon or ""
+    _check_languages(bot.languages, bot.default_language)
+    if isinstance(bot.welcome_message, str):
+        bot.welcome_message = _with_text(
+            stored["welcome_message"], bot.default_language, bot.welcome_message
+        )
+    for name in WITH_DEFAULT_FIELD:
+        text = getattr(body, f"{name}_default")
+        # A text that came back unchanged says nothing of the change of the others.
+        if f"{name}_default" in names and text != stored[name].get(stored_default, ""):
+            _set_default_text(bot, name, text, before=stored[name])
+    bot.own_setup = _own_setup(bot, body, set(names))
+
+
+def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, str]) -> None:
+    texts, language = getattr(bot, name), bot.default_language
+    if texts.get(language, "") not in {before.get(language, ""), text}:
+        raise Invalid.field("body", f"{name}_default", msg=f"Another text than in {name}.")
+    setattr(bot, name, _with_text(texts, language, text))
+
+
+def _with_text(texts: Mapping[str, str], language: str, text: str) -> dict[str, str]:
+    """The texts with another one in this language; an empty one is removed."""
+    others = {code: value for code, value in texts.items() if code != language}
+    return {language: text, **others} if text else others
+
+
+def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
+    """The steps that the client ticks otherwise than we find them: a step that came back as it is
+    goes on to follow what happens.
+    """
+    found = found_setup(bot)
+    said = bot.own_setup | {step: getattr(body, step) for step in SETUP_STEPS if step in names}
+    return {step: value for step, value in said.items() if value not in {None, found[step]}}
 
 
 def _default_language(client: Client, languages: list[str]) -> str:

@@ -1,15 +1,17 @@
-"""The configuration of a widget: its bot's public fields in one language, and the languages."""
+"""The configuration of a widget: its bot's public fields in one language."""
 
 import hashlib
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from django.conf import settings
 
 from bots.models import Bot
-from bots.services import banner_picture, bots, welcome
-from bots.shapes.bot import BotLanguageConfigDto, BotStyle
-from bots.shapes.widget import BotConfigDto, ConfigField, Option
-from identity.models import ApiKey, Client
+from bots.services import agent_hooks, banner_picture, bots, business_hours, welcome
+from bots.shapes.bot import BotStyle
+from bots.shapes.widget import BotConfigDto, ConfigField, Option, UploadLimits
+from identity.shapes.configs import stored_holidays, stored_hours
 
 
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
@@ -17,8 +19,11 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
 
     A disabled bot is shown too, since people answer its chats; `is_visible` hides a widget.
     """
-    chosen = language or bot.default_language
-    banner = banner_picture.for_bot(bot)
+    chosen, now, config = language or bot.default_language, datetime.now(UTC), bot.client.config
+    banner = banner_picture.shown(bot, now)
+    is_open = business_hours.is_open(config, bot, now)
+    week, holidays = business_hours.week(config, bot), business_hours.holidays(config, bot)
+    today = f"{business_hours.day(config, now)}"
     return BotConfigDto.copy_from(
         bot,
         bot_icon=bot.bot_icon or None,
@@ -26,6 +31,20 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         language=chosen,
         welcome_message=_text(bot, bot.welcome_message, chosen),
         terms=_text(bot, bot.terms, chosen),
+        bot_question=bot.bot_question or None,
+        engaging_message=_text(bot, bot.engaging_message, chosen),
+        is_open=is_open,
+        opens_at=business_hours.next_opening(config, bot, now),
+        timezone=bot.client.timezone,
+        business_hours=stored_hours(week),
+        holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
+        out_of_hours_message=_text(bot, config.out_of_hours_message, chosen),
+        agents_online=len(agent_hooks.agents().online(bot.client_id)),
+        upload_limits=UploadLimits(
+            max_files=settings.MAX_MESSAGE_FILES,
+            max_file_bytes=settings.MAX_UPLOAD_BYTES,
+            max_request_bytes=settings.MAX_REQUEST_BYTES,
+        ),
         banner=banner if banner.url else None,
         sample_questions=welcome.questions(bot, language=chosen),
         customer_info_fields=[_field(bot, field, chosen) for field in bot.customer_info_fields],
@@ -51,23 +70,3 @@ def _field(bot: Bot, stored: dict[str, Any], language: str) -> ConfigField:
         options=[Option.model_construct(**option) for option in stored["options"]],
         ask_before_chat=stored["ask_before_chat"],
     )
-
-
-def languages_of_client(client: Client) -> BotLanguageConfigDto:
-    """The languages of all enabled bots of the client; the default is the client's."""
-    rows = Bot.objects.for_client(client).filter(is_disabled=False)
-    codes = {
-        code
-        for default, offered in rows.values_list("default_language", "languages")
-        for code in (default, *offered)
-    }
-    return BotLanguageConfigDto.from_codes(codes, default=client.default_language)
-
-
-def languages_of_key(key: ApiKey) -> BotLanguageConfigDto:
-    """The languages of the key's bot, or of all bots if the key serves them all."""
-    own = Bot.objects.for_client(key.client)
-    bot = own.filter(pk=key.bot_id).first() if key.bot_id else None
-    if bot is None:
-        return languages_of_client(key.client)
-    return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)

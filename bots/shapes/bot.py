@@ -2,14 +2,15 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
 from django.utils.translation import get_language_info
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bots.models import Bot
-from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
+from identity.shapes.configs import Holidays, WeekHours, stored_holidays, stored_hours
 
 # One label of a host name (RFC 1123), in the ASCII form that browsers send as Origin.
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -56,7 +57,15 @@ Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$", examples=["#2563eb"])
 Hosts = Annotated[Text, AfterValidator(_hosts)]
 Languages = Annotated[list[Language], AfterValidator(_distinct)]
 Greeting = Annotated[Text, Field(max_length=2_000)]
+Greetings = Annotated[dict[Language, Greeting], Field(max_length=50)]
+# One text is the default language's.
+GreetingOrGreetings = Annotated[
+    Annotated[Greeting, Tag("text")] | Annotated[Greetings, Tag("by_language")],
+    Discriminator(lambda value: "text" if isinstance(value, str) else "by_language"),
+]
 Terms = Annotated[Text, Field(max_length=10_000)]
+Engaging = Annotated[Text, Field(max_length=300)]
+SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
 class BotStyle(Shape):
@@ -78,17 +87,9 @@ class BotStyle(Shape):
 class BotDto(Shape):
     """A bot: its look, its languages and where it may be shown."""
 
-    id: int | None = Field(
-        None,
-        ge=1,
-        le=MAX_ID,
-        description="The bot's id. An update may repeat it; another id than the path's is a 422.",
-    )
-    api_key: Text | None = Field(
-        None,
-        max_length=200,
-        description="Masked: the prefix of the bot's newest active key; null without one. Ignored"
-        " in requests.",
+    id: int | None = read_only("The bot's id.", path="bot_id")
+    api_key: str | None = read_only(
+        "Masked: the prefix of the bot's newest active key; null without one."
     )
     bot_name: Text = Field(
         "",
@@ -102,8 +103,8 @@ class BotDto(Shape):
     bot_icon: Text | None = Field(
         None,
         max_length=500,
-        pattern=r"^https?://[^\s/]+(/\S*)?$",
-        description="URL (http or https) of its picture; null: the platform's default.",
+        pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
+        description="URL (http or https) of its picture; null or empty: the platform's default.",
     )
     primary_color: Color = Field("#2563eb", description="Main colour of the widget, `#rrggbb`.")
     secondary_color: Color = Field("#f1f5f9", description="Second colour, `#rrggbb`.")
@@ -117,7 +118,8 @@ class BotDto(Shape):
     languages: Languages = Field(
         default_factory=list,
         max_length=50,
-        description="Languages it is offered in; empty: it answers in the customer's language.",
+        description="Languages it is offered in; empty: it answers in the customer's language."
+        " Left out of a new bot: the client's languages, if they are set.",
     )
     default_language: Language = Field(
         "en",
@@ -129,17 +131,44 @@ class BotDto(Shape):
         default_factory=lambda: BotStyle(),
         description="How the widget is drawn; replaced as a whole.",
     )
-    welcome_message: dict[Language, Greeting] = Field(
+    welcome_message: GreetingOrGreetings = Field(
         default_factory=dict,
-        max_length=50,
-        description="Welcome message by language, at most 2,000 characters each.",
+        description="Welcome message by language, at most 2,000 characters each. A request may"
+        " send a string instead: the text in the default language; other languages keep theirs."
+        " A reply holds the object.",
+        examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
     )
     terms: dict[Language, Terms] = Field(
         default_factory=dict,
         max_length=50,
         description="Terms shown before a chat, by language, at most 10,000 characters each.",
     )
+    terms_default: Terms = Field(
+        "",
+        description="The text of `terms` in the default language, at most 10,000 characters; empty:"
+        " none. Changed in either field; a request that changes both differently is a 422.",
+    )
+    bot_question: Text = Field(
+        "",
+        max_length=300,
+        description="The question that the widget shows where the customer writes, at most 300"
+        " characters; empty: none.",
+        examples=["What can I do for you?"],
+    )
+    engaging_message: dict[Language, Engaging] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="What the closed widget says to a visitor, by language, at most 300 characters"
+        " each.",
+    )
+    engaging_message_default: Engaging = Field(
+        "",
+        description="The text of `engaging_message` in the default language, as `terms_default`.",
+    )
     attach_enabled: bool = Field(True, description="Customers may attach files.")
+    export_enabled: bool = Field(
+        False, description="Customers may take a transcript of their chat along."
+    )
     auto_pop_up: bool = Field(False, description="The widget opens by itself.")
     is_fullscreen: bool = Field(False, description="The widget fills the page.")
     is_visible: bool = Field(True, description="The widget shows at all.")
@@ -148,10 +177,28 @@ class BotDto(Shape):
         False, description="People answer, not the bot: new chats go to the queue."
     )
     delete_available: bool = Field(True, description="The bot may be deleted.")
-    chatbot_setup: bool | None = read_only("There is a welcome message in the default language.")
-    prompt_setup: bool | None = read_only("There is a prompt.")
-    file_setup: bool | None = read_only("At least one file is trained.")
-    url_setup: bool | None = read_only("At least one web page is trained.")
+    business_hours: WeekHours | None = Field(
+        None,
+        description="Its own business hours, in the client's time zone; empty: always open; null:"
+        " the client's.",
+    )
+    holidays: Holidays | None = Field(
+        None, description="Its own holidays; empty: none; null: the client's."
+    )
+    chatbot_setup: bool | None = Field(
+        None,
+        description="Step of your checklist: the look is set up. Unless you set it, whether there"
+        " is a welcome message in the default language; null sets it back to that.",
+    )
+    prompt_setup: bool | None = Field(
+        None, description="The same for the prompt: unless set, whether there is one."
+    )
+    file_setup: bool | None = Field(
+        None, description="The same for files: unless set, whether one is trained."
+    )
+    url_setup: bool | None = Field(
+        None, description="The same for web pages: unless set, whether one is trained."
+    )
     client_id: int | None = read_only("The client it belongs to.")
     is_disabled: bool | None = read_only("Whether it is disabled: a disabled bot answers nobody.")
     created_at: Moment | None = read_only("When it was created.")
@@ -166,8 +213,26 @@ class BotDto(Shape):
             bot_icon=bot.bot_icon or None,
             style=BotStyle.model_construct(**bot.style),
             api_key=f"{derived.key_prefix}.****" if derived.key_prefix else None,
-            chatbot_setup=bool(bot.welcome_message.get(bot.default_language)),
+            terms_default=bot.terms.get(bot.default_language, ""),
+            engaging_message_default=bot.engaging_message.get(bot.default_language, ""),
+            business_hours=_or_null(stored_hours, bot.business_hours),
+            holidays=_or_null(stored_holidays, bot.holidays),
+            **found_setup(bot) | bot.own_setup,
         )
+
+
+def found_setup(bot: Bot) -> dict[str, bool]:
+    """Whether each of `SETUP_STEPS` is done, as we find it; nothing of a bot without a row is."""
+    return {
+        "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),
+        "prompt_setup": getattr(bot, "has_prompt", False),
+        "file_setup": getattr(bot, "has_file", False),
+        "url_setup": getattr(bot, "has_page", False),
+    }
+
+
+def _or_null(shapes: Callable[[Any], Any], entries: Any) -> Any:
+    return None if entries is None else shapes(entries)
 
 
 class ToggleDisableBotDto(Shape):
@@ -191,34 +256,52 @@ class BotsResponse(Shape):
 class BotLanguage(Shape):
     """One language that a bot is offered in."""
 
-    code: str = Field(description="BCP 47 code.", examples=["vi"])
-    name: str = Field(description="Its name in English; the code if unknown.")
-    native_name: str = Field(description="Its name in the language itself; the code if unknown.")
-    is_default: bool = Field(description="Whether it is used if a customer chooses no other.")
+    code: Language = Field(description="BCP 47 code.")
+    name: str | None = read_only("Its name in English; the code if unknown.")
+    native_name: str | None = read_only("Its name in the language itself; the code if unknown.")
+    is_default: bool | None = read_only("Whether it is used if a customer chooses no other.")
 
     @classmethod
     def from_code(cls, code: str, *, is_default: bool) -> Self:
         try:
             info = get_language_info(code.lower())
         except KeyError:
-            return cls(code=code, name=code, native_name=code, is_default=is_default)
+            info = {"name": code, "name_local": code}
         # Django spells some names with combining marks; composed, they compare and sort right.
         native_name = unicodedata.normalize("NFC", info["name_local"])
-        return cls(code=code, name=info["name"], native_name=native_name, is_default=is_default)
+        return cls.copy_from(
+            None, code=code, name=info["name"], native_name=native_name, is_default=is_default
+        )
 
 
 class BotLanguageConfigDto(Shape):
     """The languages of one bot, or of all bots of a client."""
 
-    default_language: str = Field(
-        description="BCP 47 code of the language that is used if a customer chooses no other."
+    model_config = example(default_language="vi", languages=[{"code": "vi"}, {"code": "en"}])
+
+    default_language: Language = Field(
+        description="BCP 47 code of the language that is used if a customer chooses no other; one"
+        " of `languages`, unless a request leaves those empty."
     )
-    languages: list[BotLanguage] = Field(description="The default first, the others by code.")
+    languages: list[BotLanguage] = Field(
+        max_length=50,
+        description="In a reply the default first, the others by code. Empty in a request: the"
+        " languages that the bots are offered in.",
+    )
+
+    @model_validator(mode="after")
+    def _default_among_them(self) -> Self:
+        codes = [language.code for language in self.languages]
+        _distinct(codes)
+        if codes and self.default_language not in codes:
+            raise ValueError("default_language must be one of languages")
+        return self
 
     @classmethod
     def from_codes(cls, codes: Iterable[str], *, default: str) -> Self:
         ordered = [default, *sorted(set(codes) - {default})]
-        return cls(
+        return cls.copy_from(
+            None,
             default_language=default,
             languages=[BotLanguage.from_code(code, is_default=code == default) for code in ordered],
         )

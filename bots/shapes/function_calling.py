@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -104,13 +104,6 @@ class FunctionDTO(Shape):
     requires_approval: Literal["none", "agent", "customer"] = Field(
         "none", description="Who must approve each call before it is made."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_read_only(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "secret_header_names" in values:
-            raise ValueError("secret_header_names is set by the server")
-        return values
 
     @classmethod
     def from_row(cls, row: Function, secret_names: list[str]) -> "FunctionDTO":

@@ -66,7 +66,7 @@ class PageCounts(Shape):
 class WebUrlDto(Shape):
     """An address that a bot is trained on: a page, the pages linked from it, or a sitemap."""
 
-    id: int | None = read_only("The address's id.")
+    id: int | None = read_only("The address's id.", path="web_url_id")
     url: Text = Field(
         "",
         min_length=1,

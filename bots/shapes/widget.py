@@ -7,7 +7,8 @@ from pydantic import Field, model_validator
 from bots.models import Bot, SampleQuestion
 from bots.shapes.bot import BotStyle, Greeting, Languages
 from bots.shapes.train import Upload
-from chatplatform.api.shapes import MAX_ID, Language, Shape, Text, example
+from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
+from identity.shapes.configs import BusinessHours, Holiday
 
 MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
 MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
@@ -140,24 +141,14 @@ class WelcomeMessages(Shape):
 class SampleQuestionDto(Shape):
     """A question that the widget offers."""
 
-    id: int | None = Field(
-        None,
-        ge=0,
-        le=MAX_ID,
-        description="Its id; null if it was taken from the documents. Ignored in requests.",
-    )
+    id: int | None = read_only("Its id; null if it was taken from the documents.")
     question: Text = Field(
         min_length=1, max_length=300, pattern=r"\S", description="The text of the question."
     )
     language: Language | None = Field(
         None, description="Its language; left out of a request: the bot's default."
     )
-    position: int | None = Field(
-        None,
-        ge=0,
-        le=2**31 - 1,
-        description="Its position from 0. Ignored in requests: the order of the list counts.",
-    )
+    position: int | None = read_only("Its position from 0: a request's order counts.")
 
     @classmethod
     def from_row(cls, row: SampleQuestion) -> "SampleQuestionDto":
@@ -182,19 +173,42 @@ class SampleQuestionsResponse(Shape):
     next_cursor: str | None = Field(None, description="Always null: there is only one page.")
 
 
+Link = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$")]
+Alt = Annotated[Text, Field(max_length=200)]
+
+
+class ShownBetween(Shape):
+    """When a banner is shown."""
+
+    valid_from: Moment | None = Field(
+        None,
+        description="Widgets show it from this time on; null: at once.",
+        examples=["2026-12-01T00:00:00Z"],
+    )
+    valid_to: Moment | None = Field(
+        None,
+        description="Widgets show it until this time, which lies after `valid_from`; null: without"
+        " end.",
+        examples=["2026-12-24T12:00:00Z"],
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
+            raise ValueError("valid_to must lie after valid_from")
+        return self
+
+
 # The name is the specification's.
-class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(Shape):
-    """A banner: a picture, its link and its alternative text."""
+class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(ShownBetween):
+    """A banner: a picture, its link, its alternative text, and when it is shown."""
 
     file: Upload = Field(
         description=f"PNG, JPEG or WebP; at most {MAX_BANNER_BYTES:,} bytes and"
         f" {MAX_BANNER_PIXELS:,} pixels. Re-encoded without metadata."
     )
-    link: Text = Field(
-        "", max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
-        description="Target of a click, http or https; empty: none.",
-    )  # fmt: skip
-    alt: Text = Field("", max_length=200, description="Alternative text for screen readers.")
+    link: Link = Field("", description="Target of a click, http or https; empty: none.")
+    alt: Alt = Field("", description="Alternative text for screen readers, up to 200 characters.")
 
 
 class BannerUploadResponseDto(Shape):
@@ -207,13 +221,17 @@ class BannerUploadResponseDto(Shape):
     size_bytes: int = Field(description="Size of the stored file in bytes.")
 
 
-class BotBannerDto(Shape):
-    """The banner above the chat."""
+class BotBannerDto(ShownBetween):
+    """The banner above the chat. A change names what it changes."""
 
-    bot_id: int = Field(description="The bot whose banner it is.")
-    url: str | None = Field(description="Public URL of the picture; null: the bot has no banner.")
-    link: str | None = Field(description="Target of a click; null: none.")
-    alt: str | None = Field(description="Alternative text; null: none.")
+    bot_id: int | None = read_only("The bot whose banner it is.", path="bot_id")
+    url: str | None = read_only("Public URL of the picture; null: there is none to show.")
+    link: Link | None = Field(
+        None, description="Target of a click, http or https; null or empty: none."
+    )
+    alt: Alt | None = Field(
+        None, description="Alternative text, at most 200 characters; null or empty: none."
+    )
 
 
 class ConfigField(Shape):
@@ -227,6 +245,14 @@ class ConfigField(Shape):
     ask_before_chat: bool = Field(
         description="Whether it is asked in a form before the first message."
     )
+
+
+class UploadLimits(Shape):
+    """What a customer may attach to a message."""
+
+    max_files: int = Field(description="Files of a message at most.")
+    max_file_bytes: int = Field(description="Bytes of a file at most.")
+    max_request_bytes: int = Field(description="Bytes of all files of a message at most.")
 
 
 class BotConfigDto(Shape):
@@ -243,9 +269,34 @@ class BotConfigDto(Shape):
     languages: Languages = Field(description="Languages it is offered in; empty: any.")
     welcome_message: str | None = Field(description="Welcome message; null: none.")
     terms: str | None = Field(description="Terms to agree to before a chat; null: none.")
-    banner: BotBannerDto | None = Field(description="The banner above the chat; null: none.")
+    bot_question: str | None = Field(
+        description="The question to show where the customer writes; null: none."
+    )
+    engaging_message: str | None = Field(
+        description="What to say to a visitor beside the closed widget; null: nothing."
+    )
+    is_open: bool = Field(description="Whether it is within the business hours now.")
+    opens_at: Moment | None = Field(
+        description="When it opens next; null: it is open, or does not open within a year."
+    )
+    timezone: str = Field(description="IANA time zone of the hours below.")
+    business_hours: list[BusinessHours] = Field(
+        description="When people are there, by weekday; empty: always."
+    )
+    holidays: list[Holiday] = Field(description="Dates with other hours, from today on.")
+    out_of_hours_message: str | None = Field(
+        description="What to say while it is closed; null: nothing of its own."
+    )
+    agents_online: int = Field(
+        description="How many of the client's people are online now, who may answer."
+    )
+    banner: BotBannerDto | None = Field(
+        description="The banner above the chat, if it is shown now; null: none."
+    )
     sample_questions: list[SampleQuestionDto] = Field(description="Questions to offer, in order.")
     attach_enabled: bool = Field(description="Customers may attach files.")
+    upload_limits: UploadLimits = Field(description="How many files, and how large.")
+    export_enabled: bool = Field(description="Customers may take a transcript along.")
     auto_pop_up: bool = Field(description="The widget opens by itself.")
     is_fullscreen: bool = Field(description="The widget fills the page.")
     is_visible: bool = Field(description="false: the widget must not show at all.")

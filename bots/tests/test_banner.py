@@ -1,20 +1,25 @@
-"""Upload Banner Image Route, Get Bot Banner Route (twice), and the picture itself."""
+"""Upload Banner Image Route, Get Bot Banner Route (twice), Update Bot Banner, Delete Bot Banner,
+and the picture itself.
+"""
 
 import io
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 from PIL import Image
 
 from bots.models import Bot
 from bots.testing import make_bot
 from chatplatform.testing import run_before, run_jobs
-from identity.models import Role
+from identity.models import AuditEvent, Role
 from identity.testing import make_key, make_person
 
 OPTIONS = {"link": "https://shop.example/sale", "alt": "Sale"}
+ALWAYS = {"valid_from": None, "valid_to": None}
 
 
 def drawn(kind="PNG", size=(30, 10), mode="RGB", **saved):
@@ -57,7 +62,7 @@ def test_upload_and_show(ann, page, nobody, bot, kind, mime_type):
     banner = reply.json()
     assert (banner["mime_type"], banner["width"], banner["height"]) == (mime_type, 30, 10)
     shown = ann.get(f"/ai/{bot.pk}/banner").json()
-    assert shown == {"bot_id": bot.pk, "url": banner["url"], **OPTIONS}
+    assert shown == {"bot_id": bot.pk, "url": banner["url"], **OPTIONS, **ALWAYS}
     assert page.get("/ai/banner").json() == shown
     assert page.get("/ai/bot/config").json()["banner"] == shown
     picture = nobody.get(local(banner["url"]))
@@ -97,7 +102,7 @@ def test_a_new_one_replaces_the_old(ann, nobody, bot):
     second = send(ann, bot).json()["url"]
     assert second != first
     assert ann.get(f"/ai/{bot.pk}/banner").json() == {
-        "bot_id": bot.pk, "url": second, "link": None, "alt": None,
+        "bot_id": bot.pk, "url": second, "link": None, "alt": None, **ALWAYS,
     }  # fmt: skip
     run_jobs()
     assert stored_files() == {second.rpartition("/")[2]}
@@ -105,7 +110,7 @@ def test_a_new_one_replaces_the_old(ann, nobody, bot):
 
 
 def test_a_bot_without_a_banner(ann, page, bot):
-    none = {"bot_id": bot.pk, "url": None, "link": None, "alt": None}
+    none = {"bot_id": bot.pk, "url": None, "link": None, "alt": None, **ALWAYS}
     assert ann.get(f"/ai/{bot.pk}/banner").json() == page.get("/ai/banner").json() == none
 
 
@@ -147,6 +152,8 @@ def test_too_many_bytes(ann, bot):
         {"link": "https://a b"},
         {"alt": "x" * 201},
         {"more": "1"},
+        {"valid_from": "yesterday"},
+        {"valid_from": "2026-12-24T00:00:00Z", "valid_to": "2026-12-24T00:00:00Z"},
     ],
 )
 def test_a_wrong_field(ann, bot, wrong):
@@ -163,6 +170,68 @@ def test_a_bot_deleted_meanwhile_leaves_no_file(ann, bot):
     with run_before("bots.services.banner_picture._set", lambda: Bot.objects.all().delete()):
         assert send(ann, bot).status_code == 404
     assert stored_files() == set()
+
+
+def day(number):
+    return (timezone.now() + timedelta(days=number)).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("dates", "is_shown"),
+    [
+        ({"valid_from": day(-1)}, True),
+        ({"valid_from": day(-1), "valid_to": day(1)}, True),
+        ({"valid_from": day(1)}, False),
+        ({"valid_to": day(-1)}, False),
+    ],
+)
+def test_widgets_show_it_between_its_dates(ann, page, bot, dates, is_shown):
+    url = send(ann, bot, **dates).json()["url"]
+    assert page.get("/ai/banner").json()["url"] == (url if is_shown else None)
+    assert bool(page.get("/ai/bot/config").json()["banner"]) is is_shown
+    shown = ann.get(f"/ai/{bot.pk}/banner").json()
+    assert shown["url"] == url, "staff see it with its dates"
+    assert {name for name in ALWAYS if shown[name]} == set(dates)
+
+
+def test_its_dates_and_link_change_without_another_upload(ann, page, bot):
+    banner = f"/ai/{bot.pk}/banner"
+    url = send(ann, bot, **OPTIONS).json()["url"]
+    assert ann.put(banner, {"valid_from": day(1), "alt": " New \n words "}).status_code == 200
+    assert ann.get(banner).json()["link"] == OPTIONS["link"], "what is left out stays"
+    assert ann.get(banner).json()["alt"] == "New words"
+    assert page.get("/ai/banner").json()["url"] is None
+    assert ann.put(banner, {"valid_to": day(0)}).status_code == 422
+    changed = ann.put(banner, {"valid_from": None, "link": None}).json()
+    assert (changed["url"], changed["link"], changed["valid_to"]) == (url, None, None)
+    assert page.get("/ai/banner").json() == changed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_removed_banner_is_gone_with_its_file(ann, page, bot):
+    send(ann, bot, **OPTIONS, valid_to=day(1))
+    for _ in range(2):
+        assert ann.delete(f"/ai/{bot.pk}/banner").status_code == 204
+    run_jobs()
+    assert stored_files() == set()
+    shown = ann.get(f"/ai/{bot.pk}/banner").json()
+    assert shown == page.get("/ai/banner").json()
+    assert shown == {"bot_id": bot.pk, "url": None, "link": None, "alt": None, **ALWAYS}
+    assert AuditEvent.objects.filter(action="banner.removed").count() == 1
+
+
+def test_without_a_picture_there_is_nothing_to_change(ann, bot):
+    reply = ann.put(f"/ai/{bot.pk}/banner", OPTIONS)
+    assert (reply.status_code, reply.json()["code"]) == (409, "no_banner")
+    assert Bot.objects.get().banner_link == ""
+
+
+def test_who_may_change_and_remove(ann, ben, cara, bot):
+    send(ann, bot)
+    for person, status in ((ben, 403), (cara, 404)):
+        assert person.put(f"/ai/{bot.pk}/banner", OPTIONS).status_code == status
+        assert person.delete(f"/ai/{bot.pk}/banner").status_code == status
+    assert Bot.objects.get().banner
 
 
 def test_who_may(ann, cara, page, bot):

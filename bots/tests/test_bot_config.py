@@ -1,6 +1,9 @@
 """Get Config By Api Key With Auth: the public configuration of a bot."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from bots.models import Bot
 from bots.testing import make_bot
@@ -11,6 +14,8 @@ ALLOWED = {
     "id", "bot_name", "bot_icon", "primary_color", "secondary_color", "style", "language",
     "default_language", "languages", "welcome_message", "terms", "banner", "sample_questions",
     "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "customer_info_fields",
+    "bot_question", "engaging_message", "is_open", "opens_at", "timezone", "business_hours",
+    "holidays", "out_of_hours_message", "agents_online", "upload_limits", "export_enabled",
 }  # fmt: skip
 FIELD = {
     "name": "city", "label": {"en": "City", "vi": "Thành phố"}, "type": "select",
@@ -106,3 +111,55 @@ def test_a_page_that_is_not_allowed(widget):
 def test_only_keys_are_accepted(ann, nobody):
     assert ann.get(PATH).status_code == 401
     assert nobody.get(PATH).status_code == 401
+
+
+def test_the_question_and_the_engaging_message(widget):
+    empty = widget.get(PATH).json()
+    assert (empty["bot_question"], empty["engaging_message"]) == (None, None)
+    Bot.objects.update(bot_question="What now?", engaging_message={"en": "Hi", "vi": "Chào"})
+    shown = widget.get(PATH, {"language": "vi"}).json()
+    assert (shown["bot_question"], shown["engaging_message"]) == ("What now?", "Chào")
+
+
+def test_what_may_be_attached(widget, ann, settings):
+    limits = widget.get(PATH).json()["upload_limits"]
+    assert limits == {
+        "max_files": 10,
+        "max_file_bytes": settings.MAX_UPLOAD_BYTES,
+        "max_request_bytes": settings.MAX_REQUEST_BYTES,
+    }
+
+
+def close(**more):
+    """Open on the weekday of the day before yesterday only."""
+    weekday = (timezone.now() - timedelta(days=2)).weekday()
+    entry = {"weekday": weekday, "opens": "09:00", "closes": "17:00"}
+    return {"business_hours": [entry]} | more
+
+
+def test_open_or_closed(widget, ann):
+    opened = widget.get(PATH)
+    assert opened.json()["is_open"] is True
+    assert (opened.json()["opens_at"], opened.json()["business_hours"]) == (None, [])
+    day = (timezone.now() + timedelta(days=2)).date()
+    body = close(
+        timezone="UTC",
+        holidays=[{"date": "2001-12-25"}, {"date": str(day), "name": "Fair"}],
+        out_of_hours_message={"en": "Back soon.", "vi": "Hẹn gặp lại."},
+    )
+    ann.post(f"/config/{ann.client.pk}/chat", body)
+    closed = widget.get(PATH, {"language": "vi"}, **{"If-None-Match": opened["ETag"]}).json()
+    assert closed["is_open"] is False
+    assert closed["opens_at"].endswith("T09:00:00.000Z")
+    assert closed["opens_at"] > timezone.now().isoformat()
+    assert (closed["timezone"], closed["business_hours"]) == ("UTC", body["business_hours"])
+    assert [entry["name"] for entry in closed["holidays"]] == ["Fair"], "past ones are left out"
+    assert closed["out_of_hours_message"] == "Hẹn gặp lại."
+
+
+def test_a_bots_own_hours_are_shown(widget, ann):
+    ann.post(f"/config/{ann.client.pk}/chat", close())
+    assert widget.get(PATH).json()["is_open"] is False
+    ann.put(f"/ai/bot/{widget.key.bot_id}/update-bot", {"business_hours": []})
+    shown = widget.get(PATH).json()
+    assert (shown["is_open"], shown["business_hours"]) == (True, [])

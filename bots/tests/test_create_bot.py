@@ -42,11 +42,38 @@ def test_all_fields_are_stored(ann):
             "radius": 4, "dark_mode": True,
         },
         "welcome_message": {"vi": "Chào bạn"}, "terms": {"vi": "Điều khoản"},
-        "attach_enabled": False, "auto_pop_up": True, "is_fullscreen": True, "is_visible": False,
+        "bot_question": "Bạn cần gì?", "engaging_message": {"vi": "Chào", "en": "Hi"},
+        "business_hours": [{"weekday": 6, "opens": "10:00", "closes": "14:00"}],
+        "holidays": [{"date": "2026-12-25", "name": "Christmas", "hours": []}],
+        "export_enabled": True, "attach_enabled": False, "auto_pop_up": True,
+        "is_fullscreen": True, "is_visible": False,
         "allow_preview": False, "agent_reply": True, "delete_available": False,
     }  # fmt: skip
     body = ann.post(PATH, fields).json()
     assert {name: body[name] for name in fields} == fields
+    assert (body["terms_default"], body["engaging_message_default"]) == ("Điều khoản", "Chào")
+
+
+def test_what_only_the_server_sets_is_ignored(ann, cara):
+    sent = {"bot_name": "B", "id": 7, "client_id": cara.client.pk, "is_disabled": True,
+            "created_at": "2001-01-01T00:00:00Z", "api_key": "abc.****"}  # fmt: skip
+    body = ann.post(PATH, sent).json()
+    assert body["id"] == Bot.objects.get().pk
+    assert (body["client_id"], body["is_disabled"], body["api_key"]) == (
+        ann.client.pk, False, None,
+    )  # fmt: skip
+    assert body["created_at"] > "2026"
+
+
+def test_without_languages_it_is_offered_in_the_clients(ann):
+    ann.put("/identity/languages", {"default_language": "vi",
+                                    "languages": [{"code": "en"}, {"code": "vi"}]})  # fmt: skip
+    body = ann.post(PATH, {"bot_name": "B"}).json()
+    assert (body["languages"], body["default_language"]) == (["en", "vi"], "vi")
+    body = ann.post(PATH, {"bot_name": "B", "languages": []}).json()
+    assert (body["languages"], body["default_language"]) == ([], "vi")
+    body = ann.post(PATH, {"bot_name": "B", "languages": ["de"]}).json()
+    assert (body["languages"], body["default_language"]) == (["de"], "de")
 
 
 def test_domains_are_normalized(ann):
@@ -69,7 +96,14 @@ def test_the_default_language_follows_the_languages(ann):
         ({"bot_name": None}, "bot_name"),
         ({"bot_name": "x" * 101}, "bot_name"),
         ({"bot_name": "a\x00b"}, "bot_name"),
-        ({"bot_name": "B", "id": 7}, "id"),
+        ({"bot_name": "B", "bot_question": "x" * 301}, "bot_question"),
+        ({"bot_name": "B", "terms_default": None}, "terms_default"),
+        ({"bot_name": "B", "terms_default": "A", "terms": {"en": "B"}}, "terms_default"),
+        ({"bot_name": "B", "engaging_message": {"en": "x" * 301}}, "engaging_message"),
+        ({"bot_name": "B", "export_enabled": "perhaps"}, "export_enabled"),
+        ({"bot_name": "B", "business_hours": [{"weekday": 1}]}, "business_hours"),
+        ({"bot_name": "B", "holidays": [{"date": "Christmas"}]}, "holidays"),
+        ({"bot_name": "B", "chatbot_setup": "done"}, "chatbot_setup"),
         ({"bot_name": "B", "bot_icon": "javascript:alert(1)"}, "bot_icon"),
         ({"bot_name": "B", "primary_color": "red"}, "primary_color"),
         ({"bot_name": "B", "allowed_domain": "https://example.com"}, "allowed_domain"),
@@ -86,9 +120,8 @@ def test_the_default_language_follows_the_languages(ann):
         ({"bot_name": "B", "style": {"colour": "red"}}, "style"),
         ({"bot_name": "B", "style": {"font": "x;} body{display:none"}}, "style"),
         ({"bot_name": "B", "welcome_message": {"not a code": "x"}}, "welcome_message"),
-        ({"bot_name": "B", "chatbot_setup": True}, "chatbot_setup"),
-        ({"bot_name": "B", "client_id": 1}, "client_id"),
-        ({"bot_name": "B", "is_disabled": True}, "is_disabled"),
+        ({"bot_name": "B", "welcome_message": "x" * 2001}, "welcome_message"),
+        ({"bot_name": "B", "welcome_message": 7}, "welcome_message"),
         ({"bot_name": "B", "surprise": 1}, "surprise"),
     ],
 )

@@ -163,7 +163,6 @@ def wrong(**changes):
         (wrong(http={"method": "POST", "body_template": '{"a": {{other}}}'}), "body_template"),
         (wrong(http={"method": "POST", "body_template": '{"{{order_id}}": 1}'}), "body_template"),
         (wrong(requires_approval="boss"), "requires_approval"),
-        (wrong(secret_header_names=["X"]), 0),
     ],
 )  # fmt: skip
 def test_a_wrong_function_changes_nothing(ann, bot, function, field):
@@ -206,7 +205,6 @@ def test_private_addresses_get_one_message(ann, bot, url):
         config(max_calls_per_reply=11),
         config(ORDER, ORDER),
         config(*[order(name=f"f{n}") for n in range(21)]),
-        config(is_available=True),
         config(unknown=1),
     ],
 )

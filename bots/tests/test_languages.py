@@ -1,7 +1,10 @@
-"""Get Client Config Languages, by user and by API key."""
+"""Get Client Config Languages, by user and by API key, and Update Client Config Languages."""
 
+import pytest
+
+from bots.models import Bot
 from bots.testing import make_bot
-from identity.models import Client, Role
+from identity.models import AuditEvent, Client, Role
 from identity.testing import make_key, make_person
 
 PATH = "/identity/languages"
@@ -55,3 +58,46 @@ def test_each_has_its_own_credential(ann, nobody):
     assert key.get(PATH).status_code == 401
     assert nobody.get(BY_KEY, {"API-KEY": key.headers["API-KEY"]}).status_code == 401
     assert nobody.get(PATH).status_code == 401
+
+
+def body(default, *codes):
+    return {"default_language": default, "languages": [{"code": code} for code in codes]}
+
+
+def test_languages_that_are_set(ann, cara):
+    make_bot(ann.client, languages=["de"], default_language="de")
+    reply = ann.put(PATH, body("vi", "en", "vi"))
+    assert codes(reply) == ["vi", "en"]
+    assert reply.json() == ann.get(PATH).json()
+    assert codes(make_key(ann.client).get(BY_KEY)) == ["vi", "en"]
+    assert ann.get("/identity/client").json()["default_language"] == "vi"
+    assert Bot.objects.get().languages == ["de"], "bots keep theirs"
+    assert codes(cara.get(PATH)) == ["en"]
+    event = AuditEvent.objects.get(action="languages.updated")
+    assert event.changes == {"default": "vi", "languages": ["en", "vi"]}
+    # Without languages they follow the bots again.
+    assert codes(ann.put(PATH, body("en"))) == ["en", "de"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        body("de", "en"),
+        body("en", "en", "en"),
+        body("English"),
+        body("en", "?"),
+        body("en", *[f"en-{n:03}" for n in range(51)]),
+        {"default_language": "en", "languages": ["en"]},
+        body("en", "en") | {"more": 1},
+    ],
+)
+def test_wrong_languages_change_nothing(ann, wrong):
+    assert ann.put(PATH, wrong).status_code == 422
+    assert Client.objects.get(pk=ann.client.pk).languages == []
+
+
+def test_only_an_admin_sets_them(ann, ben, nobody):
+    assert ben.put(PATH, body("vi", "vi")).status_code == 403
+    assert make_key(ann.client).put(PATH, body("vi", "vi")).status_code == 401
+    assert Client.objects.get(pk=ann.client.pk).languages == []

@@ -52,8 +52,6 @@ def test_a_bot_without_a_prompt(ann, bot):
         {"content": "x" * 20_001},
         {"content": "x", "temperature": 2.1},
         {"content": "x", "language": "?"},
-        {"content": "x", "version": 3},
-        {"content": "x", "is_current": True},
     ],
 )
 def test_a_wrong_body(ann, bot, wrong):

@@ -103,7 +103,7 @@ def test_a_name_that_resolves_to_a_private_address(ann, bot, monkeypatch):
         {"url": URL, "crawl_depth": 4},
         {"url": URL, "crawl_depth": -1},
         {"url": URL, "refresh_hours": 0},
-        {"url": URL, "status": "trained"},
+        {"url": URL, "no_such_field": "trained"},
         {"url": "http://93.184.215.14/" + "ü" * 1_000},
     ],
 )

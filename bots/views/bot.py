@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from bots.services import bots, welcome, widget_config
+from bots.services import bots, offered_languages, welcome, widget_config
 from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
 from bots.shapes.widget import (
     BotConfigDto,
@@ -114,13 +114,22 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
-        """All languages that your bots are offered in; the default is your client's."""
-        return widget_config.languages_of_client(self.client)
+        """Your languages: those that you have set, else all that your bots are offered in."""
+        return offered_languages.of_client(self.client)
+
+    @operation("identity", "Update Client Config Languages", access=ADMIN)
+    def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
+        """Set your languages, the default among them; a new bot is offered in them.
+
+        Your bots keep their own languages. Without languages in the body: those that your bots are
+        offered in.
+        """
+        return offered_languages.update(self.client, body=body, by=self.user)
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
-        """The languages of the key's bot; of all bots for a secret key that serves every bot."""
-        return widget_config.languages_of_key(self.key)
+        """The languages of the key's bot; the client's for a secret key that serves every bot."""
+        return offered_languages.of_key(self.key)
 
 
 def _matches(if_none_match: str, tag: str) -> bool:

@@ -1,5 +1,6 @@
 """Views of the tag `AI / train`."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from bots.services import (
@@ -33,7 +34,7 @@ from bots.shapes.widget import (
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
-from identity.auth import API_KEY, BEARER, TenantViewSet
+from identity.auth import ADMIN, API_KEY, BEARER, TenantViewSet
 
 BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
 UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",))
@@ -167,15 +168,29 @@ class BannerViewSet(TenantViewSet):
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
-        """Replace the banner above the chat, with its link and alternative text."""
+        """Replace the banner above the chat, with its link, text and dates."""
         return banner_picture.upload(bots.get(self.client, bot_id), body=body)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
-        """The banner above the chat; its url is null if there is none."""
+        """The banner above the chat and when it is shown; its url is null if there is none."""
         return banner_picture.for_bot(bots.get(self.client, bot_id))
+
+    @operation("AI / train", "Update Bot Banner", access=ADMIN, also={409: Error})
+    def update(self, bot_id: int, body: BotBannerDto) -> BotBannerDto:
+        """Change the link, the alternative text, and when widgets show it; the picture stays.
+
+        Fields left out keep their value. Without a picture: 409 `no_banner`.
+        """
+        return banner_picture.update(bots.get(self.client, bot_id), body=body)
+
+    @operation("AI / train", "Delete Bot Banner", access=ADMIN, status=204)
+    def destroy(self, bot_id: int) -> None:
+        """Remove the banner with its link, text and dates. Without a banner nothing happens."""
+        banner_picture.remove(bots.get(self.client, bot_id), by=self.user)
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """The banner of the key's bot; its url is null if there is none."""
-        return banner_picture.for_bot(bots.for_key(self.key, bot_id=query.bot_id))
+        """The banner of the key's bot; its url is null if there is none, or it is not shown now."""
+        bot = bots.for_key(self.key, bot_id=query.bot_id)
+        return banner_picture.shown(bot, datetime.now(UTC))

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import InMemoryUploadedFile
 from django.db.models import Q
 from django.utils import timezone
@@ -220,7 +221,7 @@ def _take_over(
 ) -> _Files:
     """Copy files to our store: the provider's addresses end. The stack removes unused ones."""
     stored, refused = list[attachments.StoredFile](), list[MessageContent]()
-    for file in files[: attachments.MAX_FILES]:
+    for file in files[: settings.MAX_MESSAGE_FILES]:
         try:
             upload = _download(connection, file)
             stored += stack.enter_context(attachments.stored([upload]))

@@ -29,13 +29,14 @@ from chatplatform.api.errors import (
     json_response,
     render,
 )
-from chatplatform.api.shapes import describe_error, read_only_fields
+from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
 from chatplatform.web.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Act = Callable[[], HttpResponseBase]
 # In the environ, if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
+NO_PATH: Mapping[str, Any] = {}
 
 
 class Caller(Protocol):
@@ -132,7 +133,7 @@ class Operation:
             if declared.query:
                 path["query"] = parse_query(declared.query, http)
             if declared.body and "body" in shapes:
-                path["body"] = parse_body(declared, http)
+                path["body"] = parse_body(declared, http, path)
             if "request" in shapes:
                 path["request"] = request
 
@@ -195,8 +196,8 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
     return _validated(shape, fields, "query")
 
 
-def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
-    """The body as its shape; 413, 415 or 422 if it is not one."""
+def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
+    """The body as its shape; 413, 415 or 422 if it is not one, or is another row's."""
     if isinstance(declared.body, Form):
         return _parse_form(declared.body, request)
     assert declared.body
@@ -207,7 +208,7 @@ def parse_body(declared: Operation, request: HttpRequest) -> BaseModel:
         return _validated(declared.body, {}, "body")
     if request.content_type not in {"application/json", ""}:
         raise UnsupportedMediaType
-    return _validated(declared.body, parse_json(raw), "body")
+    return _validated(declared.body, parse_json(raw), "body", path)
 
 
 def parse_json(raw: bytes) -> Any:
@@ -231,13 +232,14 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
     return _validated(form.shape, fields, "body")
 
 
-def _validated(shape: type[BaseModel], value: Any, where: str) -> BaseModel:
-    refused = read_only_fields(shape) & set(value) if isinstance(value, dict) else set()
-    if refused:
-        fault = {"msg": "Set by the server", "type": "extra_forbidden"}
-        raise Invalid([{"loc": [where, name]} | fault for name in sorted(refused)])
+def _validated(
+    shape: type[BaseModel], value: Any, where: str, path: Mapping[str, Any] = NO_PATH
+) -> BaseModel:
+    if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
+        fault = {"msg": "Another one than the path's.", "type": "value_error"}
+        raise Invalid([{"loc": [where, name]} | fault for name in others])
     try:
-        return shape.model_validate(value)
+        return shape.model_validate(value, context=REQUEST)
     except ValidationError as exc:
         faults = [
             {"loc": [where, *error["loc"]]} | describe_error(error)

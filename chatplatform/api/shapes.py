@@ -1,11 +1,20 @@
 """The base of every shape (a pydantic model), the types of its fields, and how JSON is written."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Self
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    model_validator,
+)
 
 # Every reader of JSON reads whole numbers up to here alike (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
@@ -14,6 +23,8 @@ MIN_FRACTION = 1e-30
 # The largest id that a column holds.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
+# The context in which a request's body is validated: `read_only` fields are left out of it.
+REQUEST = {"is_request": True}
 
 
 def _clean(text: str) -> str:
@@ -93,10 +104,24 @@ class Shape(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=False, from_attributes=True)
     _shown: ClassVar[tuple[str, ...]]
+    # The fields of `read_only`.
+    _read_only: ClassVar[frozenset[str]]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         cls._shown = tuple(name for name, field in cls.model_fields.items() if not field.exclude)
+        cls._read_only = frozenset(
+            name
+            for name, field in cls.model_fields.items()
+            if isinstance(field.json_schema_extra, dict) and "readOnly" in field.json_schema_extra
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_read_only(cls, values: Any, info: ValidationInfo) -> Any:
+        if cls._read_only and info.context is REQUEST and isinstance(values, dict):
+            return {name: value for name, value in values.items() if name not in cls._read_only}
+        return values
 
     @classmethod
     def copy_from(cls, row: object, **fields: Any) -> Self:
@@ -115,9 +140,30 @@ def example(**fields: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
-def read_only(description: str, **extra: Any) -> Any:
-    """A field that the server sets: in every reply, refused (422) in a request."""
-    return Field(None, description=description, json_schema_extra={"readOnly": True}, **extra)
+def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
+    """A field that only the server sets: it is in every reply, and ignored in a request.
+
+    With `path`, the name of a path parameter, a request that names another row than its path is
+    refused (422).
+    """
+    if path:
+        description += f" A request may repeat it; another `{path}` than the path's is a 422."
+    marks: dict[str, Any] = {"readOnly": True} | ({"x-path-parameter": path} if path else {})
+    return Field(None, description=description, json_schema_extra=marks, **extra)
+
+
+def other_than_path(
+    shape: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
+) -> list[str]:
+    """Names of the fields that name another row than the request's path."""
+    return [
+        name
+        for name, field in shape.model_fields.items()
+        if isinstance(field.json_schema_extra, dict)
+        and (parameter := field.json_schema_extra.get("x-path-parameter")) in path
+        and values.get(name) is not None
+        and str(values[name]) != str(path[str(parameter)])
+    ]
 
 
 def describe_error(error: Any) -> dict[str, str]:
@@ -132,15 +178,6 @@ def describe_error(error: Any) -> dict[str, str]:
     count = error["ctx"].get("max_length") or error["ctx"].get("min_length")
     characters = "character" if count == 1 else "characters"
     return {"msg": f"String should have {bound} {count} {characters}", "type": f"string_{kind}"}
-
-
-def read_only_fields(shape: type[BaseModel]) -> set[str]:
-    """Names of the fields that a request must not hold."""
-    return {
-        name
-        for name, field in shape.model_fields.items()
-        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("readOnly")
-    }
 
 
 def as_json(data: Any) -> bytes:

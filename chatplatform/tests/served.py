@@ -58,6 +58,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     },
     ("PUT", "/ai/{bot_id}/welcome-message"): {"messages": {"en": "Hello"}},
     ("POST", "/ai/{bot_id}/upload-banner-image"): {"file": ("banner.png", PNG)},
+    ("PUT", "/ai/{bot_id}/banner"): {"alt": None},
+    ("PUT", "/identity/languages"): {"default_language": "en", "languages": [{"code": "en"}]},
     ("PUT", "/ai/bot/{bot_id}/toggle-disable"): {"is_disabled": True},
     ("PUT", "/ai/bot/{bot_id}/sample-questions"): {"questions": [{"question": "Open on Sunday?"}]},
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},

@@ -273,7 +273,7 @@ BOUNDED_BECAUSE = {
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",
     "/webhook/config": "one endpoint; its event types are a column",
-    "/ai/bot/{bot_id}": "one bot; its languages are a column",
+    "/ai/bot/{bot_id}": "one bot; its languages and hours are columns",
     "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",
     "/ai/chat/{chat_id}": "one chat; its tags are a column",
     "/ai/chat/{chat_id}/saved-replies/{saved_reply_id}": "as many as the text has variables",

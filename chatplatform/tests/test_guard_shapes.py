@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from chatplatform.api.operation import Form, Operation, routes
-from chatplatform.api.shapes import MAX_ID, read_only_fields
+from chatplatform.api.shapes import MAX_ID
 
 
 def request_shapes(declared: Operation) -> list[type[BaseModel]]:
@@ -21,15 +21,13 @@ SHAPES = sorted({shape for *_, declared in routes() for shape in request_shapes(
 def whole_numbers(shape: type[BaseModel]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every whole number that a request of this shape can hold, with its path."""
     schema = shape.model_json_schema()
-    for name in read_only_fields(shape):
-        del schema["properties"][name]
     yield from _below(schema, schema, "", frozenset())
 
 
 def _below(root: Any, node: Any, place: str, seen: frozenset[str]) -> Any:
     if isinstance(node, list):
         node = dict(enumerate(node))
-    if not isinstance(node, dict):
+    if not isinstance(node, dict) or node.get("readOnly"):
         return
     name = str(node.get("$ref", "")).removeprefix("#/$defs/")
     if name and name not in seen:

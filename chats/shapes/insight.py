@@ -177,7 +177,7 @@ class ChatFeedBackDto(Shape):
         None, description="The bot's or agent's message that is rated; null: the chat as a whole."
     )
     id: int | None = read_only("Number of the feedback.")
-    chat_id: uuid.UUID | None = read_only("The chat.")
+    chat_id: uuid.UUID | None = read_only("The chat.", path="chat_id")
     created_at: Moment | None = read_only("When it was given.")
 
     @classmethod

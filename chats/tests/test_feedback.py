@@ -55,7 +55,7 @@ def test_the_chat_and_each_answer_are_rated_once(ann, server, chat, add_message)
     [
         {}, {"rating": 0}, {"rating": 6}, {"rating": 4.5}, {"rating": None}, {"rating": "good"},
         {"rating": 5, "comment": "x" * 2001}, {"rating": 5, "comment": "\x00"},
-        {"rating": 5, "id": 7}, {"rating": 5, "stars": 5}, {"rating": 5, "message_id": "x"},
+        {"rating": 5, "chat_id": "x"}, {"rating": 5, "stars": 5}, {"rating": 5, "message_id": "x"},
     ],
 )  # fmt: skip
 def test_a_wrong_body_is_refused(server, chat, body):

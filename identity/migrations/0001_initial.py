@@ -49,6 +49,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=200)),
                 ('code', models.SlugField(max_length=60, unique=True)),
                 ('default_language', models.CharField(default='en', max_length=20)),
+                ('languages', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), blank=True, default=list, size=None)),
                 ('timezone', models.CharField(default='UTC', max_length=64)),
                 ('is_disabled', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
@@ -114,6 +115,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('business_hours', models.JSONField(default=list)),
+                ('holidays', models.JSONField(default=list)),
                 ('out_of_hours_message', models.JSONField(default=dict)),
                 ('assign_strategy', models.CharField(choices=[('manual', 'Manual'), ('round_robin', 'Round Robin'), ('least_busy', 'Least Busy')], default='manual', max_length=12)),
                 ('agent_capacity', models.PositiveSmallIntegerField(default=5)),

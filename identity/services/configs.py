@@ -1,13 +1,11 @@
-"""A client's chat settings, and its business hours."""
+"""A client's chat settings."""
 
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.db.models import F
 
-from chatplatform.api.errors import Invalid, NotFound, StaleVersion
+from chatplatform.api.errors import NotFound, StaleVersion
 from identity.models import Client, ClientConfig, User
 from identity.services import audit
 from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
@@ -24,8 +22,6 @@ def get(client: Client, client_id: int) -> ClientConfig:
 
 def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:
     """Change the fields that the request names; 409 if its `version` is outdated."""
-    if body.client_id not in {None, config.client_id}:
-        raise Invalid.field("body", "client_id", msg="Another client than the path's.")
     with transaction.atomic():
         before = _lock(config)
         if body.version not in {None, before.version}:
@@ -41,19 +37,6 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
                 changes={"fields": sorted(changes)},
             )
     return get(before.client, before.client_id)
-
-
-def is_open(config: ClientConfig, at: datetime) -> bool:
-    """Whether `at` is within the client's business hours, in its time zone."""
-    assert at.tzinfo
-    if not config.business_hours:
-        return True
-    local = at.astimezone(ZoneInfo(config.client.timezone))
-    time = f"{local:%H:%M}"
-    return any(
-        hours["weekday"] == local.weekday() and hours["opens"] <= time < hours["closes"]
-        for hours in config.business_hours
-    )
 
 
 def _lock(config: ClientConfig) -> ClientConfig:

@@ -1,11 +1,13 @@
 """Shapes of a client's settings."""
 
 import itertools
-from typing import Annotated, Literal, Self
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from chatplatform.api.shapes import MAX_ID, Language, Shape, Text
+from chatplatform.api.shapes import Language, Shape, Text, read_only
 from identity import models
 from identity.shapes.fields import Email, TimeZone
 
@@ -18,10 +20,9 @@ ClosingTime = Annotated[
 Notice = Annotated[Text, Field(max_length=2_000)]
 
 
-class BusinessHours(Shape):
-    """Opening hours of a weekday. A day may have several entries; without any it is closed."""
+class DayHours(Shape):
+    """From when until when it is open on one day."""
 
-    weekday: int = Field(ge=0, le=6, description="0 for Monday to 6 for Sunday.", examples=[0])
     opens: ClockTime = Field(description="HH:MM in the client's time zone, 00:00..23:59.")
     closes: ClosingTime = Field(
         description="HH:MM, after `opens`; closed from this minute on. 24:00 is the end of the"
@@ -35,31 +36,108 @@ class BusinessHours(Shape):
         return self
 
 
+class BusinessHours(DayHours):
+    """Opening hours of a weekday. A day may have several entries; without any it is closed."""
+
+    weekday: int = Field(ge=0, le=6, description="0 for Monday to 6 for Sunday.", examples=[0])
+
+
+def _day_apart(hours: list[DayHours]) -> list[DayHours]:
+    hours = sorted(hours, key=lambda entry: entry.opens)
+    _check_apart("that day", hours)
+    return hours
+
+
+def _week_apart(hours: list[BusinessHours]) -> list[BusinessHours]:
+    hours = sorted(hours, key=lambda entry: (entry.weekday, entry.opens))
+    for weekday, entries in itertools.groupby(hours, key=lambda entry: entry.weekday):
+        _check_apart(f"weekday {weekday}", list(entries))
+    return hours
+
+
+def _check_apart(day: str, hours: Sequence[DayHours]) -> None:
+    for earlier, later in itertools.pairwise(hours):
+        if later.opens < earlier.closes:
+            raise ValueError(f"hours of {day} overlap at {later.opens}")
+
+
+def _day(text: str) -> str:
+    # The parser accepts the form 20261225 too; we do not.
+    if date.fromisoformat(text).isoformat() != text:
+        raise ValueError("must be a date such as 2026-12-25")
+    return text
+
+
+class Holiday(Shape):
+    """A date with hours of its own, or closed all day."""
+
+    date: Annotated[
+        str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})
+    ] = Field(
+        max_length=10, description="The day in the client's time zone.", examples=["2026-12-25"]
+    )
+    name: Text = Field("", max_length=100, description="What it is called, for people to read.")
+    hours: Annotated[list[DayHours], AfterValidator(_day_apart)] = Field(
+        default_factory=list,
+        max_length=10,
+        description="When it is open on that day, in place of the weekday's hours; empty: closed"
+        " all day.",
+    )
+
+
+def _dates_differ(holidays: list[Holiday]) -> list[Holiday]:
+    holidays = sorted(holidays, key=lambda holiday: holiday.date)
+    for earlier, later in itertools.pairwise(holidays):
+        if earlier.date == later.date:
+            raise ValueError(f"must not hold {later.date} twice")
+    return holidays
+
+
+WeekHours = Annotated[list[BusinessHours], Field(max_length=70), AfterValidator(_week_apart)]
+Holidays = Annotated[list[Holiday], Field(max_length=400), AfterValidator(_dates_differ)]
+
+
+def stored_hours(entries: Sequence[dict[str, Any]]) -> list[BusinessHours]:
+    """The shapes of stored business hours."""
+    return [BusinessHours.model_construct(**entry) for entry in entries]
+
+
+def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
+    """The shapes of stored holidays."""
+    return [
+        Holiday.model_construct(
+            **entry | {"hours": [DayHours.model_construct(**hours) for hours in entry["hours"]]}
+        )
+        for entry in entries
+    ]
+
+
 class ClientConfigDto(Shape):
     """The settings of a client's chats."""
 
-    client_id: int | None = Field(
-        None,
-        ge=1,
-        le=MAX_ID,
-        description="The client. An update may repeat it; if it differs from the path: 422.",
-    )
+    client_id: int | None = read_only("The client.", path="client_id")
     timezone: TimeZone = Field(
         "UTC",
         description="IANA time zone of business hours and reports.",
         examples=["Europe/Berlin"],
     )
-    business_hours: list[BusinessHours] = Field(
+    business_hours: WeekHours = Field(
         default_factory=list,
-        max_length=70,
         description="When agents are available, replaced as a whole; hours of one day must not"
-        " overlap. Empty: always.",
+        " overlap. Empty: always. Outside of them no chat is assigned by strategy, and no customer"
+        " counts as waiting too long. A bot may have its own.",
+    )
+    holidays: Holidays = Field(
+        default_factory=list,
+        description="Dates on which other hours hold, each date once, at most 400; replaced as a"
+        " whole.",
+        examples=[[{"date": "2026-12-25", "name": "Christmas", "hours": []}]],
     )
     out_of_hours_message: dict[Language, Notice] = Field(
         default_factory=dict,
         max_length=50,
-        description="Text for customers outside business hours, by language; at most 2,000"
-        " characters each, replaced as a whole.",
+        description="Text for customers who wait for a person outside business hours, told once"
+        " while it is closed, by language; at most 2,000 characters each, replaced as a whole.",
         examples=[{"en": "We are back at nine."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
@@ -89,6 +167,11 @@ class ClientConfigDto(Shape):
         le=1,
         allow_inf_nan=False,
         description="Probability, 0..1, from which the bot answers; below it the bot hands over.",
+    )
+    fallback_to_extractive: bool = Field(
+        True,
+        description="What follows if the model fails. true: the bot quotes its documents where"
+        " they hold the answer; false: it hands the chat over.",
     )
     burst_wait_ms: int = Field(
         0,
@@ -141,19 +224,14 @@ class ClientConfigDto(Shape):
         examples=[None],
     )
 
-    @field_validator("business_hours")
-    @classmethod
-    def _apart(cls, hours: list[BusinessHours]) -> list[BusinessHours]:
-        hours = sorted(hours, key=lambda entry: (entry.weekday, entry.opens))
-        for earlier, later in itertools.pairwise(hours):
-            if earlier.weekday == later.weekday and later.opens < earlier.closes:
-                raise ValueError(f"hours of weekday {later.weekday} overlap at {later.opens}")
-        return hours
-
     @classmethod
     def from_row(cls, row: models.ClientConfig) -> Self:
-        hours = [BusinessHours.model_construct(**entry) for entry in row.business_hours]
-        return cls.copy_from(row, business_hours=hours, timezone=row.client.timezone)
+        return cls.copy_from(
+            row,
+            business_hours=stored_hours(row.business_hours),
+            holidays=stored_holidays(row.holidays),
+            timezone=row.client.timezone,
+        )
 
 
 # The fields of a request that are columns of ClientConfig.

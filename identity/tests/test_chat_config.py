@@ -1,22 +1,23 @@
-"""Getclientchatconfigrouter, Updateclientchatconfigrouter, and business hours."""
+"""Getclientchatconfigrouter and Updateclientchatconfigrouter."""
 
 import functools
 import threading
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
 
 from chatplatform.testing import at_once
 from identity.models import AuditEvent, Client, ClientConfig
-from identity.services.configs import is_open
 from identity.testing import make_person
 
 NINE_TO_FIVE = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in range(5)]
 EVERYTHING = {
     "timezone": "Asia/Ho_Chi_Minh",
     "business_hours": NINE_TO_FIVE,
+    "holidays": [
+        {"date": "2026-12-24", "name": "", "hours": [{"opens": "09:00", "closes": "12:00"}]},
+        {"date": "2026-12-25", "name": "Christmas", "hours": []},
+    ],
     "out_of_hours_message": {"en": "We are closed.", "vi": "Chúng tôi đã đóng cửa."},
     "assign_strategy": "least_busy",
     "agent_capacity": 9,
@@ -24,6 +25,7 @@ EVERYTHING = {
     "handoff_on_no_answer": False,
     "handoff_message": {"pt-BR": "Um momento."},
     "answer_threshold": 0.5,
+    "fallback_to_extractive": False,
     "burst_wait_ms": 1500,
     "inactivity_end_minutes": 0,
     "reopen_window_minutes": 60,
@@ -174,6 +176,16 @@ def hours(*spans):
         {"business_hours": [{"weekday": 0, "opens": "09:00"}]},
         {"business_hours": None},
         {"business_hours": hours(*[(0, "09:00", "17:00")] * 71)},
+        {"holidays": [{"date": "2026-02-29"}]},
+        {"holidays": [{"date": "20261225"}]},
+        {"holidays": [{"date": "2026-12-25"}, {"date": "2026-12-25"}]},
+        {"holidays": [{"date": "2026-12-25", "hours": [{"opens": "9", "closes": "12:00"}]}]},
+        {"holidays": [{"date": "2026-12-25", "hours": [{"opens": "09:00", "closes": "9:30"}]}]},
+        {"holidays": [{"date": "2026-12-25", "hours": [{"opens": "09:00", "closes": "10:00"},
+                                                       {"opens": "09:59", "closes": "11:00"}]}]},
+        {"holidays": [{"date": f"2{n:03}-01-01"} for n in range(401)]},
+        {"holidays": None},
+        {"fallback_to_extractive": None},
         {"out_of_hours_message": {"English": "Closed."}},
         {"out_of_hours_message": {"en": "x" * 2001}},
         {"handoff_message": {"en": "a\0b"}},
@@ -206,69 +218,3 @@ def test_adjacent_hours_are_accepted_and_sorted(ann):
     entries = hours((2, "13:00", "24:00"), (0, "12:00", "17:00"), (0, "09:00", "12:00"))
     reply = ann.post(path_of(ann.client), {"business_hours": entries})
     assert reply.json()["business_hours"] == [entries[2], entries[1], entries[0]]
-
-
-# --- is_open ------------------------------------------------------------------------------------
-
-
-def opens(zone, *spans):
-    return ClientConfig(client=Client(timezone=zone), business_hours=hours(*spans))
-
-
-def at(text, zone="UTC", fold=0):
-    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone), fold=fold)
-
-
-def test_without_hours_it_is_always_open():
-    assert is_open(opens("UTC"), at("2026-11-22T03:00"))
-
-
-@pytest.mark.parametrize(
-    ("moment", "expected"),
-    [
-        ("2026-11-23T08:59:59", False),
-        ("2026-11-23T09:00:00", True),
-        ("2026-11-23T16:59:59", True),
-        ("2026-11-23T17:00:00", False),
-        ("2026-11-24T10:00:00", False),
-    ],
-)
-def test_open_from_the_first_minute_until_closing(moment, expected):
-    config = opens("Europe/Berlin", (0, "09:00", "17:00"))
-    assert is_open(config, at(moment, "Europe/Berlin")) is expected
-    # The same moment in another time zone.
-    assert is_open(config, at(moment, "Europe/Berlin").astimezone(UTC)) is expected
-
-
-def test_the_weekday_is_that_of_the_clients_time_zone():
-    config = opens("Asia/Ho_Chi_Minh", (0, "00:00", "24:00"))
-    assert is_open(config, at("2026-11-22T17:00")), "Monday has begun there"
-    assert not is_open(config, at("2026-11-23T17:00")), "and ended"
-    assert is_open(config, at("2026-11-23T16:59"))
-
-
-def test_hours_over_midnight_are_two_entries():
-    config = opens("UTC", (4, "22:00", "24:00"), (5, "00:00", "02:00"))
-    friday, saturday = "2026-11-27", "2026-11-28"
-    assert not is_open(config, at(f"{friday}T21:59"))
-    assert is_open(config, at(f"{friday}T23:59"))
-    assert is_open(config, at(f"{saturday}T00:00"))
-    assert not is_open(config, at(f"{saturday}T02:00"))
-
-
-def test_opening_follows_daylight_saving_time():
-    config = opens("Europe/Berlin", *[(day, "09:00", "17:00") for day in range(7)])
-    assert not is_open(config, at("2026-07-01T06:59"))
-    assert is_open(config, at("2026-07-01T07:00"))
-    assert not is_open(config, at("2026-12-01T07:59"))
-    assert is_open(config, at("2026-12-01T08:00"))
-
-
-def test_the_repeated_hour_is_open_twice_and_the_skipped_one_never():
-    config = opens("Europe/Berlin", (6, "02:00", "03:00"))
-    assert is_open(config, at("2026-10-25T00:30"))
-    assert is_open(config, at("2026-10-25T01:30"))
-    assert not is_open(config, at("2026-10-25T02:00"))
-    # On 29 March the local time jumps from two to three.
-    assert not is_open(config, at("2026-03-29T00:59"))
-    assert not is_open(config, at("2026-03-29T01:00"))

@@ -56,9 +56,6 @@ def test_with_a_password_the_user_is_mailed_a_welcome(ann):
         {"password": "short"},
         {"password": "1234567890"},
         {"language": "English"},
-        {"is_disabled": True},
-        {"id": 7},
-        {"client_id": 7},
         {"is_superuser": True},
     ],
 )

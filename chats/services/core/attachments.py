@@ -20,7 +20,6 @@ from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.shapes.message import MessageContent
 
 File: TypeAlias = "UploadedFile[Any]"
-MAX_FILES = 10
 LINK_LIFETIME = timedelta(days=1)
 _HEAD_BYTES = 4096
 
@@ -75,8 +74,9 @@ class StoredFile:
 @contextmanager
 def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
     """Store files; those that the block does not attach are removed."""
-    if len(files) > MAX_FILES:
-        raise Invalid.field("body", "files", msg=f"At most {MAX_FILES} files a message.")
+    if len(files) > settings.MAX_MESSAGE_FILES:
+        msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
+        raise Invalid.field("body", "files", msg=msg)
     types = [_checked_type(position, file) for position, file in enumerate(files)]
     stored_files: list[StoredFile] = []
     try:

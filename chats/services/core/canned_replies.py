@@ -6,8 +6,8 @@ The client's own texts come first: the bot's welcome message, the configured han
 from django.utils import timezone
 
 from bots.models import Bot
+from bots.services import business_hours
 from chats.models import Conversation
-from identity.services import configs
 
 _GREETING = {"en": "Hello! How can I help you?", "vi": "Xin chào! Tôi có thể giúp gì cho bạn?"}
 _HANDOVER = {
@@ -88,14 +88,20 @@ def confirm(action: str, *, language: str) -> str:
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> str:
-    """What the customer is told when a person will answer; outside working hours another text."""
-    config = chat.client.config
+    """What the customer is told when a person will answer; outside business hours another text."""
     if reason == "approval_needed":
         # The client's own text is about a question that the bot could not answer.
         return sentence(reason, language=language)
-    if config.out_of_hours_message and not configs.is_open(config, timezone.now()):
-        return _in(language, config.out_of_hours_message, _CLOSED)
-    return _in(language, config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED)
+    own, ours = chat.client.config.handoff_message, _HANDOVER if reason == "no_answer" else _ASKED
+    return out_of_hours(language=language, chat=chat) or _in(language, own, ours)
+
+
+def out_of_hours(*, language: str, chat: Conversation) -> str | None:
+    """What the customer is told while it is closed; None if it is open, or no text is set."""
+    config = chat.client.config
+    if not config.out_of_hours_message or business_hours.is_open(config, chat.bot, timezone.now()):
+        return None
+    return _in(language, config.out_of_hours_message, _CLOSED)
 
 
 def _in(language: str, own: dict[str, str], ours: dict[str, str]) -> str:

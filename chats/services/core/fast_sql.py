@@ -29,7 +29,7 @@ _VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s AND NOT chat.is
 
 _LOCK = f"""
 SELECT {_CHAT.column_list("chat")}, customer.name, bot.bot_name,
-    config.burst_wait_ms, config.auto_translate
+    config.burst_wait_ms, config.auto_translate, config.out_of_hours_message <> '{{}}'::jsonb
 FROM chats_conversation chat
 JOIN chats_customer customer ON customer.id = chat.customer_id
 JOIN bots_bot bot ON bot.id = chat.bot_id
@@ -73,6 +73,7 @@ class MessageTarget:
     bot_name: str
     burst_wait: timedelta
     auto_translate: bool
+    tells_hours: bool
 
     @classmethod
     def from_chat(cls, chat: LockedConversation) -> Self:
@@ -83,6 +84,7 @@ class MessageTarget:
             chat.bot.bot_name,
             timedelta(milliseconds=config.burst_wait_ms),
             config.auto_translate,
+            bool(config.out_of_hours_message),
         )
 
 
@@ -95,13 +97,14 @@ def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> MessageTarget | None:
         return None
     chat = _CHAT.row(values[: len(_CHAT)])
     chat.client = key.client
-    customer_name, bot_name, burst_wait_ms, auto_translate = values[len(_CHAT) :]
+    customer_name, bot_name, burst_wait_ms, auto_translate, tells_hours = values[len(_CHAT) :]
     return MessageTarget(
         LockedConversation(chat),
         customer_name,
         bot_name,
         timedelta(milliseconds=burst_wait_ms),
         auto_translate,
+        tells_hours,
     )
 
 

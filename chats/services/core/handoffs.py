@@ -3,7 +3,11 @@
 A handover puts the chat into the queue; `desk.routing.choose_agent` chooses the agent, in a job.
 """
 
-from chats.models import AssignType, LockedConversation, SenderType, text_content
+from django.db.models import Q
+from django.utils import timezone
+
+from bots.services import business_hours
+from chats.models import AssignType, LockedConversation, Message, SenderType, text_content
 from chats.services.core import canned_replies, lifecycle, messages
 from identity.models import User
 
@@ -30,3 +34,25 @@ def hand_over(
         receipt={"handoff_reason": reason},
     )
     lifecycle.to_queue(chat, reason=reason, by=by)
+
+
+def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
+    """Tell a customer who writes to people that it is closed: once until it opens again, and not
+    if an agent has answered since.
+    """
+    if chat.assign_type == AssignType.BOT:
+        return
+    text = canned_replies.out_of_hours(language=language, chat=chat)
+    since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
+    if text is None or since is None:
+        return
+    told = Q(sender_type=SenderType.SYSTEM, text=text)
+    answered = Q(sender_type=SenderType.AGENT, is_note=False)
+    if Message.objects.filter(told | answered, conversation=chat, created_at__gte=since).exists():
+        return
+    messages.append(
+        chat,
+        author=messages.Author(SenderType.SYSTEM),
+        content=text_content(text),
+        language=language,
+    )

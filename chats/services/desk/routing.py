@@ -9,7 +9,10 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
 
+from bots.models import Bot
+from bots.services import business_hours
 from chatplatform.api.errors import NotFound
 from chats.models import (
     AssignType,
@@ -72,10 +75,20 @@ def assign_waiting(client_id: int) -> None:
     online = presence.online(client_id)
     if not online:
         return
-    rows = _waiting().filter(client_id=client_id).order_by("waiting_since", "id")
-    for chat in rows[:BATCH]:
+    rows = _waiting().filter(client_id=client_id).exclude(bot__in=_closed_bots(client_id))
+    for chat in rows.order_by("waiting_since", "id")[:BATCH]:
         if not _assign(chat, online):
             return
+
+
+def _closed_bots(client_id: int) -> list[Bot]:
+    """The bots outside whose business hours it is: their chats wait for the opening."""
+    now, config = (
+        timezone.now(),
+        ClientConfig.objects.select_related("client").get(client=client_id),
+    )
+    rows = Bot.objects.filter(client_id=client_id).only("business_hours", "holidays")
+    return [bot for bot in rows if not business_hours.is_open(config, bot, now)]
 
 
 def clients_with_waiting() -> list[int]:

@@ -7,7 +7,7 @@ compared with the database's clock.
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -27,7 +27,10 @@ from django.db.models import (
 )
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
 
+from bots.models import Bot
+from bots.services import business_hours
 from chats.models import (
     AssignType,
     Conversation,
@@ -61,7 +64,10 @@ def return_unanswered_to_queue() -> int:
 
 
 def warn_unanswered() -> int:
-    """Notify the staff of customers who wait too long; once for each wait."""
+    """Notify the staff of customers who wait too long; once for each wait.
+
+    Time outside of a bot's business hours does not count.
+    """
     warned = Notification.objects.filter(
         conversation=OuterRef("pk"),
         kind=NotificationKind.UNANSWERED,
@@ -87,7 +93,26 @@ def warn_unanswered() -> int:
     def notify(chat: LockedConversation) -> None:
         staff_notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
 
-    return _process(rows, "waiting_since", notify)
+    closing = _cutoffs(rows)
+    done = _process(rows.exclude(bot__in=closing), "waiting_since", notify)
+    for bot_id, cutoff in closing.items():
+        late = rows.filter(bot=bot_id, waiting_since__lte=cutoff)
+        done += _process(late, "waiting_since", notify)
+    return done
+
+
+def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
+    """For the bots of these chats that are closed at times: since when a customer must wait to have
+    waited for `max_wait` seconds of business hours.
+    """
+    waits = dict(rows.values_list("bot_id", "max_wait").distinct())
+    bots = Bot.objects.filter(pk__in=waits).select_related("client__config")
+    now = timezone.now()
+    return {
+        bot.pk: business_hours.before(bot.client.config, bot, now, timedelta(seconds=waits[bot.pk]))
+        for bot in bots
+        if business_hours.has_hours(bot.client.config, bot)
+    }
 
 
 def end_inactive() -> int:

@@ -18,7 +18,15 @@ from chats.models import (
     Tagging,
     TagSource,
 )
-from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
+from chats.services.core import (
+    attachments,
+    conversations,
+    customers,
+    handoffs,
+    lifecycle,
+    messages,
+    tags,
+)
 from chats.services.insight import chat_analysis
 from chats.services.reply import incoming
 from chats.shapes.message import Sender
@@ -80,6 +88,7 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
         message = _append(chat, body, agent)
         if body.sender.type == "customer" and not body.sent_at:
             incoming.enqueue_translation(message, auto_translate=chat.client.config.auto_translate)
+            handoffs.tell_if_closed(chat, language=message.language)
         if body.generate_reply:
             wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
             incoming.request_reply(chat, message, burst_wait=wait)

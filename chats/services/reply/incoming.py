@@ -17,7 +17,15 @@ from chatplatform.api.errors import ApiError
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
-from chats.services.core import attachments, conversations, customers, lifecycle, messages, tags
+from chats.services.core import (
+    attachments,
+    conversations,
+    customers,
+    handoffs,
+    lifecycle,
+    messages,
+    tags,
+)
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.core.fast_sql import MessageTarget
 from chats.services.reply.streams import ReplyStream
@@ -114,6 +122,8 @@ def _receive(
     )
     attachments.attach(message, files)
     enqueue_translation(message, auto_translate=target.auto_translate)
+    if target.tells_hours:
+        handoffs.tell_if_closed(chat, language=message.language)
     if body.reply != "none":
         request_reply(chat, message, burst_wait=target.burst_wait)
     return Received(message, is_new=True)

@@ -1,0 +1,108 @@
+"""When a bot's people are there: the client's business hours and holidays, or the bot's own.
+
+Pure functions of the settings and a moment. Days and hours are those of the client's time zone;
+across a change to or from daylight saving time they keep to the clock on the wall.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from bots.models import Bot
+from identity.models import ClientConfig
+
+# Days that are looked at for the next or an earlier opening: some holidays come once a year.
+_HORIZON = 370
+_ONE_DAY = timedelta(days=1)
+
+
+def is_open(config: ClientConfig, bot: Bot, at: datetime) -> bool:
+    """Whether `at` is within the business hours."""
+    return any(opens <= at < closes for opens, closes in _spans(config, bot, day(config, at)))
+
+
+def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
+    """When it opens next, in UTC; None if it is open, or does not open within a year."""
+    today = day(config, at)
+    for ahead in range(_HORIZON):
+        for opens, closes in _spans(config, bot, today + ahead * _ONE_DAY):
+            if at < closes:
+                return None if opens <= at else opens
+    return None
+
+
+def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
+    """When it closed last, in UTC; None if it is open at `at`."""
+    if is_open(config, bot, at):
+        return None
+    earlier = (closes for _, closes in _spans_back(config, bot, at) if closes <= at)
+    return next(earlier, at - _HORIZON * _ONE_DAY)
+
+
+def before(config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta) -> datetime:
+    """The latest moment from which until `at` it was open for this long in all."""
+    remaining = open_for
+    for opens, closes in _spans_back(config, bot, at):
+        end = min(closes, at)
+        if end - opens >= remaining:
+            return end - remaining
+        remaining -= max(end - opens, timedelta())
+    return at - _HORIZON * _ONE_DAY - open_for
+
+
+def has_hours(config: ClientConfig, bot: Bot) -> bool:
+    """Whether it is ever closed."""
+    return bool(week(config, bot) or holidays(config, bot))
+
+
+def week(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
+    """The hours of each weekday; empty: always open."""
+    own: list[dict[str, Any]] | None = bot.business_hours
+    return config.business_hours if own is None else own
+
+
+def holidays(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
+    """The dates with hours of their own."""
+    own: list[dict[str, Any]] | None = bot.holidays
+    return config.holidays if own is None else own
+
+
+def day(config: ClientConfig, at: datetime) -> date:
+    """The date of a moment where the client is."""
+    assert at.tzinfo
+    return at.astimezone(ZoneInfo(config.client.timezone)).date()
+
+
+def _spans_back(
+    config: ClientConfig, bot: Bot, at: datetime
+) -> Iterator[tuple[datetime, datetime]]:
+    """The spans up to the day of `at`, latest first."""
+    today = day(config, at)
+    for ago in range(_HORIZON):
+        yield from reversed(_spans(config, bot, today - ago * _ONE_DAY))
+
+
+def _spans(config: ClientConfig, bot: Bot, on: date) -> list[tuple[datetime, datetime]]:
+    """From when until when it is open on a day, in UTC, in their order."""
+    weekly = week(config, bot)
+    special = (entry["hours"] for entry in holidays(config, bot) if entry["date"] == f"{on}")
+    hours = next(special, None)
+    if hours is None and not weekly:
+        hours = [{"opens": "00:00", "closes": "24:00"}]
+    if hours is None:
+        hours = [entry for entry in weekly if entry["weekday"] == on.weekday()]
+    zone = ZoneInfo(config.client.timezone)
+    # Of an hour that the clock shows twice both are open: it opens at the first, closes after the
+    # second. Of one that it skips nothing is left.
+    return [
+        (_moment(on, entry["opens"], zone, fold=0), _moment(on, entry["closes"], zone, fold=1))
+        for entry in hours
+    ]
+
+
+def _moment(on: date, clock: str, zone: ZoneInfo, *, fold: int) -> datetime:
+    if clock == "24:00":
+        on, clock = on + _ONE_DAY, "00:00"
+    local = datetime.combine(on, time.fromisoformat(clock), tzinfo=zone)
+    return local.replace(fold=fold).astimezone(UTC)

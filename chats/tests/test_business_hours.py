@@ -1,0 +1,211 @@
+"""What does not happen outside of business hours, and what the customer is told."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from bots.testing import make_bot
+from chatplatform.testing import run_jobs
+from chats import tasks
+from chats.models import Conversation, Message, Notification
+from chats.services.core import presence
+from chats.testing import make_chat
+from identity.testing import make_person
+from webhooks.models import Event
+
+UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
+CLOSED = "We are back tomorrow."
+
+
+def now():
+    return timezone.now()
+
+
+def closed_today():
+    """Hours that hold on the weekday of the day before yesterday only."""
+    weekday = (now() - timedelta(days=2)).weekday()
+    return [{"weekday": weekday, "opens": "00:00", "closes": "24:00"}]
+
+
+@pytest.fixture
+def set_hours(client_a):
+    def choose(**fields):
+        fields = {"business_hours": closed_today(), **fields}
+        for name, value in fields.items():
+            setattr(client_a.config, name, value)
+        client_a.config.save()
+
+    return choose
+
+
+def write(caller, chat, text="Hello?"):
+    reply = caller.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "none"})
+    assert reply.status_code < 300, reply.content
+
+
+def told(chat):
+    rows = Message.objects.filter(conversation=chat, sender_type="system")
+    return [row.text for row in rows.order_by("seq")]
+
+
+# --- assignment ---------------------------------------------------------------------------------
+
+
+def test_a_chat_is_assigned_when_it_opens_and_not_before(ben, server, bot, set_hours):
+    set_hours(assign_strategy="round_robin")
+    presence.touch(ben.user)
+    chat = make_chat(bot)
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
+    run_jobs()
+    tasks.run_timers()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee) == ("queue", None)
+    assert not Event.objects.filter(type="conversation.assigned").exists()
+    set_hours(business_hours=[])
+    tasks.run_timers()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.assignee) == ("agent", ben.user)
+
+
+def test_each_bot_has_its_own_hours(ben, bot, client_a, set_hours):
+    set_hours(assign_strategy="least_busy")
+    presence.touch(ben.user)
+    open_bot = make_bot(client_a, bot_name="Night shift", business_hours=[])
+    closed = make_chat(bot, assign_type="queue", waiting_since=now() - timedelta(hours=2))
+    opened = make_chat(open_bot, assign_type="queue", waiting_since=now() - timedelta(hours=1))
+    tasks.run_timers()
+    closed.refresh_from_db()
+    opened.refresh_from_db()
+    assert (closed.assignee, opened.assignee) == (None, ben.user)
+
+
+def test_a_person_may_take_a_chat_at_any_time(ben, bot, set_hours):
+    set_hours()
+    chat = make_chat(bot, assign_type="queue")
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+
+
+# --- the clock of the first response ------------------------------------------------------------
+
+
+def warned():
+    rows = Notification.objects.filter(kind="unanswered")
+    return set(rows.values_list("conversation", flat=True))
+
+
+def test_nobody_waits_too_long_while_it_is_closed(ann, bot, set_hours):
+    set_hours(first_response_target_seconds=300)
+    chat = make_chat(bot, assign_type="queue", waiting_since=now() - timedelta(hours=12))
+    tasks.run_timers()
+    assert warned() == set()
+    set_hours(business_hours=[])
+    tasks.run_timers()
+    assert warned() == {chat.pk}
+
+
+def test_only_time_in_business_hours_counts(ann, bot, set_hours):
+    # Open for the last ten minutes, or from midnight on if that is later.
+    at = now()
+    opens = max(at - timedelta(minutes=10), at.replace(hour=0, minute=0))
+    hours = [{"weekday": at.weekday(), "opens": f"{opens:%H:%M}", "closes": "24:00"}]
+    minutes_open = (at - opens.replace(second=0, microsecond=0)).total_seconds() / 60
+    set_hours(business_hours=hours, first_response_target_seconds=int(minutes_open * 60) + 3600)
+    early = make_chat(bot, assign_type="queue", waiting_since=at - timedelta(hours=20))
+    tasks.run_timers()
+    assert warned() == set()
+    set_hours(business_hours=hours, first_response_target_seconds=1)
+    late = make_chat(bot, assign_type="queue", waiting_since=at - timedelta(seconds=1))
+    if minutes_open > 1:
+        tasks.run_timers()
+        assert warned() == {early.pk, late.pk}
+        tasks.run_timers()
+        assert Notification.objects.filter(kind="unanswered").count() == 2, "once for each wait"
+
+
+# --- who is there -------------------------------------------------------------------------------
+
+
+def test_the_widget_is_told_how_many_agents_are_online(page, ann, ben, cara):
+    config = "/ai/bot/config"
+    assert page.get(config).json()["agents_online"] == 0
+    for person in (ben, ann, make_person(ann.client, "viewer", "Vic"), cara):
+        assert person.user
+        presence.touch(person.user)
+    assert page.get(config).json()["agents_online"] == 2
+
+
+# --- what the customer is told ------------------------------------------------------------------
+
+
+def test_a_customer_who_writes_to_people_is_told_once(server, bot, set_hours):
+    set_hours(out_of_hours_message={"en": CLOSED})
+    chat = make_chat(bot, assign_type="queue")
+    write(server, chat)
+    write(server, chat, "Is anybody there?")
+    assert told(chat) == [CLOSED]
+    row = Message.objects.get(conversation=chat, sender_type="system")
+    assert row.seq == 2
+    assert Event.objects.filter(type="message.created").count() == 3
+    assert Conversation.objects.get(pk=chat.pk).first_response_at is None
+
+
+def test_a_handover_that_said_so_is_not_followed_by_the_same_words(server, bot, set_hours):
+    set_hours(out_of_hours_message={"en": CLOSED})
+    chat = make_chat(bot)
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
+    run_jobs()
+    write(server, chat)
+    assert told(chat) == [CLOSED]
+
+
+def test_told_again_after_it_was_open(server, bot, set_hours):
+    set_hours(out_of_hours_message={"en": CLOSED})
+    chat = make_chat(bot, assign_type="queue")
+    write(server, chat)
+    Message.objects.filter(conversation=chat).update(created_at=now() - timedelta(days=2))
+    write(server, chat)
+    assert told(chat) == [CLOSED, CLOSED]
+
+
+def test_the_words_are_in_the_customers_language(server, bot, set_hours):
+    set_hours(out_of_hours_message={"en": CLOSED, "vi": "Mai chúng tôi trở lại."})
+    chat = make_chat(bot, assign_type="queue", language="vi")
+    write(server, chat, "Có ai ở đó không? Tôi cần giúp đỡ.")
+    assert told(chat) == ["Mai chúng tôi trở lại."]
+
+
+def test_who_is_told_nothing(ben, server, bot, set_hours):
+    with_bot = make_chat(bot)
+    answered = make_chat(bot, assign_type="queue")
+    set_hours(out_of_hours_message={"en": CLOSED})
+    ben.post(f"/ai/chat/{answered.pk}/assign", {"assign_type": "agent"})
+    ben.post(f"/ai/chat/{answered.pk}/manual", {"text": "I am here."})
+    for chat in (with_bot, answered):
+        write(server, chat)
+        assert told(chat) == []
+    queued = make_chat(bot, assign_type="queue")
+    set_hours(out_of_hours_message={})
+    write(server, queued)
+    set_hours(out_of_hours_message={"en": CLOSED}, business_hours=[])
+    write(server, queued)
+    assert told(queued) == []
+
+
+def test_a_bots_own_hours_decide(server, bot, set_hours):
+    set_hours(out_of_hours_message={"en": CLOSED})
+    type(bot).objects.update(business_hours=[])
+    chat = make_chat(bot, assign_type="queue")
+    write(server, chat)
+    assert told(chat) == []
+
+
+def test_by_the_messaging_interface_too(server, bot, set_hours):
+    set_hours(out_of_hours_message={"en": CLOSED})
+    chat = make_chat(bot, assign_type="queue")
+    path = f"/mesaging/conversations/{chat.pk}/messages"
+    past = (now() - timedelta(days=1)).isoformat()
+    for more in ({"sent_at": past}, {}, {}):
+        body = {"sender": {"type": "customer"}, "text": "Hello?", **more}
+        assert server.post(path, body).status_code == 201
+        assert told(chat) == ([] if more else [CLOSED])
