@@ -63,6 +63,7 @@ def _state(sim: Simulator, values: Json) -> Any:
     with sim.world.lock:
         return {
             "now": sim.world.now,
+            "media": sim.settings.bases.media,
             "accounts": [_account(sim, each) for each in sim.world.accounts.values()],
             "customers": [vars(each) for each in sim.world.customers.values()],
             "apps": [
@@ -100,6 +101,17 @@ def _act(sim: Simulator, values: Json) -> Any:
         message = customers.act(sim, account, names["user"], names["kind"], inside)
         thread = sim.world.thread(account, sim.world.customer(names["user"]))
         return {"message_id": message.id if message else None, "user_id": thread.user_id}
+
+
+def _add_customer(sim: Simulator, values: Json) -> Any:
+    key = str(values.get("key", ""))
+    if not key:
+        raise BadControl("key is required")
+    with sim.world.lock:
+        customer = sim.world.customer(key)
+        customer.name = str(values.get("name") or customer.name)
+        customer.hides_number = bool(values.get("hides_number", customer.hides_number))
+        return vars(customer)
 
 
 def _thread(sim: Simulator, values: Json) -> Any:
@@ -212,6 +224,7 @@ def _limits(sim: Simulator, values: Json) -> Any:
 def _clock(sim: Simulator, values: Json) -> Any:
     with sim.world.lock:
         sim.world.clock.advance(float(values.get("advance", 0)))
+        sim.deliveries.wake()
         return {"now": sim.world.now}
 
 
@@ -363,6 +376,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Simulator, Json], Any]] = {
     ("GET", "environment"): _environment,
     ("POST", "act"): _act,
     ("GET", "thread"): _thread,
+    ("POST", "customers"): _add_customer,
     ("GET", "calls"): _calls,
     ("GET", "deliveries"): _deliveries,
     ("DELETE", "log"): _clear_log,

@@ -175,6 +175,11 @@ class Deliveries:
             self._stopped = True
             self._wake.notify_all()
 
+    def wake(self) -> None:
+        """Look again what is due: the clock was moved."""
+        with self._wake:
+            self._wake.notify_all()
+
     def _work(self) -> None:
         while not self._stopped:
             with self._wake:

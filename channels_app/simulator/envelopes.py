@@ -40,7 +40,7 @@ def body(events: list[Event], wishes: Wishes, world: World) -> str:
         _changes(events, wishes) if kind in {"number", "waba"} else _messagings(events, wishes)
     )
     if wishes.strangers:
-        entries = [_stranger(kind, world), *entries]
+        entries = [_stranger(kind, world), _stranger(kind, world, events[0].account), *entries]
     if wishes.unknown_fields:
         for entry in entries:
             entry["x_new"] = {"of": ["the", "provider"]}
@@ -108,15 +108,19 @@ def _localapp(event: Event, wishes: Wishes) -> Json:
     return value
 
 
-def _stranger(kind: str, world: World) -> Json:
-    """An entry of an account that nobody connected, with a kind that nobody knows."""
-    number = world.random_digits(13)
+def _stranger(kind: str, world: World, account: Account | None = None) -> Json:
+    """A kind that nobody knows, of an account that nobody connected or of `account`."""
+    number = account.id if account else world.random_digits(13)
     if kind in {"number", "waba"}:
         metadata = {"display_phone_number": "1555", "phone_number_id": number}
         value = {"messaging_product": "whatsapp", "metadata": metadata, "hovercrafts": [{"id": 1}]}
-        return {"id": number, "changes": [{"field": "hovercraft", "value": value}]}
+        waba = (account.parent or account.id) if account else number
+        return {"id": waba, "changes": [{"field": "hovercraft", "value": value}]}
+    now = int(world.now * 1000)
     item = {
-        "sender": {"id": "1"}, "recipient": {"id": number}, "timestamp": int(world.now * 1000),
+        "sender": {"id": "1"},
+        "recipient": {"id": number},
+        "timestamp": now,
         "hovercraft": {"eels": True},
-    }  # fmt: skip
-    return {"id": number, "time": int(world.now * 1000), "messaging": [item]}
+    }
+    return {"id": number, "time": now, "messaging": [item]}

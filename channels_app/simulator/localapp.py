@@ -53,8 +53,10 @@ def _live(sim: Simulator, value: str) -> Token:
         raise localapp_error(-216, "Access token is invalid")
     if token.expires_at is not None and token.expires_at <= sim.world.now:
         token.dead = token.dead or "expired"
-    if token.dead:
+    if token.dead == "expired":
         raise localapp_error(-220, "Access token is expired or removed")
+    if token.dead:
+        raise localapp_error(-216, "Access token is invalid")
     return token
 
 
