@@ -31,6 +31,9 @@ class InProcess:
             raise HTTPException("the view broke off")
         return reply.status_code, bytes(reply.content)
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 class RunningSimulator(Client):
     """The control client of a simulator in this process, and what a test needs beside it."""

@@ -96,6 +96,7 @@ class Deliveries:
         self._held: list[Event] = []
         self._busy: Counter[str] = Counter()
         self._stopped = False
+        self._threads: list[threading.Thread] = []
 
     # In
 
@@ -168,7 +169,14 @@ class Deliveries:
 
     def start(self) -> None:
         for _ in range(self.THREADS):
-            threading.Thread(target=self._work, daemon=True).start()
+            thread = threading.Thread(target=self._work, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def join(self) -> None:
+        """Wait until the stopped threads have ended."""
+        for thread in self._threads:
+            thread.join(10)
 
     def stop(self) -> None:
         with self._wake:

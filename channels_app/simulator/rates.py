@@ -1,6 +1,7 @@
 """Counting calls: the headers that say how much is used, and the refusal above the limit."""
 
 import json
+import math
 
 from channels_app.simulator.http import Request, graph_error, localapp_error
 from channels_app.simulator.state import Simulator
@@ -23,7 +24,7 @@ def count(sim: Simulator, base: str, subject: Subject) -> dict[str, str]:
     usage = {"call_count": percent, "total_time": percent // 2, "total_cputime": percent // 3}
     headers = {"X-App-Usage": json.dumps(usage)}
     if subject.account:
-        minutes = 0 if percent < 100 else int(HOUR - sim.world.now % HOUR) // 60 + 1
+        minutes = 0 if percent < 100 else math.ceil((HOUR - sim.world.now % HOUR) / 60)
         kind = {
             "type": _TYPES[subject.channel],
             **usage,

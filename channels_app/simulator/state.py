@@ -61,6 +61,8 @@ class Simulator:
 
     def stop(self) -> None:
         self.deliveries.stop()
+        self.deliveries.join()
+        self.wire.close()
 
     def reset(self, *, keep_connections: bool = False) -> None:
         """Forget everything; or keep tokens, apps and accounts with their subscriptions."""

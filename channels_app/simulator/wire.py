@@ -13,12 +13,15 @@ class Wire(Protocol):
         self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
     ) -> tuple[int, bytes]: ...
 
+    def close(self) -> None: ...
+
 
 class Sockets:
     """Real HTTP, over connections that each thread keeps."""
 
     def __init__(self) -> None:
         self._threads = threading.local()
+        self._open: set[HTTPConnection] = set()
 
     def call(
         self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
@@ -26,36 +29,38 @@ class Sockets:
         parts = urlsplit(url)
         kept: dict[str, HTTPConnection] = self._threads.__dict__.setdefault("kept", {})
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        connection = kept.pop(url, None)
-        if connection is not None:
+        for connection in (kept.pop(parts.netloc, None), None):
+            is_kept = connection is not None
+            connection = connection or self._connection(parts.scheme, parts.netloc)
+            connection.timeout = timeout
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
             try:
-                return self._exchange(connection, (method, path, body, headers), timeout, url)
-            except TimeoutError:
-                raise
-            except (OSError, HTTPException):
-                # It was closed meanwhile: a new one is tried.
-                connection.close()
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        connection = kind(parts.netloc, timeout=timeout)
-        try:
-            return self._exchange(connection, (method, path, body, headers), timeout, url)
-        except (OSError, HTTPException):
-            connection.close()
-            raise
+                connection.request(method, path, body, headers)
+                response = connection.getresponse()
+                data = response.read()
+            except (OSError, HTTPException) as error:
+                self._close(connection)
+                # A kept connection may have been closed meanwhile: then a new one is tried.
+                if not is_kept or isinstance(error, TimeoutError):
+                    raise
+                continue
+            if response.will_close:
+                self._close(connection)
+            else:
+                kept[parts.netloc] = connection
+            return response.status, data
+        raise AssertionError("a new connection either answers or raises")
 
-    def _exchange(
-        self,
-        connection: HTTPConnection,
-        call: tuple[str, str, bytes, dict[str, str]],
-        timeout: float,
-        url: str,
-    ) -> tuple[int, bytes]:
-        if connection.sock is not None:
-            connection.sock.settimeout(timeout)
-        method, path, body, headers = call
-        connection.request(method, path, body, headers)
-        response = connection.getresponse()
-        data = response.read()
-        if not response.will_close:
-            self._threads.kept[url] = connection
-        return response.status, data
+    def _connection(self, scheme: str, netloc: str) -> HTTPConnection:
+        connection = (HTTPSConnection if scheme == "https" else HTTPConnection)(netloc)
+        self._open.add(connection)
+        return connection
+
+    def _close(self, connection: HTTPConnection) -> None:
+        connection.close()
+        self._open.discard(connection)
+
+    def close(self) -> None:
+        for connection in list(self._open):
+            self._close(connection)

@@ -35,6 +35,9 @@ class Platform:
             return status, parse_qs(url.partition("?")[2])["hub.challenge"][0].encode()
         return status, self.challenge or b""
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     @property
     def bodies(self) -> list[Any]:
         return [json.loads(body) for method, _, _, body in self.got if method == "POST"]

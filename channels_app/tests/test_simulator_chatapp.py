@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from channels_app.simulator.world import Json
 from channels_app.tests.simulator_calls import NUMBER, WABA, Caller, caller
 
 DAY = 86_400
@@ -30,11 +31,11 @@ def send(at: Caller, token: str, kind: str = "text", value=None, **more):
     return at.graph("POST", f"{NUMBER}/messages", body, token)
 
 
-def values(at: Caller) -> list[dict]:
+def values(at: Caller) -> list[Json]:
     return [body["entry"][0]["changes"][0]["value"] for body in at.events()]
 
 
-def inbound(at: Caller, kind: str, user: str = "an", **more) -> dict:
+def inbound(at: Caller, kind: str, user: str = "an", **more):
     at.sim.act(NUMBER, user, kind, **more)
     (value,) = values(at)
     return value["messages"][0]
@@ -127,19 +128,19 @@ def test_kinds_and_limits(at, token, kind, value, code):
         assert at.events() == []
 
 
-def buttons(*titles: str) -> dict:
+def buttons(*titles: str) -> Json:
     replies = [{"type": "reply", "reply": {"id": f"i{n}", "title": t}}
                for n, t in enumerate(titles)]  # fmt: skip
     return {"type": "button", "body": {"text": "Pick"}, "action": {"buttons": replies}}
 
 
-def menu(*rows: dict, button: str = "Choose") -> dict:
+def menu(*rows: Json, button: str = "Choose") -> Json:
     sections = [{"title": "All", "rows": list(rows)}]
     action = {"button": button, "sections": sections}
     return {"type": "list", "body": {"text": "Pick"}, "action": action}
 
 
-def row(number: int = 0, **more) -> dict:
+def row(number: int = 0, **more) -> Json:
     return {"id": f"r{number}", "title": "Row", **more}
 
 

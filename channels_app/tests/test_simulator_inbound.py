@@ -14,7 +14,7 @@ def at():
         yield made
 
 
-def told(at: Caller, kind: str, account: str = PAGE, **more) -> dict:
+def told(at: Caller, kind: str, account: str = PAGE, **more):
     """The one Messaging that the platform gets for what a customer does."""
     at.sim.act(account, "an", kind, **more)
     (body,) = at.events()
@@ -46,7 +46,7 @@ def test_each_account_tells_its_own_app(at):
     ]
 
 
-def message(at: Caller, kind: str, account: str = PAGE, **more) -> dict:
+def message(at: Caller, kind: str, account: str = PAGE, **more):
     inside = told(at, kind, account, **more)["message"]
     assert inside.pop("mid")
     return inside

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from channels_app.simulator import demo
+from channels_app.simulator.world import Json
 from channels_app.tests.simulator_calls import (
     NUMBER,
     OA,
@@ -23,7 +24,7 @@ def at():
         yield made
 
 
-def all_pages(at: Caller, path: str, token: str) -> list[list[dict]]:
+def all_pages(at: Caller, path: str, token: str) -> list[list[Json]]:
     """Every page of a list, by following `next` until it is missing."""
     answer = at.graph("GET", path, token=token).json
     pages = [answer["data"]]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from channels_app.simulator.world import Json
 from channels_app.tests.simulator_calls import OA, Caller, caller
 
 DAY = 86_400
@@ -18,7 +19,7 @@ def token(at):
     return at.sim.tokens("localapp")["access_token"]
 
 
-def send(at: Caller, token: str, message: dict, user: str = "an"):
+def send(at: Caller, token: str, message: Json, user: str = "an"):
     if not at.sim.thread(OA, user)["messages"]:
         at.written(OA, user)
         at.events()
@@ -83,11 +84,11 @@ def test_old_sending_unknown_calls_and_tokens_are_refused(at, token):
     assert at.localapp("GET", "/v2.0/oa/getoa", token="guess").json["error"] == -216
 
 
-def template(payload: dict, text: str = "Pick") -> dict:
+def template(payload: Json, text: str = "Pick") -> Json:
     return {"text": text, "attachment": {"type": "template", "payload": payload}}
 
 
-def picture(**element) -> dict:
+def picture(**element) -> Json:
     return template({"template_type": "media", "elements": [{"media_type": "image", **element}]})
 
 
@@ -102,7 +103,7 @@ def test_a_picture_goes_by_address(at, token):
     assert send(at, token, picture(url=f"{at.sim.origin}/media/none/x"))["error"] == -201
 
 
-def upload(at: Caller, token: str, kind: str, name: str, mime: str, data: bytes = b"x") -> dict:
+def upload(at: Caller, token: str, kind: str, name: str, mime: str, data: bytes = b"x"):
     path = f"/localapp/v2.0/oa/upload/{kind}"
     return at.multipart(path, {}, ("file", name, mime, data), access_token=token).json
 

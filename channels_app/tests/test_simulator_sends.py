@@ -4,10 +4,11 @@ import copy
 
 import pytest
 
-from channels_app.tests.simulator_calls import PAGE, PHOTO, Caller, caller
+from channels_app.simulator.world import Json
+from channels_app.tests.simulator_calls import PAGE, PHOTO, Answer, Caller, caller
 
 DAY = 86_400
-SURVEY = {"attachment": {"type": "template", "payload": {
+SURVEY: Json = {"attachment": {"type": "template", "payload": {
     "template_type": "customer_feedback", "title": "How did we do?",
     "subtitle": "Two short questions for you", "button_title": "Rate us",
     "feedback_screens": [{"questions": [{
@@ -36,7 +37,7 @@ class Sender:
         self.user_id = at.written(account)
         at.events()
 
-    def send(self, message=None, **more):
+    def send(self, message=None, **more) -> Answer:
         body = {"recipient": {"id": self.user_id}, "messaging_type": "RESPONSE", **more}
         if message is not None:
             body["message"] = message
@@ -154,7 +155,7 @@ def test_socialnet_wants_a_messaging_type_and_photoapp_does_not(page, photo):
     assert photo.send({"text": "x"}, messaging_type="").status == 200
 
 
-def reply(title: str = "Green", payload: str = "G") -> dict:
+def reply(title: str = "Green", payload: str = "G") -> Json:
     return {"content_type": "text", "title": title, "payload": payload}
 
 
@@ -174,7 +175,7 @@ def test_quick_replies_have_limits(page, replies, fits):
     assert (page.send({"text": "Pick", "quick_replies": replies}).status == 200) is fits
 
 
-def button(**more) -> dict:
+def button(**more) -> Json:
     return {"type": "postback", "title": "Yes", "payload": "Y", **more}
 
 
@@ -196,7 +197,7 @@ def test_button_templates_have_limits(page, text, buttons, fits):
     assert (page.send(message).status == 200) is fits
 
 
-def media(url: str, kind: str = "image", **more) -> dict:
+def media(url: str, kind: str = "image", **more) -> Json:
     return {"attachment": {"type": kind, "payload": {"url": url, **more}}}
 
 
@@ -292,7 +293,7 @@ def test_a_tagged_survey_goes_for_seven_days(at, page):
     assert page.send(SURVEY, **tagged).status == 200
 
 
-def survey(path: str, value) -> dict:
+def survey(path: str, value) -> Json:
     """The survey with one value changed; `path` names the keys, numbers are indexes."""
     changed = copy.deepcopy(SURVEY)
     inside = changed["attachment"]["payload"]
