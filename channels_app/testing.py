@@ -44,7 +44,7 @@ class RunningSimulator(Client):
 
     @property
     def environment(self) -> dict[str, str]:
-        return demo.environment(self.origin, self.simulator.settings.bases)
+        return demo.environment(self.origin, self.simulator.settings)
 
     def deliver(self, within: float = 60) -> int:
         """Send all callbacks that are due within so many seconds, moving the clock on.

@@ -1,6 +1,7 @@
 """`python -m channels_app.simulator`: the same as `manage.py channel_simulator`, without Django."""
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -35,14 +36,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: dict[str, Any], write: Callable[[str], object]) -> None:
     """Serve until a signal to stop; or print the environment."""
     bases = demo.Bases(**dict(each.split("=", 1) for each in options["base"]))
+    settings = demo.settings_from(
+        os.environ,
+        demo.Settings(options["callback_base"].rstrip("/"), options["seed"], options["now"], bases),
+    )
     if options["environment"]:
         origin = f"http://{options['host']}:{options['port']}"
-        for name, value in demo.fill_unset({}, origin, bases).items():
+        for name, value in demo.fill_unset({}, origin, settings).items():
             write(f"{name}={value}\n")
         return
-    settings = demo.Settings(
-        options["callback_base"].rstrip("/"), options["seed"], options["now"], bases
-    )
     sim = Simulator(settings)
     sim.set_modes({"retry_scale": options["retry_scale"]})
     server = Server(sim, options["host"], options["port"])

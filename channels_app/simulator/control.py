@@ -85,7 +85,7 @@ def _account(sim: Simulator, account: Account) -> Json:
 
 
 def _environment(sim: Simulator, values: Json) -> Any:
-    return demo.environment(sim.origin, sim.settings.bases)
+    return demo.environment(sim.origin, sim.settings)
 
 
 # Customers

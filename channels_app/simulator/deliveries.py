@@ -274,7 +274,9 @@ class Deliveries:
         body = envelopes.body(events, self.modes, self.world)
         headers = {"Content-Type": "application/json", "User-Agent": "provider-simulator"}
         if first.account.kind == "oa":
-            headers |= signing.localapp(body, app.id, self.modes.signature)
+            headers |= signing.localapp(
+                body, app.id, self.world.settings.oa_secret_key, self.modes.signature
+            )
         else:
             headers |= signing.graph(body, app.secret, self.modes.signature)
         accounts = sorted({event.account.id for event in events})

@@ -1,7 +1,7 @@
 """The apps and accounts that a simulator starts with, and the environment that fits them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 VERSIONS = ("v24.0", "v25.0", "v26.0")
 VERSION = VERSIONS[-1]
@@ -112,15 +112,39 @@ class Settings:
     # Seconds since 1970 at which the clock stands still; None: the real time.
     now: float | None = None
     bases: Bases = field(default_factory=Bases)
+    apps: tuple[DemoApp, ...] = APPS
+    oa_secret_key: str = OA_SECRET_KEY
 
 
 def app(key: str) -> DemoApp:
     return next(each for each in APPS if each.key == key)
 
 
-def environment(origin: str, bases: Bases | None = None) -> dict[str, str]:
+def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
+    """The same with the apps' ids, secrets and verify tokens that the environment has."""
+    apps = []
+    for each in settings.apps:
+        values = {
+            name: environ.get(variable) or getattr(each, name)
+            for name, variable in _variables(each).items()
+        }
+        token = values.get("verify_token", "")
+        apps.append(replace(each, id=values["id"], secret=values["secret"], verify_token=token))
+    key = environ.get("LOCALAPP_OA_SECRET_KEY") or settings.oa_secret_key
+    return replace(settings, apps=tuple(apps), oa_secret_key=key)
+
+
+def _variables(each: DemoApp) -> dict[str, str]:
+    """The environment variables of an app, by the field that they set."""
+    prefix = each.key.upper()
+    names = {"id": f"{prefix}_APP_ID", "secret": f"{prefix}_APP_SECRET"}
+    return names | ({"verify_token": f"{prefix}_VERIFY_TOKEN"} if each.verify_token else {})
+
+
+def environment(origin: str, settings: Settings | None = None) -> dict[str, str]:
     """The variables that point a platform at a simulator on `origin`."""
-    bases = bases or Bases()
+    settings = settings or Settings()
+    bases = settings.bases
     graph, dialog = f"{origin}{bases.graph}/{VERSION}", f"{origin}{bases.dialog}/{VERSION}"
     values = {
         "SOCIALNET_API_URL": graph,
@@ -131,24 +155,24 @@ def environment(origin: str, bases: Bases | None = None) -> dict[str, str]:
         "CHATAPP_API_URL": graph,
         "LOCALAPP_API_URL": f"{origin}{bases.localapp}",
         "LOCALAPP_OAUTH_URL": f"{origin}{bases.localapp_oauth}",
-        "LOCALAPP_OA_SECRET_KEY": OA_SECRET_KEY,
+        "LOCALAPP_OA_SECRET_KEY": settings.oa_secret_key,
     }
-    for key in ("socialnet", "photoapp", "chatapp", "localapp"):
-        one = app(key)
-        values[f"{key.upper()}_APP_ID"] = one.id
-        values[f"{key.upper()}_APP_SECRET"] = one.secret
-        if one.verify_token:
-            values[f"{key.upper()}_VERIFY_TOKEN"] = one.verify_token
-        values[f"{key.upper()}_MEDIA_HOSTS"] = origin.partition("://")[2]
+    for each in settings.apps:
+        for name, variable in _variables(each).items():
+            values[variable] = getattr(each, name)
+    for channel in ("SOCIALNET", "PHOTOAPP", "CHATAPP", "LOCALAPP"):
+        values[f"{channel}_MEDIA_HOSTS"] = origin.partition("://")[2]
     return values
 
 
 def fill_unset(
-    environ: Mapping[str, str], origin: str, bases: Bases | None = None
+    environ: Mapping[str, str], origin: str, settings: Settings | None = None
 ) -> dict[str, str]:
     """What a simulator adds to an environment: what is set wins; EGRESS_ALLOW is extended."""
     added = {
-        name: value for name, value in environment(origin, bases).items() if not environ.get(name)
+        name: value
+        for name, value in environment(origin, settings).items()
+        if not environ.get(name)
     }
     allowed = [entry for entry in environ.get("EGRESS_ALLOW", "").split(",") if entry]
     return added | {"EGRESS_ALLOW": ",".join([*allowed, origin.partition("://")[2]])}

@@ -4,8 +4,6 @@ import hashlib
 import hmac
 import json
 
-from channels_app.simulator.demo import OA_SECRET_KEY
-
 
 def graph_signature(body: str, secret: str) -> str:
     return "sha256=" + hmac.new(secret.encode(), body.encode(), hashlib.sha256).hexdigest()
@@ -22,7 +20,7 @@ def localapp_signature(app_id: str, body: str, timestamp: str, key: str) -> str:
     return hashlib.sha256(f"{app_id}{body}{timestamp}{key}".encode()).hexdigest()
 
 
-def localapp(body: str, app_id: str, mode: str) -> dict[str, str]:
+def localapp(body: str, app_id: str, key: str, mode: str) -> dict[str, str]:
     """As `graph`; also bare (without mac=) and header_time (the time is taken from a header)."""
     if mode == "missing":
         return {}
@@ -33,7 +31,7 @@ def localapp(body: str, app_id: str, mode: str) -> dict[str, str]:
     if mode == "header_time":
         timestamp = str(int(timestamp or 0) + 1)
         headers["X-ZEvent-Timestamp"] = timestamp
-    key = OA_SECRET_KEY + "!" * (mode == "wrong")
-    signature = localapp_signature(app_id, body, timestamp, key)
+    used_key = key + "!" * (mode == "wrong")
+    signature = localapp_signature(app_id, body, timestamp, used_key)
     prefix = "" if mode == "bare" else "mac="
     return {**headers, "X-ZEvent-Signature": prefix + signature}

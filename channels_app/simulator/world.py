@@ -196,7 +196,10 @@ class World:
         self.lock = threading.RLock()
         self.random = random.Random(settings.seed)
         self.clock = Clock(settings.now)
-        self.apps = {each.id: self._app(each) for each in demo.APPS}
+        self.apps: dict[str, App] = {}
+        self._app_ids = {each.key: each.id for each in settings.apps}
+        for app in settings.apps:
+            self._add_app(app)
         self.accounts = {
             each.id: Account(
                 each.id, each.kind, each.name, each.parent, each.username, list(each.tasks)
@@ -214,17 +217,19 @@ class World:
         # chatapp message templates, by business account.
         self.templates: dict[str, list[Json]] = {}
 
-    def _app(self, each: demo.DemoApp) -> App:
+    def _add_app(self, each: demo.DemoApp) -> None:
+        """An app; two channels may share one."""
         url = f"{self.settings.callback_base}{each.callback_path}"
         hooks = {name: Hook(url, each.verify_token, []) for name in each.objects or ("localapp",)}
-        return App(each.key, each.id, each.secret, hooks)
+        app = self.apps.setdefault(each.id, App(each.key, each.id, each.secret, {}))
+        app.hooks |= hooks
 
     @property
     def now(self) -> float:
         return self.clock.now()
 
     def app_by_key(self, key: str) -> App:
-        return next(app for app in self.apps.values() if app.key == key)
+        return self.apps[self._app_ids[key]]
 
     # Accounts and customers
 

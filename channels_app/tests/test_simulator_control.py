@@ -12,6 +12,7 @@ from django.core.management import call_command
 
 from channels_app.simulator import demo
 from channels_app.simulator.client import Client, Refused
+from channels_app.simulator.world import World
 from channels_app.testing import simulator
 from channels_app.tests.simulator_calls import NOW, NUMBER, OA, PAGE, Platform, caller
 
@@ -179,9 +180,27 @@ def test_the_environment_points_a_platform_here():
     assert filled["LOCALAPP_OA_SECRET_KEY"] == demo.OA_SECRET_KEY
 
 
+def test_the_simulator_takes_over_the_apps_of_the_environment():
+    """What is set wins, and the simulator knows it: two channels may even share an app."""
+    environ = {
+        "SOCIALNET_APP_ID": "77", "SOCIALNET_APP_SECRET": "s7", "PHOTOAPP_APP_ID": "77",
+        "LOCALAPP_OA_SECRET_KEY": "k7",
+    }  # fmt: skip
+    settings = demo.settings_from(environ, demo.Settings("http://platform.test"))
+    assert demo.environment("http://x", settings)["SOCIALNET_APP_SECRET"] == "s7"
+    world = World(settings)
+    assert world.app_by_key("socialnet") is world.app_by_key("photoapp") is world.apps["77"]
+    hooks = {name: hook.url for name, hook in world.apps["77"].hooks.items()}
+    assert hooks == {
+        "page": "http://platform.test/socialnet/webhook",
+        "instagram": "http://platform.test/photoapp/webhook",
+    }
+    assert settings.oa_secret_key == "k7"
+
+
 def test_the_bases_can_be_moved():
     settings = demo.Settings(bases=demo.Bases(graph="/g", localapp="/l"))
-    assert demo.environment("http://x", settings.bases)["SOCIALNET_API_URL"] == "http://x/g/v26.0"
+    assert demo.environment("http://x", settings)["SOCIALNET_API_URL"] == "http://x/g/v26.0"
 
 
 def test_callbacks_reach_the_views_of_this_process(sim):

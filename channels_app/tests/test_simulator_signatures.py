@@ -42,11 +42,11 @@ def test_graph_bodies_are_signed_by_the_apps_secret():
 
 
 def test_localapp_bodies_are_hashed_with_the_time_and_the_accounts_key():
-    headers = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, "right")
+    headers = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, demo.OA_SECRET_KEY, "right")
     assert headers == {"X-ZEvent-Signature": f"mac={LOCALAPP_SIGNATURE}"}
-    bare = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, "bare")
+    bare = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, demo.OA_SECRET_KEY, "bare")
     assert bare == {"X-ZEvent-Signature": LOCALAPP_SIGNATURE}
-    by_header = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, "header_time")
+    by_header = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, demo.OA_SECRET_KEY, "header_time")
     assert by_header == {
         "X-ZEvent-Timestamp": "1795226399981",
         "X-ZEvent-Signature": f"mac={HEADER_TIME_SIGNATURE}",
@@ -83,8 +83,11 @@ def test_signatures_are_wrong_or_missing_on_demand(at, account, name):
     at.sim.modes(signature="wrong")
     wrong = sent(at, account)
     assert len(wrong[0][name]) == len(right[0][name])
-    check = signing.graph if account == PAGE else signing.localapp
-    key = demo.app("socialnet").secret if account == PAGE else LOCALAPP_ID
-    assert wrong[0][name] != check(wrong[1].decode(), key, "right")[name]
+    body = wrong[1].decode()
+    if account == PAGE:
+        as_it_should_be = signing.graph(body, demo.app("socialnet").secret, "right")
+    else:
+        as_it_should_be = signing.localapp(body, LOCALAPP_ID, demo.OA_SECRET_KEY, "right")
+    assert wrong[0][name] != as_it_should_be[name]
     at.sim.modes(signature="missing")
     assert name not in sent(at, account)[0]

@@ -13,14 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
+from channels_app.simulator import demo
 from chatplatform.local.data_dir import Lock, make_data_dir, write_urls
 from chatplatform.local.parts import ROOT, Config, Delay, Output, Process, parts
 from chatplatform.local.postgres import Postgres
-from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, send
+from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, free_port, send
 from chatplatform.local.server import Server
 from chatplatform.local.valkey import Valkey
 
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers
+TRUE = {"true", "on", "ok", "y", "yes", "1"}  # as settings.py reads DEBUG
 LIVE_SECS = 60  # how long the first answer may take on a slow machine
 
 
@@ -33,7 +35,10 @@ def read_config(environ: Mapping[str, str]) -> Config:
     if not port.isdigit() or not 0 < int(port) < 65536:
         raise ServerError(f"PORT must be a number from 1 to 65535, not {port!r}.")
     data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
-    return Config(environ.get("HOST") or "127.0.0.1", int(port), data_dir)
+    # Its secrets are public: a real site has no simulated providers.
+    is_development = (environ.get("DEBUG") or "true").lower() in TRUE
+    simulator_port = free_port() if is_development else None
+    return Config(environ.get("HOST") or "127.0.0.1", int(port), data_dir, simulator_port)
 
 
 def check_port(config: Config) -> None:
@@ -80,6 +85,8 @@ class Supervisor:
         thread_limits = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         own = {RUN_MARK: str(config.data_dir), "DATA_DIR": str(config.data_dir)}
         self.environ = dict(os.environ) | thread_limits | own | {"PORT": str(config.port)}
+        if config.simulator_port is not None:
+            self.environ |= demo.fill_unset(self.environ, config.simulator_origin)
 
     def on_signal(self, _signum: int, _frame: FrameType | None) -> None:
         self._hurry = self.stopping.is_set()  # the second signal stops at once
@@ -172,6 +179,8 @@ class Supervisor:
         self.output.line(f"ready after {secs:.1f} s; Ctrl-C stops everything")
         for name, path in (("admin", "/admin/"), ("API docs", "/docs"), ("health", "/health/live")):
             self.output.line(f"  {name:<9} {origin}{path}")
+        if self.config.simulator_port is not None:
+            self.output.line(f"  {'channels':<9} {self.config.simulator_origin}/ (simulated)")
         self.output.line(f"  {'data':<9} {self.config.data_dir}")
 
     def _watch(self) -> None:
@@ -201,7 +210,7 @@ class Supervisor:
         started_at = time.monotonic()
         named = {process.part.name: process for process in self.processes}
         workers = ("worker", "worker-webhook", "worker-bulk")
-        for group in (("web", "beat"), ("relay",), workers):
+        for group in (("web", "beat", "simulator"), ("relay",), workers):
             self._stop_group([named[name] for name in group if name in named])
         for server in reversed(self.servers):
             server.stop(secs=3)

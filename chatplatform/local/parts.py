@@ -22,6 +22,7 @@ COLOURS = {
     "worker-bulk": 34,
     "beat": 35,
     "relay": 33,
+    "simulator": 37,
 }
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 
@@ -31,6 +32,12 @@ class Config:
     host: str
     port: int
     data_dir: Path
+    # Where the messaging providers are simulated; None: nowhere.
+    simulator_port: int | None = None
+
+    @property
+    def simulator_origin(self) -> str:
+        return f"http://127.0.0.1:{self.simulator_port}"
 
     @property
     def origin(self) -> str:
@@ -64,7 +71,8 @@ def parts(config: Config) -> list[Part]:
     webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]
     bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
     schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
-    return [
+    simulator = ["--port", str(config.simulator_port), "--callback-base", config.origin]
+    platform = [
         Part("web", [python, "-m", "granian", *_web(config)], 6),
         Part("worker", quick, 12, soft),
         # SIGTERM is no soft shutdown here: deliveries end or return to the queue at once.
@@ -73,6 +81,10 @@ def parts(config: Config) -> list[Part]:
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
     ]
+    if config.simulator_port is None:
+        return platform
+    command = [*last, python, "-m", "channels_app.simulator", *simulator]
+    return [*platform, Part("simulator", command, 2)]
 
 
 def _pool(name: str, pool: str, concurrency: int, queues: str) -> list[str]:
