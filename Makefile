@@ -51,9 +51,11 @@ migrations: .venv/dev.stamp ## fails when a model has no migration
 	@$(throwaway) $(py) manage.py makemigrations --check --dry-run
 
 .PHONY: openapi
-openapi: .venv/run.stamp ## writes docs/openapi.json
+openapi: .venv/run.stamp ## writes docs/openapi.json and docs/rights.md
 	$(py) manage.py openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
+	$(py) manage.py rights > docs/rights.md.new
+	mv docs/rights.md.new docs/rights.md
 
 .PHONY: bench
 bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin

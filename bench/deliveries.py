@@ -103,14 +103,14 @@ def cpu_seconds(pid: int) -> float:
 
 
 def client_with(ports: list[int]) -> Any:
+    from chatplatform import signatures  # noqa: PLC0415
     from identity.testing import make_client  # noqa: PLC0415
-    from webhooks import delivery  # noqa: PLC0415
     from webhooks.models import WebhookConfig  # noqa: PLC0415
 
     client = make_client("Bench")
     for port in ports:
         WebhookConfig.objects.create(
-            client=client, url=f"http://127.0.0.1:{port}/hook", secret=delivery.new_secret()
+            client=client, url=f"http://127.0.0.1:{port}/hook", secret=signatures.new_secret()
         )
     return client
 

@@ -1,10 +1,14 @@
 """The bases of the admin site's pages; the page of jobs, where dead ones are requeued."""
 
+import functools
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin, TabularInline
 
 from chatplatform.jobs import leases
@@ -13,6 +17,28 @@ from chatplatform.models import Job
 
 def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
     return False
+
+
+def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes an action show the chosen rows with a question, and run only when that is confirmed."""
+
+    def decorate(action: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(action)
+        def ask(page: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Any:
+            if "confirmed" in request.POST:
+                return action(page, request, rows)
+            context = page.admin_site.each_context(request) | {
+                "opts": page.model._meta,
+                "title": question,
+                "rows": rows,
+                "action": action.__name__,
+                "checkbox": ACTION_CHECKBOX_NAME,
+            }
+            return TemplateResponse(request, "admin/confirm_action.html", context)
+
+        return ask
+
+    return decorate
 
 
 class EditOnlyAdmin(ModelAdmin):

@@ -9,4 +9,5 @@ class Config(AppConfig):
         from chatplatform import checks  # noqa: PLC0415 - it reads settings
 
         register(checks.limits_in_order, "chatplatform")
+        register(checks.payment_secret, "chatplatform")
         register(checks.deployment, Tags.security)

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
 from chatplatform.egress import TIMEOUT_SECONDS
+from chatplatform.signatures import is_secret
 
 _LOCAL = {"*", "localhost", "127.0.0.1", "[::1]"}
 _SECRET_KEY_CHARACTERS = 32
@@ -36,6 +37,12 @@ _NO_EMAIL = Warning(
     id="chatplatform.W004",
 )
 
+_BAD_PAYMENT_SECRET = Error(
+    "PAYMENT_WEBHOOK_SECRET is no signing secret.",
+    hint="Set it to `whsec_` and the Base64 of 24 bytes or more, as the payment provider has it.",
+    id="chatplatform.E003",
+)
+
 
 def limits() -> list[tuple[str, float]]:
     """Time limits in seconds; each must be above the one before."""
@@ -62,6 +69,12 @@ def limits_in_order(**_: Any) -> list[CheckMessage]:
         for (inner, least), (outer, most) in pairwise(limits())
         if least >= most
     ]
+
+
+def payment_secret(**_: Any) -> list[CheckMessage]:
+    """Whether callbacks of a payment provider can be checked."""
+    secret = settings.PAYMENT_WEBHOOK_SECRET
+    return [_BAD_PAYMENT_SECRET] if secret and not is_secret(secret) else []
 
 
 def deployment(**_: Any) -> list[CheckMessage]:

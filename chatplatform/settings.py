@@ -226,10 +226,16 @@ SPECTACULAR_SETTINGS = {
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "bearer": {
-                "type": "http",
-                "scheme": "bearer",
-                "bearerFormat": "JWT",
-                "description": "A person's access token, from `POST /identity/token2`.",
+                "type": "oauth2",
+                "flows": {
+                    "password": {
+                        "tokenUrl": "identity/token2",
+                        "refreshUrl": "identity/token2",
+                        "scopes": {},
+                    }
+                },
+                "description": "A person's access token, from `POST /identity/token2`; sent as"
+                " `Authorization: Bearer …`.",
             },
             "api_key": {
                 "type": "apiKey",
@@ -298,6 +304,9 @@ CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
 # Seconds after which another worker takes a job whose lease was not renewed.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
+
+# The secret (whsec_…) of the payment provider's callbacks; empty: they are refused.
+PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
 
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
 LLM_API_KEY = env.str("LLM_API_KEY", default="")

@@ -29,6 +29,7 @@ REDIS_URL = (
     + f"/{_worker + 1}"
 )
 CELERY_BROKER_URL = REDIS_URL
+PAYMENT_WEBHOOK_SECRET = "whsec_b25seS1mb3ItdGhlLXRlc3Qtc3VpdGUtMTIz"
 REPLY_WAIT_SECONDS = 10
 # Our apps at the providers; their hosts are nobody's, so that no test calls the real ones.
 SOCIALNET_API_URL = "http://127.0.0.1:9/v26.0"

@@ -40,9 +40,6 @@ class RecordedChat:
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoShop]:
     # Short leases: another worker soon repeats the jobs of a killed one.
     with demo_shop(tmp_path_factory.mktemp("drill"), JOB_LEASE_SECONDS="5") as running:
-        owner = running.owner()
-        top_up = {"amount": 10_000, "reference": "drill"}
-        running.call("POST", "/identity/subscription/top-up", owner, json=top_up)
         yield running
 
 

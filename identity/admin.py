@@ -1,6 +1,7 @@
 """Clients, users and keys in the admin site; no secrets are shown."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -10,9 +11,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from chatplatform.admin import EditOnlyAdmin, ReadOnlyAdmin
+from chatplatform.admin import EditOnlyAdmin, ReadOnlyAdmin, asks_first
 from identity import models
-from identity.services import api_keys, audit, credits, users
+from identity.services import api_keys, audit, credit_orders, credits, users
 
 
 @admin.register(models.Client)
@@ -60,7 +61,10 @@ class UserAdmin(EditOnlyAdmin):
     list_filter = ("role", "is_disabled", "is_superuser")
     list_select_related = ("client",)
     search_fields = ("email", "full_name", "client__name")
-    fields = ("client", "email", "full_name", "role", "language", "is_disabled", "last_login")
+    fields = (
+        "client", "email", "full_name", "role", "can_train", "language", "is_disabled",
+        "last_login",
+    )  # fmt: skip
     readonly_fields = ("client", "last_login")
 
     def get_form(
@@ -153,6 +157,38 @@ class SubscriptionAdmin(EditOnlyAdmin):
                     subject=f"subscription:{obj.pk}",
                     changes={"fields": sorted(form.changed_data)},
                 )
+
+
+@admin.register(models.CreditOrder)
+class CreditOrderAdmin(ReadOnlyAdmin):
+    """Orders of credits: staff mark those that were paid, which adds the credits."""
+
+    list_display = ("created_at", "client", "amount", "reference", "status", "created_by")
+    list_filter = ("status",)
+    list_select_related = ("client", "created_by")
+    search_fields = ("=id", "reference", "client__name")
+    actions = ("mark_paid", "refuse")
+
+    @admin.action(description="Mark as paid")
+    @asks_first("Were these orders paid? Their credits are added to the clients' balances.")
+    def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
+        self._close(request, rows, credit_orders.pay)
+
+    @admin.action(description="Refuse")
+    @asks_first("Refuse these orders? No credits are added for them, now or later.")
+    def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
+        self._close(request, rows, credit_orders.refuse)
+
+    def _close(
+        self, request: HttpRequest, rows: QuerySet[models.CreditOrder], close: Callable[..., None]
+    ) -> None:
+        for order in rows.select_related("client"):
+            try:
+                close(order, by=request.user)
+            except credit_orders.OrderClosed as exc:
+                self.message_user(request, f"{order}: {exc}", messages.ERROR)
+            else:
+                self.message_user(request, f"{order} is {order.status}.", messages.SUCCESS)
 
 
 @admin.register(models.CreditEntry)

@@ -19,7 +19,6 @@ from identity.services import api_keys, attempts, logins, tokens
 from identity.services.bot_hooks import bots
 
 MAX_PASSWORD_CHARACTERS = 128
-_READING = {"GET", "HEAD"}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -34,6 +33,14 @@ class Principal:
     @property
     def client_id(self) -> int:
         return self.client.pk
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """The person's role, and `trainer` if they may train; or the key's scope."""
+        if self.key:
+            return (f"{self.key.scope} key",)
+        assert self.user
+        return (self.user.role, "trainer") if self.user.can_train else (self.user.role,)
 
     def __str__(self) -> str:
         if self.key:
@@ -136,22 +143,15 @@ def _principal(user: User) -> Principal:
     return Principal(user.client, user=user)
 
 
-def _any_role(request: HttpRequest) -> Principal | None:
-    user = _user(request)
-    return _principal(user) if user else None
-
-
 def _person(request: HttpRequest) -> Principal | None:
     user = _user(request)
-    if user and user.role == Role.VIEWER and request.method not in _READING:
-        raise Forbidden("A viewer may read, and change nothing.")
     return _principal(user) if user else None
 
 
 def _person_or_ticket(request: HttpRequest) -> Principal | None:
     ticket = request.GET.get("ticket")
     if ticket is None:
-        return _any_role(request)
+        return _person(request)
     claims = tokens.redeem_ticket(ticket)
     user = tokens.find_user_by_claims(claims) if claims else None
     if claims is None or user is None:
@@ -164,13 +164,6 @@ def session_check(request: HttpRequest) -> Callable[[], bool]:
     """A function that tells whether the sign-in of this request still exists, for later calls."""
     claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
     return lambda: bool(claims and tokens.find_user_by_claims(claims))
-
-
-def _admin(request: HttpRequest) -> Principal | None:
-    user = _user(request)
-    if user and not user.is_admin:
-        raise Forbidden("Only an owner or admin may do this.")
-    return _principal(user) if user else None
 
 
 def _api_key(request: HttpRequest) -> Principal | None:
@@ -190,13 +183,6 @@ def _api_key(request: HttpRequest) -> Principal | None:
             raise Forbidden("This key may not be used from this page.")
         cors.grant(request, origin)
     return Principal(key.client, key=key)
-
-
-def _secret_key(request: HttpRequest) -> Principal | None:
-    principal = _api_key(request)
-    if principal and principal.key and principal.key.scope != KeyScope.SECRET:
-        raise Forbidden("A public key may not do this; use a secret one.")
-    return principal
 
 
 def _person_or_key(request: HttpRequest) -> Principal | None:
@@ -244,14 +230,28 @@ def _host_matches(host: str, pattern: str) -> bool:
     return host == pattern
 
 
-BEARER = Access("bearer", ("bearer",), _person)
-# Also for viewers: signing out.
-BEARER_ANY_ROLE = Access("bearer", ("bearer",), _any_role)
+_ADMINS = (Role.OWNER.value, Role.ADMIN.value)
+_STAFF = (*_ADMINS, Role.AGENT.value)
+_VIEWER = (Role.VIEWER.value,)
+_SECRET_KEY = ("secret key",)
+_KEYS = (*_SECRET_KEY, "public key")
+
+# Work on chats and customers. A viewer reads.
+BEARER = Access(("bearer",), _person, _STAFF, _VIEWER)
+# What concerns a person alone, such as signing out.
+BEARER_ANY_ROLE = Access(("bearer",), _person, _STAFF + _VIEWER)
 # For streams that a browser opens: EventSource cannot send headers.
-BEARER_OR_TICKET = Access("bearer", ("bearer",), _person_or_ticket)
-ADMIN = Access("bearer:admin", ("bearer",), _admin)
-API_KEY = Access("api_key", ("api_key",), _api_key, InvalidApiKey, _any_bot_allows)
-SECRET_KEY = Access("api_key:secret", ("api_key",), _secret_key, InvalidApiKey)
+BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _STAFF + _VIEWER)
+# What a bot knows and says.
+TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
+# Bots, functions, webhooks, keys, people and settings.
+ADMIN = Access(("bearer",), _person, _ADMINS)
+API_KEY = Access(("api_key",), _api_key, _KEYS, (), InvalidApiKey, _any_bot_allows)
+SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), InvalidApiKey)
 BEARER_OR_API_KEY = Access(
-    "bearer or api_key", ("bearer", "api_key"), _person_or_key, admits_origin=_any_bot_allows
+    ("bearer", "api_key"),
+    _person_or_key,
+    _STAFF + _KEYS,
+    _VIEWER,
+    admits_origin=_any_bot_allows,
 )

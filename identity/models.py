@@ -110,6 +110,8 @@ class EmailNotification(TenantModel):
     on_handoff = models.BooleanField(default=False)
     on_channel_error = models.BooleanField(default=False)
     on_low_credit = models.BooleanField(default=False)
+    # Whether the agent of a chat gets the mails about it too.
+    to_assignee = models.BooleanField(default=True)
     unanswered_after_minutes = models.PositiveIntegerField(default=15)
 
     def __str__(self) -> str:
@@ -147,6 +149,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     full_name = models.CharField(max_length=200)
     role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
     language = models.CharField(max_length=20, default="en")
+    # Whether the person may train bots whatever the role.
+    can_train = models.BooleanField(default=False)
     is_disabled = models.BooleanField(default=False)
     # Incremented to end all access tokens issued before.
     token_version = models.PositiveIntegerField(default=1)
@@ -208,8 +212,9 @@ class AttemptKind(models.TextChoices):
     ASK_RESET = "ask_reset"
     TRY_RESET = "try_reset"
     REGISTER = "register"
-    # Needs a credential, but anybody can register for one, and it sends mail to strangers.
+    # These need a credential, but anybody can register for one, and they send mail to strangers.
     ADD_USER = "add_user"
+    TEST_MAIL = "test_mail"
 
 
 class Attempt(models.Model):
@@ -355,6 +360,34 @@ class CreditEntry(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.amount} of {self.client_id}"
+
+
+class OrderStatus(models.TextChoices):
+    PENDING = "pending"
+    PAID = "paid"
+    REFUSED = "refused"
+
+
+class CreditOrder(TenantModel):
+    """Credits that a client wants to buy; they come into the ledger when the order is paid."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    amount = models.PositiveIntegerField()
+    # Chosen by the client, and the reference of the ledger's entry.
+    reference = models.CharField(max_length=200)
+    status = models.CharField(max_length=8, choices=OrderStatus, default=OrderStatus.PENDING)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client", "reference"], name="credit_order_once")
+        ]
+        # A client's orders, newest first.
+        indexes = [models.Index(fields=["client", "-id"], name="credit_orders")]
+
+    def __str__(self) -> str:
+        return f"{self.amount:,} credits for {self.client}: {self.reference}"
 
 
 class AuditEvent(TenantModel):

@@ -6,7 +6,11 @@ from identity.views import clients, pages, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
 reset_password = users.UserViewSet.as_view({"put": "reset_password"})
-email_notification = clients.EmailNotificationViewSet.as_view({"post": "update"})
+email_notification = clients.EmailNotificationViewSet.as_view({"get": "retrieve", "post": "update"})
+test_email_notification = clients.EmailNotificationViewSet.as_view({"post": "test"})
+credit_orders = clients.SubscriptionViewSet.as_view({"get": "orders"})
+credit_order = clients.SubscriptionViewSet.as_view({"get": "order"})
+receive_payment = clients.SubscriptionViewSet.as_view({"post": "receive_payment"})
 
 urlpatterns = [
     # identity
@@ -17,7 +21,8 @@ urlpatterns = [
     path("identity/users/<int:user_id>/reset-password", reset_password),
     path("identity/users/<int:user_id>/role", users.UserViewSet.as_view({"put": "set_role"})),
     path("identity/token2", users.TokenViewSet.as_view({"post": "create"})),
-    path("identity/users/me", users.UserViewSet.as_view({"get": "me"})),
+    path("identity/users/me", users.UserViewSet.as_view({"get": "me", "put": "update_me"})),
+    path("identity/users/me/password", users.UserViewSet.as_view({"put": "change_password"})),
     path("identity/register-trial", clients.ClientViewSet.as_view({"post": "register_trial"})),
     path("identity/forgot-password", users.PasswordResetViewSet.as_view({"post": "request_reset"})),
     path("identity/verify-reset-token", users.PasswordResetViewSet.as_view({"post": "verify"})),
@@ -29,6 +34,9 @@ urlpatterns = [
     ),
     path("identity/subscription", clients.SubscriptionViewSet.as_view({"get": "retrieve"})),
     path("identity/subscription/top-up", clients.SubscriptionViewSet.as_view({"post": "top_up"})),
+    path("identity/subscription/orders", credit_orders),
+    path("identity/subscription/orders/<uuid:order_id>", credit_order),
+    path("identity/subscription/payments", receive_payment),
     path("reset-password", pages.reset_password),
     # config
     path(
@@ -36,4 +44,5 @@ urlpatterns = [
         clients.ConfigViewSet.as_view({"get": "retrieve", "post": "update"}),
     ),
     path("config/<int:client_id>/email-notification", email_notification),
+    path("config/<int:client_id>/email-notification/test", test_email_notification),
 ]

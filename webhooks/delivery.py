@@ -1,15 +1,10 @@
 """One attempt of a delivery, without the database: sign, send, classify the answer, plan the retry.
 
-Signed as in Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, one signature for each
-secret that is valid now.
+There is one signature for each secret that is valid now.
 """
 
-import base64
-import hashlib
-import hmac
 import random
 import re
-import secrets
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,6 +16,7 @@ from enum import StrEnum
 from django.conf import settings
 
 from chatplatform import egress
+from chatplatform.signatures import SECRET_PREFIX, sign
 
 # Seconds before each attempt, counted from the end of the previous one: 75.6 hours in all.
 RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -30,7 +26,6 @@ MAX_BODY_BYTES = 20_000
 _EXCERPT_BYTES = 1_000
 _READ_BYTES = 65_536  # of an answer; if it is longer, the connection is closed
 
-_SECRET_PREFIX = "whsec_"
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"
     r"|(?:authorization|api[-_]?key|[\w-]*token|[\w-]*secret|password|cookie)"
@@ -79,18 +74,6 @@ class Outcome:
     duration_ms: int | None = None
     excerpt: str = ""
     retry_after: float | None = None  # seconds that the receiver asked for
-
-
-def new_secret() -> str:
-    """A signing secret: 32 random bytes."""
-    return _SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
-
-
-def sign(secret: str, *, event_id: str, timestamp: int, body: bytes) -> str:
-    """One signature, as it stands in `webhook-signature`."""
-    key = base64.b64decode(secret.removeprefix(_SECRET_PREFIX))
-    signed = f"{event_id}.{timestamp}.".encode() + body
-    return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
 def build_headers(request: DeliveryRequest, *, timestamp: int) -> dict[str, str]:
@@ -175,5 +158,5 @@ def make_excerpt(body: bytes, secrets_to_hide: Sequence[str] = ()) -> str:
     """The beginning of an answer, without credentials and without what a column refuses."""
     text = body[:_EXCERPT_BYTES].decode("utf-8", "replace").replace("\x00", "\ufffd")
     for secret in secrets_to_hide:
-        text = text.replace(secret.removeprefix(_SECRET_PREFIX), "[redacted]")
+        text = text.replace(secret.removeprefix(SECRET_PREFIX), "[redacted]")
     return _CREDENTIALS.sub(r"\1[redacted]", text)

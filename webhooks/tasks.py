@@ -4,7 +4,6 @@ from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
 from identity.models import Subscription
 from identity.services.mails import notify
-from identity.shapes.clients import SubscriptionDto
 from webhooks.services import announce, deliveries
 
 
@@ -12,9 +11,9 @@ from webhooks.services import announce, deliveries
 def credits_low(*, subscription_id: int, threshold: int) -> None:
     """Announce for `identity`, a lower app, that a client's credits run low."""
     account = Subscription.objects.get(pk=subscription_id)
-    data = SubscriptionDto.from_row(account).model_dump(mode="json") | {"threshold": threshold}
+    left = {"plan": account.plan, "credits_left": account.credits_left}
     with jobs.commit():
-        announce(account.client_id, "credits.low", data)
+        announce(account.client_id, "credits.low", left | {"threshold": threshold})
         notify(account.client_id, "low_credit", {"credits_left": account.credits_left})
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from chatplatform import signatures
 from identity.models import Client
-from webhooks import delivery
 from webhooks.models import WebhookConfig
 
 MakeEndpoint = Callable[..., WebhookConfig]
@@ -16,7 +16,7 @@ MakeEndpoint = Callable[..., WebhookConfig]
 def make_endpoint(db: None) -> MakeEndpoint:
     def make(client: Client, **fields: Any) -> WebhookConfig:
         fields = {
-            "url": "https://receiver.example/hook", "secret": delivery.new_secret(), **fields,
+            "url": "https://receiver.example/hook", "secret": signatures.new_secret(), **fields,
         }  # fmt: skip
         return WebhookConfig.objects.create(client=client, **fields)
 

@@ -48,10 +48,6 @@ def test_it_works(ann, bot):
     assert not any("hours" in name for name in names)
 
 
-def test_an_agent_may(ben, bot):
-    assert ben.upload(path(bot), files=[file()]).status_code == 202
-
-
 def test_the_same_bytes_are_one_document(ann, bot):
     first = ann.upload(path(bot), files=[file(), file(name="again.txt")]).json()["items"]
     second = ann.upload(path(bot), files=[file(name="third.txt")]).json()["items"]

@@ -61,8 +61,8 @@ def test_it_works(ann, bot):
     assert crawls().get().args == {"web_url_id": row.pk}
 
 
-def test_an_agent_may_and_a_viewer_reads(ben, bot):
-    add(ben, bot)
+def test_a_viewer_reads(ann, bot):
+    add(ann, bot)
     viewer = make_person(bot.client, Role.VIEWER, "Val")
     assert viewer.get(path(bot)).status_code == 200
     assert viewer.post(path(bot), {"url": URL + "2"}).status_code == 403

@@ -34,14 +34,14 @@ from bots.shapes.widget import (
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
-from identity.auth import ADMIN, API_KEY, BEARER, TenantViewSet
+from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet
 
 BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
 UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",))
 
 
 class PromptViewSet(TenantViewSet):
-    @operation("AI / train", "Create Prompt", access=BEARER)
+    @operation("AI / train", "Create Prompt", access=TRAINER)
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
         """Store a new version and make it current; earlier versions stay."""
         bot = bots.get(self.client, bot_id)
@@ -60,7 +60,7 @@ class DocumentViewSet(TenantViewSet):
     @operation(
         "AI / train",
         "Upload Files",
-        access=BEARER,
+        access=TRAINER,
         body=UPLOAD,
         returns=DocumentsResponse,
         status=202,
@@ -77,7 +77,7 @@ class DocumentViewSet(TenantViewSet):
         rows = documents.upload(bots.get(self.client, bot_id), files=body.files)
         return {"items": [DocumentDto.from_row(row) for row in rows], "next_cursor": None}
 
-    @operation("AI / train", "Delete Document By Id", access=BEARER, status=204)
+    @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:
         """Delete a document and all that the bot knows from it."""
         bot = bots.get(self.client, bot_id)
@@ -89,7 +89,7 @@ class DocumentViewSet(TenantViewSet):
         rows = documents.uploaded_documents(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
 
-    @operation("AI / train", "Set Important Document", access=BEARER)
+    @operation("AI / train", "Set Important Document", access=TRAINER)
     def set_important(
         self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
@@ -102,7 +102,7 @@ class DocumentViewSet(TenantViewSet):
             documents.set_importance(bot, document_id=document_id, body=body, by=self.user)
         )
 
-    @operation("AI / train", "Reupload Files", access=BEARER, status=202)
+    @operation("AI / train", "Reupload Files", access=TRAINER, status=202)
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
         """Train stored files again; the bot keeps their old passages until that is done."""
         bot = bots.get(self.client, bot_id)
@@ -111,7 +111,7 @@ class DocumentViewSet(TenantViewSet):
 
 
 class WebUrlViewSet(TenantViewSet):
-    @operation("AI / train", "Add Web Url", access=BEARER, status=202, also={409: Error})
+    @operation("AI / train", "Add Web Url", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
 
@@ -119,7 +119,7 @@ class WebUrlViewSet(TenantViewSet):
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body)
 
-    @operation("AI / train", "Update Web Url By Id", access=BEARER, also={409: Error})
+    @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change the fields that the body names; a new address or depth is crawled at once."""
         bot = bots.get(self.client, bot_id)
@@ -131,7 +131,7 @@ class WebUrlViewSet(TenantViewSet):
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
-    @operation("AI / train", "Delete Web Url By", access=BEARER, status=204)
+    @operation("AI / train", "Delete Web Url By", access=TRAINER, status=204)
     def destroy(self, bot_id: int, web_url_id: int) -> None:
         """Delete an address and all that the bot knows from its pages."""
         bot = bots.get(self.client, bot_id)
@@ -139,7 +139,7 @@ class WebUrlViewSet(TenantViewSet):
 
 
 class CustomerInfoViewSet(TenantViewSet):
-    @operation("AI / train", "Update Customer Info Field", access=BEARER)
+    @operation("AI / train", "Update Customer Info Field", access=TRAINER)
     def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
         """Replace the fields that the bot asks a customer for."""
         return customer_info.update(bots.get(self.client, bot_id), body=body)
@@ -151,7 +151,7 @@ class CustomerInfoViewSet(TenantViewSet):
 
 
 class WelcomeViewSet(TenantViewSet):
-    @operation("AI / train", "Update Client Customer Welcome Message Route", access=BEARER)
+    @operation("AI / train", "Update Client Customer Welcome Message Route", access=TRAINER)
     def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
         """Replace the bot's welcome message, by language."""
         return welcome.update_messages(bots.get(self.client, bot_id), body=body)
@@ -164,7 +164,7 @@ class WelcomeViewSet(TenantViewSet):
 
 
 class BannerViewSet(TenantViewSet):
-    @operation("AI / train", "Upload Banner Image Route", access=BEARER, body=BANNER)
+    @operation("AI / train", "Upload Banner Image Route", access=TRAINER, body=BANNER)
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
@@ -176,7 +176,7 @@ class BannerViewSet(TenantViewSet):
         """The banner above the chat and when it is shown; its url is null if there is none."""
         return banner_picture.for_bot(bots.get(self.client, bot_id))
 
-    @operation("AI / train", "Update Bot Banner", access=ADMIN, also={409: Error})
+    @operation("AI / train", "Update Bot Banner", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, body: BotBannerDto) -> BotBannerDto:
         """Change the link, the alternative text, and when widgets show it; the picture stays.
 
@@ -184,7 +184,7 @@ class BannerViewSet(TenantViewSet):
         """
         return banner_picture.update(bots.get(self.client, bot_id), body=body)
 
-    @operation("AI / train", "Delete Bot Banner", access=ADMIN, status=204)
+    @operation("AI / train", "Delete Bot Banner", access=TRAINER, status=204)
     def destroy(self, bot_id: int) -> None:
         """Remove the banner with its link, text and dates. Without a banner nothing happens."""
         banner_picture.remove(bots.get(self.client, bot_id), by=self.user)

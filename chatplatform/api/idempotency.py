@@ -44,6 +44,7 @@ class KeyReused(ApiError):
 class _KeyedRequest:
     """A request with a key, while it is served. A key counts for one caller and one path."""
 
+    # 0 without a caller.
     client_id: int
     key_hash: str
     # Set by the operation, or known from the first request.
@@ -75,17 +76,21 @@ def earlier_result_id() -> str | None:
 def run_once(
     request: HttpRequest,
     *,
-    client_id: int,
+    client_id: int | None,
     caller: str,
     run: Callable[[], HttpResponseBase],
     waits: bool,
 ) -> HttpResponseBase:
     """The response of `run`, or the stored one of the same request; 409 while that is served.
 
-    Refusals are raised and not stored: a refused request may be sent again, corrected.
+    Refusals are raised and not stored: a refused request may be sent again, corrected. Without a
+    caller (`client_id` None) anybody may choose the same key: it counts together with the body,
+    and no transaction surrounds the request, since a refusal must not undo its count of failures.
     """
-    current = _KeyedRequest(client_id, _key_hash(request, client_id, caller))
     fingerprint = _fingerprint(request)
+    if client_id is None:
+        client_id, caller, waits = 0, fingerprint, True
+    current = _KeyedRequest(client_id, _key_hash(request, client_id, caller))
     lock = locks.try_lock if waits else locks.try_lock_in_transaction
     token = _current.set(current)
     try:

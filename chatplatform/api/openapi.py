@@ -8,7 +8,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel, Field
 
 from chatplatform.api import idempotency
-from chatplatform.api.operation import Form, Operation, OperationViewSet
+from chatplatform.api.operation import Form, Operation, OperationViewSet, listed
 from chatplatform.api.shapes import Shape
 
 
@@ -81,7 +81,9 @@ class OperationSchema(AutoSchema):
         return self.declared.name
 
     def get_description(self) -> str:  # type: ignore[override] # drf-spectacular's own form
-        return re.sub(r"\n\s+", "\n", self.declared.description)
+        admitted = self.declared.access.admitted(self.method)
+        callers = f"For {listed(admitted)}." if admitted else "Needs no credential."
+        return re.sub(r"\n\s+", "\n", f"{self.declared.description}\n\n{callers}")
 
     def get_tags(self) -> list[str]:
         return [self.declared.tag]
@@ -99,8 +101,9 @@ class OperationSchema(AutoSchema):
         return [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()]
 
     def _header_parameters(self) -> list[dict[str, Any]]:
-        is_keyed = self.method == "POST" and self.declared.access.security
-        return [IDEMPOTENCY_KEY] if is_keyed else []
+        if self.method != "POST":
+            return []
+        return [IDEMPOTENCY_KEY if self.declared.access.security else IDEMPOTENCY_KEY_OF_ANYBODY]
 
     def _path_parameters(self) -> list[dict[str, Any]]:
         return [
@@ -156,10 +159,12 @@ class OperationSchema(AutoSchema):
         return dict(sorted(bodies.items()))
 
     def _usual_refusals(self) -> list[int]:
-        declared = self.declared
+        declared, access = self.declared, self.declared.access
+        # A viewer may the least of people; a public key may be used on a wrong page.
+        is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
-            (declared.access.security, [401]),
-            (declared.access.name not in {"public", "bearer", "api_key"}, [403]),
+            (access.security, [401]),
+            (access.security and not is_for_all, [403]),
             ("{" in self.path, [404]),
             (declared.body, [413, 415, 422]),
             (declared.query, [422]),
@@ -222,6 +227,12 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
     "example": "order-1234-note-1",
 }
+IDEMPOTENCY_KEY_OF_ANYBODY = {
+    **IDEMPOTENCY_KEY,
+    "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
+    " the first answer again, with `Idempotent-Replayed: true`; while the first is being served a"
+    " 409 `request_in_flight`. With another body it is another request.",
+}
 _UUID = {"type": "string", "format": "uuid"}
 PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "chat_id": _UUID,
@@ -231,6 +242,7 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "job_id": _UUID,
     "call_id": _UUID,
     "config_id": _UUID,
+    "order_id": _UUID,
     "event_id": {"type": "string", "pattern": "^evt_"},
     "chat_code": {"type": "string"},
 }

@@ -22,6 +22,7 @@ from rest_framework.viewsets import ViewSet
 
 from chatplatform.api import idempotency
 from chatplatform.api.errors import (
+    Forbidden,
     Invalid,
     NotAuthenticated,
     TooLarge,
@@ -45,20 +46,49 @@ class Caller(Protocol):
     @property
     def client_id(self) -> int: ...
 
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """What it is, such as `agent` or `secret key`, and what it may do beyond that."""
+
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call an operation: how the caller is found, and how the document says it."""
+    """Who may call an operation, and how the caller is found.
 
-    name: str
+    A caller needs one of the `rights`; where nothing is changed (GET), one of `reading` will do.
+    """
+
     security: tuple[str, ...]
     authenticate: Callable[[HttpRequest], Caller | None]
+    rights: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
     refusal: type[NotAuthenticated] = NotAuthenticated
     # Whether web pages of this origin may call it (CORS); None: no page of another site.
     admits_origin: Callable[[str], bool] | None = None
 
+    def admitted(self, http_method: str | None) -> tuple[str, ...]:
+        """The rights of which a caller needs one."""
+        return self.rights + (self.reading if http_method in {"GET", "HEAD"} else ())
 
-PUBLIC = Access("public", (), lambda request: None)
+    def find_caller(self, request: HttpRequest) -> Caller:
+        """The caller, or a refusal: 401 if it is unknown, 403 if it may not."""
+        caller = self.authenticate(request)
+        if caller is None:
+            raise self.refusal
+        admitted = self.admitted(request.method)
+        if not set(admitted) & set(caller.rights):
+            you_are = listed(caller.rights[:1])
+            raise Forbidden(f"Only {listed(admitted)} may do this; you are {you_are}.")
+        return caller
+
+
+def listed(rights: Sequence[str]) -> str:
+    """Rights in words: `an owner, an admin or a secret key`."""
+    words = [f"{'an' if right[0] in 'aeo' else 'a'} {right}" for right in rights]
+    return " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+
+
+PUBLIC = Access((), lambda request: None)
 
 
 @dataclass(frozen=True)
@@ -161,9 +191,10 @@ def _once(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
     """`act`'s response, or the stored one of an earlier request with the same Idempotency-Key."""
-    if not view.principal or http.method != "POST" or idempotency.HEADER not in http.headers:
+    if http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
-    client_id, caller = view.principal.client_id, str(view.principal)
+    client_id = view.principal.client_id if view.principal else None
+    caller = str(view.principal)
     return idempotency.run_once(
         http, client_id=client_id, caller=caller, run=act, waits=declared.waits
     )
@@ -254,12 +285,9 @@ class OperationViewSet(ViewSet):
     principal: Caller | None = None
 
     def admit(self, access: Access, request: HttpRequest) -> None:
-        """Find the caller, or refuse: 401."""
-        if access is PUBLIC:
-            return
-        self.principal = access.authenticate(request)
-        if self.principal is None:
-            raise access.refusal
+        """Find the caller, or refuse: 401 or 403."""
+        if access is not PUBLIC:
+            self.principal = access.find_caller(request)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Marks every answer of a deprecated operation, refusals too."""

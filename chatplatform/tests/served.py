@@ -17,6 +17,7 @@ from bots.models import Document, FunctionCall, Prompt, WebUrl
 from bots.testing import make_bot
 from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
 from chatplatform.api.operation import PUBLIC, Access, Form, routes
+from chatplatform.signatures import new_secret
 from chats.models import (
     Attachment,
     Conversation,
@@ -27,9 +28,9 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
-from identity.models import ChannelToken, Client, Role
+from identity.models import ChannelToken, Client, EmailNotification, Role
+from identity.services import credit_orders
 from identity.testing import PASSWORD, Person, make_key, make_person
-from webhooks.delivery import new_secret
 from webhooks.models import WebhookConfig
 from webhooks.services import announce
 
@@ -96,6 +97,12 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
                                    "password": PASSWORD},
     ("POST", "/identity/subscription/top-up"): {"amount": 500, "reference": "INV-1"},
+    ("POST", "/identity/subscription/payments"): {
+        "order_id": str(uuid.UUID(int=1)), "amount": 500, "reference": "INV-1", "status": "paid",
+    },
+    ("PUT", "/identity/users/me"): {"full_name": "Ann Lee"},
+    ("PUT", "/identity/users/me/password"): {"current_password": PASSWORD,
+                                             "new_password": "another-horse-battery"},
     ("POST", "/config/{client_id}/chat"): {"agent_capacity": 7},
     ("POST", "/identity/socialnet-access-token"): {"access_token": "EAAG", "expires_in": 3600},
     ("POST", "/identity/users"): {"email": "eve@delta.example", "full_name": "Eve Fox"},
@@ -225,8 +232,13 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     )  # fmt: skip
     channel_rows(client, bot)
     event = announce(client.pk, "message.created", {})
+    EmailNotification.objects.get_or_create(
+        client=client, defaults={"recipients": ["desk@acme.example"]}
+    )
+    order = credit_orders.create(client, amount=500, reference="INV-7", by=None)
     return {
         "config_id": config.pk,
+        "order_id": order.pk,
         "event_id": f"evt_{event.pk.hex}",
         "job_id": summary_job.pk,
         "bot_id": bot.pk,
@@ -274,6 +286,7 @@ MISSING: dict[str, Any] = {
     "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "attachment_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "chat_code": "NO-SUCH-CODE",
+    "order_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "customer_id": 999_999_999, "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
     "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -44,7 +44,7 @@ from chats.models import (
     Tagging,
     text_content,
 )
-from identity.models import ApiKey, Client, User
+from identity.models import ApiKey, Client, CreditOrder, User
 from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
@@ -96,6 +96,11 @@ def keys(at: Place, count: int, created_by: list[Any] | None = None) -> list[Any
         ApiKey, count, client=at.client, name="Own", scope="public", bot_id=lambda n: n,
         prefix=lambda _: short_code(12), created_by=created_by or users(at, count),
     )  # fmt: skip
+
+
+def orders(at: Place, count: int) -> list[Any]:
+    return rows(CreditOrder, count, client=at.client, amount=5, reference="INV-{}".format,
+                created_by=users(at, count))  # fmt: skip
 
 
 def bots(at: Place, count: int) -> list[Any]:
@@ -237,6 +242,7 @@ def of_parent(make: Callable[..., list[Any]], name: str) -> Callable[[Place, int
 ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/identity/users": users,
     "/identity/api-keys": keys,
+    "/identity/subscription/orders": orders,
     "/identity/languages": bots,
     "/identity/languages/by-api-key": bots,
     "/webhook/configs": endpoints,
@@ -272,6 +278,7 @@ BOUNDED_BECAUSE = {
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",
+    "/config/{client_id}/email-notification": "the recipients are at most 20, in one column",
     "/webhook/config": "one endpoint; its event types are a column",
     "/ai/bot/{bot_id}": "one bot; its languages and hours are columns",
     "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",

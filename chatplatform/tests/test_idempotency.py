@@ -3,17 +3,21 @@
 import io
 import threading
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from bots.models import Document
+from chatplatform.crypto import hash_secret
 from chatplatform.models import Job, StoredAnswer
 from chatplatform.testing import run_before
+from chatplatform.tests.served import REGISTRATION
 from chats.models import Conversation, Message
-from identity.models import ApiKey
-from identity.testing import make_key
+from identity.models import ApiKey, AuditEvent, Client, PasswordReset
+from identity.services import tokens
+from identity.testing import PASSWORD, Person, make_key
 
 KEY = {"Idempotency-Key": "order-1"}
 CHAT = {"customer": {"name": "Zoe"}, "message": "Hello"}
@@ -164,3 +168,83 @@ def test_any_other_operation_stores_its_answer_in_its_own_transaction(server):
     with run_before("chats.services.reply.incoming.open_chat", look):
         server.post("/ai/client/chat", CHAT, **KEY)
     assert in_transaction == [True]
+
+
+# --- without a caller -----------------------------------------------------------------------------
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def sign_in(nobody, **form):
+    return nobody.browser.post("/identity/token2", urlencode(form), content_type=FORM, headers=KEY)
+
+
+def test_the_same_registration_twice_is_the_same_answer(db, nobody):
+    first = nobody.post("/identity/register-trial", REGISTRATION, **KEY)
+    again = nobody.post("/identity/register-trial", REGISTRATION, **KEY)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
+    assert Client.objects.count() == 1
+    without = nobody.post("/identity/register-trial", REGISTRATION)
+    assert (without.status_code, without.json()["code"]) == (409, "email_taken")
+
+
+def test_anybodys_key_counts_with_the_body_alone(db, nobody):
+    """Somebody else's key must give away nothing, and refuse nobody."""
+    nobody.post("/identity/register-trial", REGISTRATION, **KEY)
+    other = nobody.post(
+        "/identity/register-trial", REGISTRATION | {"email": "eve@delta.example"}, **KEY
+    )
+    assert other.status_code == 201
+    assert "Idempotent-Replayed" not in other.headers
+    wrong = REGISTRATION | {"password": "guessed-horse-battery"}
+    reply = nobody.post("/identity/register-trial", wrong, **KEY)
+    assert (reply.status_code, reply.json()["code"]) == (409, "email_taken")
+    assert Client.objects.count() == 2
+
+
+def test_a_lost_answer_to_a_refresh_does_not_end_the_sign_in(ann, nobody):
+    form = {"grant_type": "refresh_token", "refresh_token": tokens.issue(ann.user).refresh_token}
+    first, again = sign_in(nobody, **form), sign_in(nobody, **form)
+    assert (first.status_code, again.content) == (200, first.content)
+    token = again.json()["access_token"]
+    assert Person({"Authorization": f"Bearer {token}"}).get("/identity/users/me").status_code == 200
+
+
+def test_a_key_hides_no_failure(ann, nobody):
+    """Refusals are counted though they are not stored: else a key would make guessing free."""
+    for _ in range(10):
+        assert sign_in(nobody, username=ann.user.email, password="wrong").status_code == 401
+    assert sign_in(nobody, username=ann.user.email, password=PASSWORD).status_code == 429
+    assert not StoredAnswer.objects.exists()
+
+
+def test_a_key_hides_no_reuse(ann, nobody):
+    refresh_token = tokens.issue(ann.user).refresh_token
+    form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    pair = nobody.browser.post("/identity/token2", urlencode(form), content_type=FORM).json()
+    assert sign_in(nobody, **form).status_code == 401
+    person = Person({"Authorization": f"Bearer {pair['access_token']}"})
+    assert person.get("/identity/users/me").status_code == 401, "the whole sign-in has ended"
+
+
+def test_a_reset_works_once_and_its_repetition_is_harmless(ann, nobody):
+    PasswordReset.objects.create(
+        client=ann.client, user=ann.user, token_hash=hash_secret("t"),
+        expires_at=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
+    paths = ("/identity/verify-reset-token", "/identity/reset-password")
+    bodies = ({"token": "t"}, {"token": "t", "new_password": "another-horse-battery"})
+    for path, body in zip(paths, bodies, strict=True):
+        for replayed in (None, "true"):
+            reply = nobody.post(path, body, **KEY)
+            assert (reply.status_code, reply.get("Idempotent-Replayed")) == (204, replayed)
+    assert nobody.post(paths[1], bodies[1]).status_code == 400
+    assert AuditEvent.objects.filter(action="user.password_set").count() == 1
+
+
+def test_a_forgotten_password_is_mailed_once(ann, nobody):
+    for _ in range(2):
+        reply = nobody.post("/identity/forgot-password", {"email": ann.user.email}, **KEY)
+        assert reply.status_code == 202
+    assert Job.objects.filter(name="identity.send_reset_link").count() == 1

@@ -23,14 +23,14 @@ def ended_chats():
     )
 
 
-@pytest.mark.parametrize("caller", ["server", "ben"])
-def test_the_customer_ends_a_chat(request, chat, caller):
+@pytest.mark.parametrize(("caller", "ended_by"), [("server", "customer"), ("ben", "agent")])
+def test_a_chat_ends(request, chat, caller, ended_by):
     reply = request.getfixturevalue(caller).post(f"/ai/chat/{chat.pk}/end")
     assert reply.status_code == 200
     chat_data = reply.json()
     assert (chat_data["status"], chat_data["ended_by"], chat_data["version"]) == (
         "ended",
-        "customer",
+        ended_by,
         2,
     )
     assert (chat_data["can_reply"], chat_data["ended_at"] is None) == (False, False)
@@ -38,7 +38,7 @@ def test_the_customer_ends_a_chat(request, chat, caller):
     event = Event.objects.get()
     assert (event.type, event.data["conversation"]["ended_by"]) == (
         "conversation.ended",
-        "customer",
+        ended_by,
     )
     assert Job.objects.count() == 0
 

@@ -54,8 +54,9 @@ def test_a_model_writes_the_summary(server, page, model, credits_spent):
     prompt = model.requests[0]["messages"][0]["content"]
     assert "language vi" in prompt
     assert "at most 20 words" in prompt
-    assert page.post(PATH, {"text": TEXT}).status_code == 200
-    assert credits_spent(server.client) == 2
+    assert credits_spent(server.client) == 1
+    assert page.post(PATH, {"text": TEXT}).status_code == 403
+    assert (len(model.requests), credits_spent(server.client)) == (1, 1)
 
 
 def test_a_model_that_is_down(server, broken_model, credits_spent):

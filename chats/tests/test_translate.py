@@ -10,17 +10,22 @@ both_paths = pytest.mark.parametrize("path", [PATH, DEPRECATED])
 
 
 @both_paths
-def test_a_text_is_translated(server, page, model, credits_spent, path):
+def test_a_text_is_translated(server, model, credits_spent, path):
     model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
-    for caller in (server, page):
-        reply = caller.post(path, BODY)
-        assert reply.status_code == 200
-        assert reply.json() == {
-            "text": "Bưu kiện của tôi ở đâu?", "in_lang_code": "en", "out_lang_code": "vi",
-            "engine": "openai_compatible",
-        }  # fmt: skip
+    reply = server.post(path, BODY)
+    assert reply.status_code == 200
+    assert reply.json() == {
+        "text": "Bưu kiện của tôi ở đâu?", "in_lang_code": "en", "out_lang_code": "vi",
+        "engine": "openai_compatible",
+    }  # fmt: skip
     assert "code vi" in model.requests[0]["messages"][0]["content"]
-    assert credits_spent(server.client) == 2
+    assert credits_spent(server.client) == 1
+
+
+@both_paths
+def test_a_page_spends_no_credits_on_it(page, model, credits_spent, path):
+    assert page.post(path, BODY).status_code == 403
+    assert (model.requests, credits_spent(page.client)) == ([], 0)
 
 
 def test_the_deprecated_path_names_its_successor(server, model, nobody):

@@ -13,7 +13,7 @@ from chats.models import Conversation
 from chats.services.core import conversations, feedback, tags
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.shapes import insight as insight_shapes
-from identity.auth import API_KEY, BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
+from identity.auth import BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
 
 # Work that costs credits, by an engine that may be away.
 PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
@@ -121,7 +121,7 @@ class ClientLanguageViewSet(TenantViewSet):
         return language_tasks.suggest(conversations.get(self.caller, pk=chat_id), body)
 
     @operation(
-        "AI / client", "Multi-language text translation", access=API_KEY, also=PAID, waits=True
+        "AI / client", "Multi-language text translation", access=SECRET_KEY, also=PAID, waits=True
     )
     def translate(
         self, body: insight_shapes.TranslationRequest
@@ -132,7 +132,7 @@ class ClientLanguageViewSet(TenantViewSet):
     @operation(
         "AI / client",
         "AI translation API",
-        access=API_KEY,
+        access=SECRET_KEY,
         also=PAID,
         deprecated=OLD_TRANSLATE,
         waits=True,
@@ -146,7 +146,7 @@ class ClientLanguageViewSet(TenantViewSet):
     @operation(
         "AI / client",
         "Intelligent content summarization with AI",
-        access=API_KEY,
+        access=SECRET_KEY,
         also=PAID,
         waits=True,
     )

@@ -85,9 +85,12 @@ class ChatViewSet(TenantViewSet):
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation:
-        """The customer ends the chat; 409 `chat_ended` if it has ended already."""
+        """End a chat: for the customer with an API key, as an agent with an access token.
+
+        409 `chat_ended` if it has ended already; 409 also if another agent than you has it.
+        """
         chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(agent_actions.end_for_customer(chat))
+        return Conversation.from_row(agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:

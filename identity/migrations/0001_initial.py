@@ -66,6 +66,7 @@ class Migration(migrations.Migration):
                 ('full_name', models.CharField(max_length=200)),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('agent', 'Agent'), ('viewer', 'Viewer')], default='agent', max_length=10)),
                 ('language', models.CharField(default='en', max_length=20)),
+                ('can_train', models.BooleanField(default=False)),
                 ('is_disabled', models.BooleanField(default=False)),
                 ('token_version', models.PositiveIntegerField(default=1)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
@@ -101,7 +102,7 @@ class Migration(migrations.Migration):
             name='Attempt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('sign_in', 'Sign In'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('add_user', 'Add User')], max_length=10)),
+                ('kind', models.CharField(choices=[('sign_in', 'Sign In'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('add_user', 'Add User'), ('test_mail', 'Test Mail')], max_length=10)),
                 ('account_hash', models.CharField(max_length=64)),
                 ('address', models.CharField(max_length=64)),
                 ('created_at', models.DateTimeField()),
@@ -158,6 +159,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='CreditOrder',
+            fields=[
+                ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('amount', models.PositiveIntegerField()),
+                ('reference', models.CharField(max_length=200)),
+                ('status', models.CharField(choices=[('pending', 'Pending'), ('paid', 'Paid'), ('refused', 'Refused')], default='pending', max_length=8)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'indexes': [models.Index(fields=['client', '-id'], name='credit_orders')],
+                'constraints': [models.UniqueConstraint(fields=('client', 'reference'), name='credit_order_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='EmailNotification',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -167,6 +184,7 @@ class Migration(migrations.Migration):
                 ('on_handoff', models.BooleanField(default=False)),
                 ('on_channel_error', models.BooleanField(default=False)),
                 ('on_low_credit', models.BooleanField(default=False)),
+                ('to_assignee', models.BooleanField(default=True)),
                 ('unanswered_after_minutes', models.PositiveIntegerField(default=15)),
                 ('client', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='email_notification', to='identity.client')),
             ],

@@ -1,4 +1,4 @@
-"""Limits on operations that need no credential: attempts are counted in PostgreSQL.
+"""Limits on operations that anybody can call: attempts are counted in PostgreSQL.
 
 An attempt is stored before the check and deleted if it succeeds, so that concurrent attempts see
 each other in every process, even without Valkey.
@@ -39,6 +39,7 @@ LIMITS = {
     AttemptKind.TRY_RESET: Limit(timedelta(minutes=15), from_address=6),
     AttemptKind.REGISTER: Limit(timedelta(hours=1), from_address=20),
     AttemptKind.ADD_USER: Limit(timedelta(hours=1), for_account=100, account_anywhere=True),
+    AttemptKind.TEST_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
 }
 
 

@@ -54,7 +54,7 @@ class SubscriptionInactive(InsufficientCredits):
 
 class ReferenceTaken(ApiError):
     code, status = "reference_taken", 409
-    detail = "Another top-up has this reference, with another amount."
+    detail = "Another order has this reference, with another amount."
 
 
 @dataclass

@@ -3,6 +3,7 @@
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
 """
 
+import logging
 import smtplib
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +14,14 @@ from django.db import transaction
 from django.template import Context
 from django.template.loader import get_template
 
+from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.request_context import current_address
 from chatplatform.jobs import GiveUp, enqueue
-from identity.models import Client, EmailNotification, User
-from identity.services import audit
+from identity.models import AttemptKind, Client, EmailNotification, User
+from identity.services import attempts, audit
 from identity.shapes.configs import EmailNotificationRequest
 
+log = logging.getLogger(__name__)
 LANGUAGES = ("en", "vi")
 # The notifications that a client can choose, and the context that their templates use (all
 # optional; chat_id and channel are identifiers, the others texts).
@@ -31,11 +35,31 @@ NOTIFICATIONS = {
 _MAX_VALUE = 300
 
 
-def notify(client_id: int, kind: str, context: dict[str, Any]) -> None:
+class MailNotConfigured(ApiError):
+    """The platform has no mail server; field `setting` names what to set."""
+
+    code, status = "mail_not_configured", 503
+    detail = "No mail is sent: set EMAIL_URL on the server."
+
+
+class MailFailed(ApiError):
+    code, status = "mail_failed", 502
+    detail = "The mail server did not take the mail: check the addresses, or try again later."
+
+
+class NoRecipients(ApiError):
+    code, status = "no_recipients", 409
+    detail = "Nobody gets notifications by mail: set `recipients` first."
+
+
+def notify(
+    client_id: int, kind: str, context: dict[str, Any], *, assignee: User | None = None
+) -> None:
     """Mail a notification to the client's recipients, if the client has chosen this kind.
 
-    Enqueues one job in the caller's transaction, or none. NOTIFICATIONS lists the kinds and their
-    context. The context is stored with the job, so it must not hold a secret.
+    The agent whom it concerns gets it too, in the agent's own language. Enqueues the jobs in the
+    caller's transaction. NOTIFICATIONS lists the kinds and their context. The context is stored
+    with the job, so it must not hold a secret.
     """
     unknown = set(context) - NOTIFICATIONS[kind]
     if unknown:
@@ -46,6 +70,8 @@ def notify(client_id: int, kind: str, context: dict[str, Any]) -> None:
     row = rows.first()
     if row and row.recipients:
         _send(client_id, kind, row.recipients, row.client.default_language, context)
+    if row and row.to_assignee and assignee and assignee.email not in row.recipients:
+        _send(client_id, kind, [assignee.email], assignee.language, context)
 
 
 def send_to(user: User, kind: str, context: dict[str, Any] | None = None) -> None:
@@ -81,11 +107,36 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
     return subject.strip(), text.strip() + "\n"
 
 
+def get_notification(client: Client, client_id: int) -> EmailNotification:
+    """Who gets which mails of the client; nobody, if it never chose. 404 for another client."""
+    if client_id != client.pk:
+        raise NotFound
+    row: EmailNotification | None = EmailNotification.objects.for_client(client).first()
+    return row or EmailNotification(client=client)
+
+
+def send_test(row: EmailNotification) -> list[str]:
+    """Mail a test to the recipients now; returns their addresses."""
+    if settings.EMAIL_BACKEND == settings.NO_EMAIL:
+        raise MailNotConfigured(setting="EMAIL_URL")
+    if not row.recipients:
+        raise NoRecipients
+    client = row.client
+    attempts.start(AttemptKind.TEST_MAIL, address=current_address(), account=f"{client.pk}")
+    context = {"company": str(client)}
+    try:
+        deliver("test", to=row.recipients, language=client.default_language, context=context)
+    except (GiveUp, OSError) as exc:
+        log.warning("a test mail of client %s failed: %s", client.pk, exc)
+        raise MailFailed from exc
+    return row.recipients
+
+
 def update_notification(
-    client: Client, body: EmailNotificationRequest, *, by: User
+    before: EmailNotification, body: EmailNotificationRequest, *, by: User
 ) -> EmailNotification:
     """Change the fields that the request names; the others keep their value."""
-    changes = body.model_dump(include=body.model_fields_set)
+    changes, client = body.model_dump(include=body.model_fields_set), before.client
     with transaction.atomic():
         rows = EmailNotification.objects.select_for_update()
         row: EmailNotification = rows.get_or_create(client=client)[0]

@@ -1,13 +1,16 @@
 """A client's people: added, disabled, given roles and passwords."""
 
+from typing import Any
+
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from chatplatform.api.errors import ApiError, Forbidden, NotFound
+from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticated, NotFound
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
-from identity.services import attempts, audit, mails, passwords, tokens
+from identity.services import attempts, audit, logins, mails, passwords, tokens
+from identity.shapes.users import TokenResponse
 
 
 class EmailTaken(ApiError):
@@ -34,6 +37,7 @@ def create(
     language: str,
     password: str | None,
     by: User | None,
+    can_train: bool = False,
 ) -> User:
     """A new user; 409 `email_taken` if the address is in use, 429 after too many new users.
 
@@ -49,12 +53,11 @@ def create(
         raise EmailTaken
     try:
         with transaction.atomic():
+            rights = {"role": role, "can_train": can_train}
             user = User.objects.create_user(
-                email, password, client=client, full_name=full_name, role=role, language=language
+                email, password, client=client, full_name=full_name, language=language, **rights
             )
-            audit.record(
-                client.pk, "user.created", by=by, subject=_subject(user), changes={"role": role}
-            )
+            audit.record(client.pk, "user.created", by=by, subject=_subject(user), changes=rights)
             if by:
                 _welcome(user, invited=password is None)
     except IntegrityError as exc:
@@ -80,10 +83,13 @@ def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -
     return user
 
 
-def set_role(client: Client, *, user_id: int, role: str, by: User) -> User:
-    """Change a user's role. Access tokens end; a refresh returns one with the new role.
+def set_role(
+    client: Client, *, user_id: int, role: str, can_train: bool | None = None, by: User
+) -> User:
+    """Change a user's role, and (unless None) whether they may train bots on top.
 
-    A job releases the chats of a user who becomes a viewer.
+    A new role ends access tokens; a refresh returns one with it. A job releases the chats of a
+    user who becomes a viewer.
     """
     _check_may_give(by, role)
     with transaction.atomic():
@@ -97,7 +103,38 @@ def set_role(client: Client, *, user_id: int, role: str, by: User) -> User:
             )
             if role == Role.VIEWER:
                 _release_chats(user)
+        if can_train not in {None, user.can_train}:
+            _update(user, {"can_train": can_train}, by=by)
     return user
+
+
+def update_own(user: User, *, full_name: str | None, language: str | None) -> User:
+    """Change one's own name and language; None: as it is."""
+    given = {"full_name": full_name, "language": language}
+    changes = {
+        name: value for name, value in given.items() if value not in {None, getattr(user, name)}
+    }
+    if changes:
+        with transaction.atomic():
+            _update(user, changes, by=user)
+    return user
+
+
+def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
+    """Set one's own password. Every sign-in ends; the returned tokens are of a new one.
+
+    A wrong current password counts as a failed sign-in: a stolen token must not serve to guess it.
+    """
+    known = logins.authenticate(email=user.email, password=current, address=current_address())
+    if known is None:
+        raise Invalid.field("body", "current_password", msg="This is not your password.")
+    encoded = passwords.encode(new, field="new_password")
+    with transaction.atomic():
+        locked = User.objects.select_for_update(no_key=True).get(pk=known.pk)
+        if locked.token_version != known.token_version:
+            raise NotAuthenticated("Could not validate credentials")
+        passwords.set_encoded(locked, encoded, by=locked)
+        return tokens.issue(locked)
 
 
 def reset_password(client: Client, *, user_id: int, password: str, by: User) -> None:
@@ -150,6 +187,15 @@ def _save(user: User, field: str) -> None:
     """Save one field of a locked row, and end the access tokens issued before."""
     user.token_version += 1
     user.save(update_fields=[field, "token_version"])
+
+
+def _update(user: User, changes: dict[str, Any], *, by: User) -> None:
+    for name, value in changes.items():
+        setattr(user, name, value)
+    user.save(update_fields=list(changes))
+    assert user.client_id
+    audit.record(user.client_id, "user.updated", by=by, subject=_subject(user),
+                 changes={"fields": sorted(changes)})  # fmt: skip
 
 
 def _release_chats(user: User) -> None:

@@ -1,10 +1,11 @@
 """Shapes of clients: their plans, API keys and tokens at messaging channels."""
 
-from typing import Literal, Self
+import uuid
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text
+from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example
 from identity import models
 from identity.shapes.fields import Email, Name, NewPassword, TimeZone
 
@@ -33,22 +34,59 @@ class SubscriptionDto(Shape):
         return cls.copy_from(row)
 
 
-class TopUpAmount(Shape):
-    """Credits that were bought."""
+Amount = Annotated[int, Field(strict=True, ge=1, le=1_000_000, examples=[5000])]
+Reference = Annotated[Name, Field(min_length=1, max_length=200, examples=["INV-2031"])]
 
-    amount: int = Field(
-        description="Credits to add, 1..1,000,000.",
-        strict=True,
-        ge=1,
-        le=1_000_000,
-        examples=[5000],
-    )
-    reference: Name = Field(
+
+class TopUpAmount(Shape):
+    """Credits that are ordered."""
+
+    amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
+    reference: Reference = Field(
         description="Names the purchase, such as the invoice's number; 1..200 characters. The same"
-        " one again adds nothing.",
-        min_length=1,
-        max_length=200,
-        examples=["INV-2031"],
+        " one again makes no second order."
+    )
+
+
+class CreditOrder(Shape):
+    """An order of credits; they can be used when it is paid."""
+
+    id: uuid.UUID = Field(description="The order's id.")
+    amount: int = Field(description="Credits that were ordered.")
+    reference: str = Field(description="Names the purchase; also the reference in the ledger.")
+    status: Literal["pending", "paid", "refused"] = Field(
+        description="`pending`: waits for the payment; `paid`: the credits were added; `refused`:"
+        " they will not be."
+    )
+    created_at: Moment = Field(description="When it was ordered.")
+
+    @classmethod
+    def from_row(cls, row: models.CreditOrder) -> Self:
+        return cls.copy_from(row)
+
+
+class CreditOrdersResponse(Shape):
+    """A page of a client's orders, newest first."""
+
+    items: list[CreditOrder] = Field(description="The orders.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
+
+
+class CreditPayment(Shape):
+    """What a payment provider says of an order."""
+
+    model_config = example(
+        order_id="019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
+        amount=5000,
+        reference="INV-2031",
+        status="paid",
+    )
+
+    order_id: uuid.UUID = Field(description="The order's id.")
+    amount: Amount = Field(description="The credits of the order; others are a 409.")
+    reference: Reference = Field(description="The reference of the order; another is a 409.")
+    status: Literal["paid", "refused"] = Field(
+        description="`paid`: the credits are added, once; `refused`: the order ends without them."
     )
 
 

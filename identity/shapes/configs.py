@@ -247,7 +247,7 @@ class EmailNotificationRequest(Shape):
 
     recipients: Annotated[list[Email], Field(max_length=20), AfterValidator(_unique)] = Field(
         default_factory=list,
-        description="E-mail addresses that get the mails, at most 20; empty: none are sent.",
+        description="E-mail addresses that get all the mails, at most 20.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(False, description="Mail when a chat is assigned to an agent.")
@@ -257,6 +257,11 @@ class EmailNotificationRequest(Shape):
     on_handoff: bool = Field(False, description="Mail when the bot hands a chat over.")
     on_channel_error: bool = Field(False, description="Mail when a channel stops working.")
     on_low_credit: bool = Field(False, description="Mail when credits run low.")
+    to_assignee: bool = Field(
+        True,
+        description="Whether the agent who has a chat gets its mails too (on_assigned,"
+        " on_unanswered), in the agent's language.",
+    )
     unanswered_after_minutes: int = Field(
         15, ge=1, le=10_080, description="Minutes that a customer may wait, 1..10,080 (a week)."
     )
@@ -264,3 +269,11 @@ class EmailNotificationRequest(Shape):
     @classmethod
     def from_row(cls, row: models.EmailNotification) -> Self:
         return cls.copy_from(row)
+
+
+class TestedRecipients(Shape):
+    """To whom a test was mailed."""
+
+    recipients: list[str] = Field(
+        description="The addresses for which the mail server took the test."
+    )

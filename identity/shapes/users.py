@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
 from identity import models
@@ -33,6 +33,11 @@ class UserDto(Shape):
         description="The person's rights: `owner` and `admin`: everything; `agent`: chats;"
         " `viewer`: reading.",
         examples=["agent"],
+    )
+    can_train: bool = Field(
+        False,
+        description="Whether the person may train bots whatever the role; an owner or admin may"
+        " anyway.",
     )
     is_disabled: bool | None = read_only("Whether the person is refused.")
     language: Language = Field(
@@ -80,18 +85,59 @@ class UserPassword(Shape):
     )
 
 
+class OwnUser(Shape):
+    """What people change of their own account; fields that are left out keep their value."""
+
+    full_name: Name | None = Field(
+        None,
+        description="Shown to colleagues and customers, 1..200 characters.",
+        min_length=1,
+        max_length=200,
+        examples=["Ben Reed"],
+    )
+    language: Language | None = Field(
+        None, description="BCP 47 language of your screens and mails."
+    )
+    id: int | None = read_only("Your id.")
+    client_id: int | None = read_only("The client that you belong to.")
+    email: str | None = read_only("Your sign-in name.")
+    role: str | None = read_only("Your role.")
+    can_train: bool | None = read_only("Whether you may train bots whatever your role.")
+    is_disabled: bool | None = read_only("Whether you are refused.")
+    last_login_at: Moment | None = read_only("When you last signed in.")
+    created_at: Moment | None = read_only("When you were added.")
+
+
+class OwnPassword(Shape):
+    """A change of one's own password."""
+
+    current_password: Text = Field(
+        description="The password until now; at most 128 characters.",
+        max_length=128,
+        examples=["correct-horse-battery"],
+    )
+    new_password: NewPassword = Field(
+        description="10..128 characters, not a common password and not only digits."
+    )
+
+
 class UserRole(Shape):
-    """A person's new role."""
+    """A person's new role, and whether they may train bots on top."""
 
     role: RoleName = Field(
         description="The person's rights: `owner` and `admin`: everything; `agent`: chats;"
         " `viewer`: reading. Only an owner makes or changes owners.",
         examples=["agent"],
     )
+    can_train: bool | None = Field(
+        None, description="Whether the person may train bots whatever the role; null: as it is."
+    )
 
 
 class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - the document's name
-    """A sign-in, or the exchange of a refresh token."""
+    """A sign-in, or the exchange of a refresh token. Unknown parameters are ignored (RFC 6749)."""
+
+    model_config = ConfigDict(extra="ignore")
 
     grant_type: Text = Field(
         "password",

@@ -22,12 +22,14 @@ def test_fields_left_out_keep_their_value(ann):
     assert first.status_code == 200
     assert first.json() == {
         "recipients": DESK, "on_assigned": False, "on_unanswered": False, "on_handoff": True,
-        "on_channel_error": False, "on_low_credit": False, "unanswered_after_minutes": 15,
+        "on_channel_error": False, "on_low_credit": False, "to_assignee": True,
+        "unanswered_after_minutes": 15,
     }  # fmt: skip
     second = ann.post(path(ann.client), {"unanswered_after_minutes": 5, "on_unanswered": True})
     assert second.json() == first.json() | {
         "unanswered_after_minutes": 5, "on_unanswered": True,
     }  # fmt: skip
+    assert ann.get(path(ann.client)).json() == second.json()
     assert EmailNotification.objects.get().recipients == DESK
     changes = [event.changes for event in AuditEvent.objects.order_by("pk")]
     assert changes[0] == {"recipients": DESK, "on_handoff": True}
@@ -61,6 +63,44 @@ def test_only_admins_of_the_client(ann, ben, cara):
     for person, status in ((ben, 403), (viewer, 403), (cara, 404)):
         assert person.post(path(ann.client), {"on_handoff": True}).status_code == status
     assert not EmailNotification.objects.exists()
+
+
+def test_before_anything_was_chosen_nobody_gets_mails(ann, cara):
+    reply = ann.get(path(ann.client))
+    assert (reply.status_code, reply.json()["recipients"]) == (200, [])
+    assert not any(value for name, value in reply.json().items() if name.startswith("on_"))
+    assert cara.get(path(ann.client)).status_code == 404
+    assert not EmailNotification.objects.exists()
+
+
+def test_a_test_is_mailed_at_once(ann, cara):
+    ann.post(path(ann.client), {"recipients": DESK})
+    Client.objects.update(default_language="vi")
+    reply = ann.post(f"{path(ann.client)}/test")
+    assert (reply.status_code, reply.json()) == (200, {"recipients": DESK})
+    (sent,) = mail.outbox
+    assert (sent.to, sent.subject) == (DESK, "Thư thử thông báo của Acme")
+    assert cara.post(f"{path(ann.client)}/test").status_code == 404
+    for _ in range(9):
+        ann.post(f"{path(ann.client)}/test")
+    limited = ann.post(f"{path(ann.client)}/test")
+    assert (limited.status_code, len(mail.outbox)) == (429, 10)
+    assert limited["Retry-After"]
+
+
+def test_a_test_that_cannot_be_mailed_says_why(ann, settings):
+    reply = ann.post(f"{path(ann.client)}/test")
+    assert (reply.status_code, reply.json()["code"]) == (409, "no_recipients")
+    ann.post(path(ann.client), {"recipients": DESK})
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    reply = ann.post(f"{path(ann.client)}/test")
+    assert (reply.status_code, reply.json()["code"]) == (502, "mail_failed")
+    settings.EMAIL_BACKEND = settings.NO_EMAIL
+    reply = ann.post(f"{path(ann.client)}/test")
+    assert (reply.status_code, reply.json()["code"]) == (503, "mail_not_configured")
+    assert reply.json()["setting"] == "EMAIL_URL"
+    assert mail.outbox == []
 
 
 @pytest.fixture

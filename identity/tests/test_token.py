@@ -74,9 +74,24 @@ def test_json_is_refused(db, nobody):
 def test_multipart_is_taken_too(ann, nobody):
     form = {"username": ann.user.email, "password": PASSWORD}
     assert nobody.upload("/identity/token2", **form).status_code == 200
-    assert nobody.upload("/identity/token2", **form, extra="1").status_code == 422
     file = SimpleUploadedFile("password", PASSWORD.encode())
     assert nobody.upload("/identity/token2", **(form | {"password": file})).status_code == 422
+
+
+def test_unknown_parameters_are_ignored(ann, nobody):
+    """RFC 6749, 3.2."""
+    reply = login(nobody, username=ann.user.email, password=PASSWORD, audience="x", nonce="1")
+    assert reply.status_code == 200
+
+
+def test_the_document_says_how_to_sign_in(nobody):
+    schemes = nobody.get("/openapi.json").json()["components"]["securitySchemes"]
+    assert schemes["bearer"]["type"] == "oauth2"
+    assert schemes["bearer"]["flows"] == {
+        "password": {
+            "tokenUrl": "identity/token2", "refreshUrl": "identity/token2", "scopes": {},
+        }
+    }  # fmt: skip
 
 
 def test_after_ten_failures_even_the_right_password_is_refused(ann, ben, nobody):

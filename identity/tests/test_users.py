@@ -43,7 +43,9 @@ def test_with_a_password_the_user_is_mailed_a_welcome(ann):
     assert PASSWORD not in str(job.args)
     assert not PasswordReset.objects.exists()
     event = AuditEvent.objects.get(action="user.created")
-    assert (event.user, event.changes) == (ann.user, {"role": "agent"})
+    assert (event.user, event.changes) == (
+        ann.user, {"role": "agent", "can_train": False},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,18 @@
 """Operations of the tags `identity` and `config`: clients, their plans, keys and settings."""
 
+import uuid
 from typing import Any
 
-from chatplatform.api.errors import NotFound
+from rest_framework.request import Request
+
 from chatplatform.api.openapi import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, TenantViewSet
-from identity.services import api_keys, clients, configs, credits, mails
+from identity.services import api_keys, clients, configs, credit_orders, mails
 from identity.shapes import clients as client_shapes
-from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
+from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest, TestedRecipients
 
 
 class ClientViewSet(TenantViewSet):
@@ -43,16 +45,52 @@ class SubscriptionViewSet(TenantViewSet):
         """The plan, the credits that are left, and the credits used in this period."""
         return client_shapes.SubscriptionDto.from_row(self.client.subscription)
 
-    @operation("identity", "Top Up", access=ADMIN, also={409: Error})
-    def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.SubscriptionDto:
-        """Record credits that were bought elsewhere; the platform itself takes no payments.
+    @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
+    def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
+        """Order credits. They are added when the platform's staff or its payment provider says
+        that the order is paid.
 
-        Repeating a `reference` adds nothing and returns the same answer; with another amount it
-        is a 409 `reference_taken`. A top-up does not restart a plan that has ended; the credits
-        are kept.
+        Repeating a `reference` returns the order that it made; with another amount it is a 409
+        `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
         """
-        account = credits.top_up(self.client.pk, **dict(body), by=self.user)
-        return client_shapes.SubscriptionDto.from_row(account)
+        order = credit_orders.create(self.client, **dict(body), by=self.user)
+        return client_shapes.CreditOrder.from_row(order)
+
+    @operation(
+        "identity",
+        "List Credit Orders",
+        access=ADMIN,
+        returns=client_shapes.CreditOrdersResponse,
+    )
+    def orders(self, query: Page) -> dict[str, Any]:
+        """The orders of credits, newest first."""
+        rows = credit_orders.list_for_client(self.client)
+        return page(rows, query, by="-id", shape=client_shapes.CreditOrder.from_row)
+
+    @operation("identity", "Get Credit Order", access=ADMIN)
+    def order(self, order_id: uuid.UUID) -> client_shapes.CreditOrder:
+        """One order of credits: whether it was paid."""
+        return client_shapes.CreditOrder.from_row(credit_orders.get(self.client, order_id))
+
+    @operation(
+        "identity",
+        "Receive Payment",
+        access=PUBLIC,
+        status=204,
+        also={403: Error, 404: Error, 409: Error},
+    )
+    def receive_payment(self, request: Request, body: client_shapes.CreditPayment) -> None:
+        """For the platform's payment provider: an order was paid, or will not be.
+
+        Signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
+        with `PAYMENT_WEBHOOK_SECRET`: else 403 `wrong_signature`, and 503
+        `payments_not_configured` while that is not set. The same again changes nothing. An order
+        that ended otherwise is a 409 `order_closed`; another amount or reference than the order's
+        is a 409 `payment_differs`.
+        """
+        credit_orders.receive_payment(
+            body, raw=request._request.body, headers=request._request.headers
+        )
 
 
 class ApiKeyViewSet(TenantViewSet):
@@ -92,10 +130,30 @@ class ConfigViewSet(TenantViewSet):
 
 
 class EmailNotificationViewSet(TenantViewSet):
+    @operation("config", "Get Email Notification", access=ADMIN)
+    def retrieve(self, client_id: int) -> EmailNotificationRequest:
+        """Who gets which notifications by mail."""
+        return EmailNotificationRequest.from_row(mails.get_notification(self.client, client_id))
+
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
         """Choose who gets which notifications by mail. Fields left out keep their value."""
-        if client_id != self.client.pk:
-            raise NotFound
-        row = mails.update_notification(self.client, body, by=self.user)
-        return EmailNotificationRequest.from_row(row)
+        row = mails.get_notification(self.client, client_id)
+        return EmailNotificationRequest.from_row(mails.update_notification(row, body, by=self.user))
+
+    @operation(
+        "config",
+        "Test Email Notification",
+        access=ADMIN,
+        also={409: Error, 429: Error, 502: Error},
+        waits=True,
+    )
+    def test(self, client_id: int) -> TestedRecipients:
+        """Mail a test to the recipients now.
+
+        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not take
+        it, 503 `mail_not_configured` while the platform has no mail server. After 10 within an
+        hour: 429 with Retry-After.
+        """
+        row = mails.get_notification(self.client, client_id)
+        return TestedRecipients(recipients=mails.send_test(row))

@@ -24,6 +24,24 @@ class UserViewSet(TenantViewSet):
         """The caller."""
         return user_shapes.UserDto.from_row(self.user)
 
+    @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
+    def update_me(self, body: user_shapes.OwnUser) -> user_shapes.UserDto:
+        """Change your own name and language; fields left out keep their value."""
+        user = users.update_own(self.user, full_name=body.full_name, language=body.language)
+        return user_shapes.UserDto.from_row(user)
+
+    @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
+    def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
+        """Change your own password. Every sign-in ends, this one too: go on with the tokens of
+        the reply. You are told by mail.
+
+        422 if `current_password` is wrong, which counts as a failed sign-in: after 10 within 15
+        minutes 429.
+        """
+        return users.change_own_password(
+            self.user, current=body.current_password, new=body.new_password
+        )
+
     @operation(
         "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
@@ -32,7 +50,7 @@ class UserViewSet(TenantViewSet):
 
         409 `email_taken`. Only an owner adds owners: 403. After 100 within an hour: 429.
         """
-        fields = body.model_dump(include={"email", "full_name", "role", "language"})
+        fields = body.model_dump(include={"email", "full_name", "role", "language", "can_train"})
         user = users.create(self.client, **fields, password=body.password, by=self.user)
         return user_shapes.UserDto.from_row(user)
 
@@ -61,8 +79,10 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update User Role", access=ADMIN, also={409: None})
     def set_role(self, user_id: int, body: user_shapes.UserRole) -> user_shapes.UserDto:
-        """Give a person another role. Their access tokens end at once; a refresh token still
-        works and returns an access token with the new role.
+        """Give a person another role, and the right to train bots on top (`can_train`).
+
+        A new role ends their access tokens at once; a refresh token still works and returns an
+        access token with it. `can_train` counts from the next request.
 
         Only an owner makes or changes owners: 403. The last owner keeps the role: 409
         `last_owner`.

@@ -9,11 +9,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chatplatform import egress
+from chatplatform import egress, signatures
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from identity.models import ApiKey, Client, User
 from identity.services import audit
-from webhooks import catalogue, delivery
+from webhooks import catalogue
 from webhooks.models import DisabledReason, WebhookConfig
 from webhooks.services import deliveries
 from webhooks.shapes import webhook as webhook_shapes
@@ -52,7 +52,7 @@ def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: Use
         if list_for_client(client).count() >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         config = WebhookConfig.objects.create(
-            client=client, secret=delivery.new_secret(), **_columns(body)
+            client=client, secret=signatures.new_secret(), **_columns(body)
         )
         audit.record(
             client.pk, "webhook.created", by=by, subject=_subject(config), changes={"url": body.url}
@@ -101,7 +101,7 @@ def rotate_secret(config: WebhookConfig, *, by: User) -> WebhookConfig:
     """A new secret; the old one also signs for 24 hours."""
     with transaction.atomic():
         row = _lock(config)
-        row.previous_secret, row.secret = row.secret, delivery.new_secret()
+        row.previous_secret, row.secret = row.secret, signatures.new_secret()
         row.previous_secret_until = timezone.now() + SECRET_OVERLAP
         row.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
         audit.record(row.client_id, "webhook.secret_rotated", by=by, subject=_subject(row))

@@ -6,6 +6,7 @@ from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from identity.models import Subscription
 from identity.services import credits
+from webhooks.catalogue import EVENTS
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -16,13 +17,13 @@ def use(client, cost, reference="r"):
         pass
 
 
-def test_the_event_holds_the_subscription_and_the_threshold(ann, client_a, client_b):
+def test_the_event_holds_what_the_catalogue_lists(client_a, client_b):
     use(client_a, 801)
     assert run_jobs() == 1
     event = Event.objects.get()
     assert (event.client_id, event.type) == (client_a.pk, "credits.low")
-    assert event.data == ann.get("/identity/subscription").json() | {"threshold": 20}
-    assert event.data["credits_left"] == 199
+    assert event.data == {"plan": "trial", "credits_left": 199, "threshold": 20}
+    assert set(event.data) == set(EVENTS["credits.low"].data)
 
 
 def test_used_up_credits_are_announced_too(client_a):

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from chatplatform import signatures
 from chatplatform.testing import run_before, run_jobs
 from webhooks import delivery
 from webhooks.delivery import RETRY_DELAYS, Fault, Outcome
@@ -58,7 +59,7 @@ def test_the_library_refuses_changed_requests(client_a, listening, receiver, del
     wrong = [
         (hook, body.replace(b"1", b"2", 1), headers),
         (hook, body, {**headers, "webhook-id": "evt_" + "0" * 32}),
-        (Webhook(delivery.new_secret()), body, headers),
+        (Webhook(signatures.new_secret()), body, headers),
     ]
     for verifier, sent, sent_headers in wrong:
         with pytest.raises(WebhookVerificationError):
@@ -69,11 +70,11 @@ def test_the_library_refuses_changed_requests(client_a, listening, receiver, del
     ("age", "is_taken"), [(-298, True), (298, True), (-303, False), (303, False)]
 )
 def test_signatures_expire(age, is_taken):
-    secret, body, at = delivery.new_secret(), b'{"a":1}', int(time.time()) + age
+    secret, body, at = signatures.new_secret(), b'{"a":1}', int(time.time()) + age
     headers = {
         "webhook-id": "evt_1",
         "webhook-timestamp": str(at),
-        "webhook-signature": delivery.sign(secret, event_id="evt_1", timestamp=at, body=body),
+        "webhook-signature": signatures.sign(secret, event_id="evt_1", timestamp=at, body=body),
     }
     if is_taken:
         assert Webhook(secret).verify(body, headers) == {"a": 1}
@@ -401,7 +402,7 @@ def test_a_delivery_given_up_while_it_is_sent_stays_so(
 
 
 def test_secrets_are_redacted_from_excerpts():
-    secret = delivery.new_secret()
+    secret = signatures.new_secret()
     excerpt = delivery.make_excerpt(
         f'{{"echo": "{secret}", "Authorization": "Bearer abc.def", "api_key":"k-1", n: 5,'
         f" token=xyz; hello\x00".encode(),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from webhooks import delivery
+from chatplatform.signatures import new_secret, sign
 
 BODY = '{"text":"Grüße 👋 \\/"}'.encode()
 
@@ -23,13 +23,12 @@ def sample(language):
 
 def cases():
     """Rows of (description, secret, headers, body, whether it verifies)."""
-    secret, other = delivery.new_secret(), delivery.new_secret()
+    secret, other = new_secret(), new_secret()
 
     def signed(at=0, secrets=(secret,)):
         moment = int(time.time()) + at
         signatures = [
-            delivery.sign(secret, event_id="evt_1", timestamp=moment, body=BODY)
-            for secret in secrets
+            sign(secret, event_id="evt_1", timestamp=moment, body=BODY) for secret in secrets
         ]
         return {
             "webhook-id": "evt_1",

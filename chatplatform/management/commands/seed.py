@@ -20,10 +20,11 @@ from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats
 from chatplatform.settings import stored_secret
 from identity.models import Client, KeyScope, User
-from identity.services import api_keys, clients
+from identity.services import api_keys, clients, credit_orders
 from identity.shapes.clients import RegisterTrialDto
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+DEMO_CREDITS = 10_000
 OWNER, ADMIN = "owner@demo.example", "admin@demo.example"
 
 
@@ -57,7 +58,7 @@ class Command(BaseCommand):
 
 
 def _create_client(password: str) -> tuple[Bot, str]:
-    """The client with its owner, a bot with documents, and a secret key; in one transaction."""
+    """The client with owner, credits, a bot with documents and a key; in one transaction."""
     shop = json.loads((SAMPLES / "shop.json").read_text(encoding="utf-8"))
     owner = RegisterTrialDto(email=OWNER, password=password, **shop["client"])
     client: Client = clients.register_trial(owner)
@@ -69,5 +70,7 @@ def _create_client(password: str) -> tuple[Bot, str]:
     samples = sorted(SAMPLES.glob("*.md"))
     files = [SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
     documents.upload(bot, files=files)
+    order = credit_orders.create(client, amount=DEMO_CREDITS, reference="demo", by=None)
+    credit_orders.pay(order, by=None)
     _, key = api_keys.create(client, name="Demo key", scope=KeyScope.SECRET, bot_id=bot.pk)
     return bot, key

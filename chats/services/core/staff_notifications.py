@@ -52,14 +52,15 @@ def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
-    _mail(chat, NotificationKind.UNANSWERED, minutes=str(int(waited.total_seconds() // 60)))
+    minutes = str(int(waited.total_seconds() // 60))
+    _mail(chat, NotificationKind.UNANSWERED, assignee=chat.assignee, minutes=minutes)
 
 
 def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
     """Notify an agent of a chat that they got; read already if they took it themselves."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
-        _mail(chat, NotificationKind.ASSIGNED, agent=to.full_name)
+        _mail(chat, NotificationKind.ASSIGNED, assignee=to, agent=to.full_name)
 
 
 def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
@@ -92,11 +93,13 @@ def _audience(chat: Conversation, online: set[int]) -> list[int]:
     return sorted(everyone & online or everyone)
 
 
-def _mail(chat: Conversation, kind: NotificationKind, **more: str) -> None:
+def _mail(
+    chat: Conversation, kind: NotificationKind, *, assignee: User | None = None, **more: str
+) -> None:
     if chat.is_preview:
         return
     about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
-    mails.notify(chat.client_id, kind.value, about)
+    mails.notify(chat.client_id, kind.value, about, assignee=assignee)
 
 
 def _notify(

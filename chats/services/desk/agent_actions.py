@@ -55,19 +55,12 @@ def mark_read(chat: Conversation) -> Conversation:
     return chat
 
 
-def end(chat: Conversation, *, by: User) -> Conversation:
-    """An agent ends a chat; 409 if another agent has it."""
+def end(chat: Conversation, *, by: User | None) -> Conversation:
+    """An agent ends a chat, 409 if another agent has it; or (None) the customer does."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
-        lifecycle.ensure_own_chat(chat, by=by)
-        lifecycle.end(chat, by="agent")
-    return chat
-
-
-def end_for_customer(chat: Conversation) -> Conversation:
-    """The customer ends a chat: on a page, by a server, or through an agent on request."""
-    with transaction.atomic():
-        chat = conversations.lock(chat)
-        lifecycle.end(chat, by="customer")
+        if by:
+            lifecycle.ensure_own_chat(chat, by=by)
+        lifecycle.end(chat, by="agent" if by else "customer")
     return chat

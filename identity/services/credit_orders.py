@@ -1,0 +1,104 @@
+"""Orders of credits: made by a client's admin, paid or refused by staff or a payment provider."""
+
+import uuid
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from chatplatform.api.errors import ApiError, Forbidden, first_or_404
+from chatplatform.signatures import is_signed
+from identity.models import Client, CreditOrder, OrderStatus, User
+from identity.services import audit, credits
+from identity.shapes.clients import CreditPayment
+
+
+class OrderClosed(ApiError):
+    """The order has ended otherwise; field `order_status`: how."""
+
+    code, status = "order_closed", 409
+    detail = "This order was paid or refused before, and stays so."
+
+
+class PaymentDiffers(ApiError):
+    code, status = "payment_differs", 409
+    detail = "This order has another amount or reference: nothing was added."
+
+
+class PaymentsNotConfigured(ApiError):
+    """Nobody can be believed to be the payment provider; field `setting` names what to set."""
+
+    code, status = "payments_not_configured", 503
+    detail = "No payment provider is set up: set PAYMENT_WEBHOOK_SECRET on the server."
+
+
+class WrongSignature(Forbidden):
+    code = "wrong_signature"
+    detail = "The signature is missing, wrong or more than five minutes old."
+
+
+def create(client: Client, *, amount: int, reference: str, by: User | None) -> CreditOrder:
+    """Order credits. A repeated reference gives the same order; with another amount it is a 409."""
+    with transaction.atomic():
+        order, is_new = CreditOrder.objects.get_or_create(
+            client=client, reference=reference, defaults={"amount": amount, "created_by": by}
+        )
+        if order.amount != amount:
+            raise credits.ReferenceTaken(amount=order.amount)
+        if is_new:
+            _audit(order, "credit_order.created", by=by)
+            order.refresh_from_db(fields=["created_at"])
+    return order
+
+
+def list_for_client(client: Client) -> QuerySet[CreditOrder]:
+    return CreditOrder.objects.for_client(client)
+
+
+def get(client: Client, order_id: uuid.UUID) -> CreditOrder:
+    """One of the client's orders; 404 for another's."""
+    return first_or_404(CreditOrder.objects.for_client(client).filter(pk=order_id))
+
+
+def pay(order: CreditOrder, *, by: User | None) -> None:
+    """Add the credits of a pending order to the balance, once; 409 if it was refused."""
+    with transaction.atomic():
+        if _close(order, OrderStatus.PAID):
+            credits.top_up(order.client_id, amount=order.amount, reference=order.reference, by=by)
+
+
+def refuse(order: CreditOrder, *, by: User | None) -> None:
+    """End a pending order without its credits; 409 if it was paid."""
+    with transaction.atomic():
+        if _close(order, OrderStatus.REFUSED):
+            _audit(order, "credit_order.refused", by=by)
+
+
+def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, str]) -> None:
+    """Pay or refuse the order of a callback that the payment provider has signed."""
+    if not settings.PAYMENT_WEBHOOK_SECRET:
+        raise PaymentsNotConfigured(setting="PAYMENT_WEBHOOK_SECRET")
+    if not is_signed(settings.PAYMENT_WEBHOOK_SECRET, headers=headers, body=raw):
+        raise WrongSignature
+    order = first_or_404(CreditOrder.objects.filter(pk=body.order_id))
+    if (order.amount, order.reference) != (body.amount, body.reference):
+        raise PaymentDiffers
+    close = {"paid": pay, "refused": refuse}[body.status]
+    close(order, by=None)
+
+
+def _close(order: CreditOrder, status: OrderStatus) -> bool:
+    """Whether this call ended the order, and no earlier one; 409 if that ended it otherwise."""
+    pending = CreditOrder.objects.filter(pk=order.pk, status=OrderStatus.PENDING)
+    is_closed = bool(pending.update(status=status))
+    order.refresh_from_db(fields=["status"])
+    if order.status != status:
+        raise OrderClosed(order_status=order.status)
+    return is_closed
+
+
+def _audit(order: CreditOrder, action: str, *, by: User | None) -> None:
+    changes = {"amount": order.amount, "reference": order.reference}
+    subject = f"credit_order:{order.pk}"
+    audit.record(order.client_id, action, by=by, subject=subject, changes=changes)
