@@ -224,7 +224,9 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, conversation=chat, summary="Hello", language="en", message_count=1,
         engine="embedded",
     )  # fmt: skip
-    saved_reply = SavedReply.objects.create(client=client, shortcut="hi", texts={"en": "Hi."})
+    saved_reply = SavedReply.objects.create(
+        client=client, shortcut=uuid.uuid4().hex, texts={"en": "Hi."}
+    )
     summary_job = SummaryJob.objects.create(client=client)
     config = WebhookConfig.objects.create(
         client=client, url="https://93.184.215.14/hook",
