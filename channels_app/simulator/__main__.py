@@ -7,11 +7,15 @@ import sys
 import threading
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from channels_app.simulator import demo
+from channels_app.simulator.saving import Saved
 from channels_app.simulator.server import Server
 from channels_app.simulator.state import Simulator
+
+SAVE_SECS = 5
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,6 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--base", action="append", default=[], metavar="NAME=PATH",
         help=f"where a provider's host is served: {names}",
     )  # fmt: skip
+    parser.add_argument(
+        "--state", help="a file that keeps tokens, subscriptions and threads for the next start"
+    )
     parser.add_argument(
         "--environment", action="store_true", help="print the platform's variables and end"
     )
@@ -47,6 +54,9 @@ def run(options: dict[str, Any], write: Callable[[str], object]) -> None:
         return
     sim = Simulator(settings)
     sim.set_modes({"retry_scale": options["retry_scale"]})
+    saved = Saved(sim, Path(options["state"])) if options["state"] else None
+    if saved:
+        saved.load()
     server = Server(sim, options["host"], options["port"])
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -54,9 +64,13 @@ def run(options: dict[str, Any], write: Callable[[str], object]) -> None:
     sim.start()
     server.start()
     write(f"channel simulator on {sim.origin}/\n")
-    stop.wait()
+    while not stop.wait(SAVE_SECS):
+        if saved:
+            saved.save()
     server.stop()
     sim.stop()
+    if saved:
+        saved.save()
 
 
 def main() -> None:

@@ -144,7 +144,8 @@ def _calls(sim: Simulator, values: Json) -> Any:
             call.id > after
             and path in call.path
             and all(getattr(call, name) == value for name, value in wanted.items())
-        )
+        ),
+        int(values.get("latest", 0)),
     )
 
 
@@ -153,14 +154,15 @@ def _deliveries(sim: Simulator, values: Json) -> Any:
     channel, state = values.get("channel"), values.get("state")
     account = values.get("account")
     with sim.world.lock:
-        return [
-            each.as_json()
+        found = [
+            each
             for each in sim.deliveries.log
             if each.id > after
             and channel in (None, each.channel)
             and state in (None, each.state)
             and (account is None or account in each.accounts)
         ]
+        return [each.as_json() for each in found[-int(values.get("latest", 0)) :]]
 
 
 def _clear_log(sim: Simulator, values: Json) -> Any:

@@ -98,9 +98,10 @@ class Simulator:
             return 0
         return self.deliveries.add(account, field, item, delay=delay, app_id=app_id)
 
-    def calls_where(self, wanted: Callable[[Call], bool]) -> list[Json]:
+    def calls_where(self, wanted: Callable[[Call], bool], latest: int = 0) -> list[Json]:
+        """The calls that are wanted; or only the latest of them."""
         with self.world.lock:
-            return [call.as_json() for call in self.calls if wanted(call)]
+            return [call.as_json() for call in [*filter(wanted, self.calls)][-latest:]]
 
     def set_modes(self, values: dict[str, Any]) -> None:
         self.deliveries.modes = Modes(**(vars(self.deliveries.modes) | values))

@@ -3,7 +3,8 @@
 import socket
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.core.management import call_command
 
 from channels_app.simulator import demo
 from channels_app.simulator.client import Client, Refused
+from channels_app.simulator.saving import Saved
 from channels_app.simulator.world import World
 from channels_app.testing import simulator
 from channels_app.tests.simulator_calls import NOW, NUMBER, OA, PAGE, Platform, caller
@@ -59,6 +61,7 @@ def test_calls_are_found_by_what_they_are_about(at):
     assert call["answer"]["recipient_id"] == user_id
     assert at.sim.calls(channel="chatapp") == []
     assert at.sim.calls(after=call["id"], what="sends") == []
+    assert [each["what"] for each in at.sim.calls(latest=1)] == ["lists"]
 
 
 def test_deliveries_are_logged_with_status_and_time(at):
@@ -222,16 +225,46 @@ def test_the_command_prints_the_environment():
     assert lines["EGRESS_ALLOW"] == "127.0.0.1:9300"
 
 
-def test_the_process_serves_until_it_is_told_to_stop():
+@contextmanager
+def process(*options: str) -> Iterator[Client]:
+    """The simulator as a process of its own; it must end well."""
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "channels_app.simulator", "--port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "channels_app.simulator", "--port", str(port), *options]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
         try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
+            assert started.stdout is not None
+            line = started.stdout.readline()
             assert line == f"channel simulator on http://127.0.0.1:{port}/\n"
-            assert Client(f"http://127.0.0.1:{port}").state()["waiting"] == 0
+            yield Client(f"http://127.0.0.1:{port}")
         finally:
-            process.terminate()
-            assert process.wait(20) == 0
+            started.terminate()
+            assert started.wait(20) == 0
+
+
+def test_a_state_file_keeps_connections_and_threads_for_the_next_process(tmp_path):
+    state = str(tmp_path / "state")
+    with process("--state", state, "--callback-base", "http://127.0.0.1:9") as sim:
+        token = sim.token("socialnet", PAGE)
+        sim.subscribe(PAGE)
+        first = sim.write_text("socialnet", PAGE, "an", "hi")
+    with process("--state", state, "--callback-base", "http://127.0.0.1:9") as sim:
+        assert [each["value"] for each in sim.control("GET", "tokens")][-1] == token
+        again = sim.write_text("socialnet", PAGE, "an", "hi again")
+        assert again["user_id"] == first["user_id"]
+        assert again["message_id"] != first["message_id"]
+        texts = [each["text"] for each in sim.thread(PAGE, "an")["messages"]]
+        assert texts == ["hi", "hi again"]
+        assert sim.state()["skipped"] == {}
+
+
+def test_a_state_of_another_version_is_not_read(tmp_path):
+    path = tmp_path / "state"
+    path.write_bytes(b"0" * 64 + b"\n" + b"anything")
+    with caller() as made:
+        saved = Saved(made.sim.simulator, path)
+        saved.load()
+        assert made.sim.control("GET", "tokens") == []
+        saved.save()
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert b"anything" not in path.read_bytes()
