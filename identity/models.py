@@ -74,6 +74,8 @@ class ClientConfig(TenantModel):
     handoff_on_request = models.BooleanField(default=True)
     handoff_on_no_answer = models.BooleanField(default=True)
     handoff_message = models.JSONField(default=dict)
+    # Further words of the platform that the client replaced: name to language to text.
+    words = models.JSONField(default=dict)
     # Probability (0..1) from which the bot answers; below it the bot hands over.
     answer_threshold = models.FloatField(default=0.77)
     # If the model fails: the extractive answer, else a handover.

@@ -9,27 +9,11 @@ from dataclasses import dataclass
 
 from bots.engine import intents
 from bots.engine.types import Line
-from bots.knowledge import chunking
+from bots.knowledge import chunking, phrasebook
 
 MAX_QUOTE_CHARS = 300
 MAX_KEY_POINTS = 5
 _ASKING = ("?", "？", "؟")
-
-
-_LABELS = {
-    "en": {
-        "count": "Messages", "request": "First request", "customer": "Customer, latest",
-        "assistant": "Reply, latest", "tags": "Tags", "sentiment": "Sentiment",
-        "question": "Open question", "positive": "positive", "neutral": "neutral",
-        "negative": "negative",
-    },
-    "vi": {
-        "count": "Số tin nhắn", "request": "Yêu cầu đầu tiên", "customer": "Khách, mới nhất",
-        "assistant": "Trả lời, mới nhất", "tags": "Nhãn", "sentiment": "Cảm xúc",
-        "question": "Câu hỏi chưa trả lời", "positive": "tích cực", "neutral": "trung tính",
-        "negative": "tiêu cực",
-    },
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,8 +31,9 @@ def of_conversation(
     lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
 ) -> Digest:
     """First request, latest messages, open questions, counts, tags and mood."""
-    language = language.split("-")[0] if language.split("-")[0] in _LABELS else "en"
-    label = _LABELS[language]
+    books = phrasebook.all_books()
+    language = phrasebook.base_of(language) if phrasebook.base_of(language) in books else "en"
+    label = books[language].labels
     request = _first_request(lines)
     parts = [f"{label['count']}: {len(lines)}"]
     if request:

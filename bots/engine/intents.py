@@ -1,71 +1,40 @@
-"""What a message wants besides an answer, by tables of words (en, vi): small talk, a person."""
+"""What a message wants besides an answer: small talk, a person, a yes or a no, in any language.
 
-import re
+The words are in `bots.knowledge.phrasebook`.
+"""
 
-from bots.knowledge import search
-
-_SMALL_TALK = (
-    (
-        "greeting",
-        r"(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)"
-        r"|(?:xin )?chao|alo|a lo|chao buoi (?:sang|trua|chieu|toi))",
-    ),
-    (
-        "thanks",
-        r"(?:(?:many )?thanks|thank (?:you|u)|thankyou|thx|ty|cheers|much appreciated"
-        r"|(?:xin |toi |minh |em )?cam on|da cam on|tks)",
-    ),
-    ("goodbye", r"(?:good ?bye|bye|bye bye|see (?:you|ya)|good ?night|tam biet|hen gap lai)"),
-)
-# What may follow without turning small talk into a question.
-_TAIL = (
-    r"(?: (?:there|all|team|everyone|again|so much|very much|a lot|for (?:your|the) help|later"
-    r"|soon|friend|ban|shop|shop oi|anh|chi|em|moi nguoi|ad|admin|nhieu|rat nhieu|nhe|nha|a|cac ban"
-    r"|you|and|ok|okay))*"
-)
-_SMALL = tuple(
-    (kind, re.compile(rf"(?:ok |okay |da |great |oh )?{opening}{_TAIL}"))
-    for kind, opening in _SMALL_TALK
-)
-_PERSON_EN = (
-    r"(?:a |an |the |some |your |real |live |actual |human |support |customer |service )*"
-    r"(?:human|person|people|agent|representative|operator|someone|somebody|staff|employee|manager"
-    r"|being)"
-)
-_PERSON_VI = (
-    r"(?:mot |ban |anh |chi |voi |cho |ben )*(?:nhan vien|nguoi that|tu van vien|nguoi ho tro"
-    r"|tong dai vien|con nguoi|quan ly|nguoi tu van)"
-)
-_PERSON = re.compile(
-    rf"\b(?:(?:talk|speak|chat|connect(?: me)?|transfer(?: me)?|put me through) (?:to|with)"
-    rf"|get me|i (?:want|need|would like)|give me|contact) {_PERSON_EN}\b"
-    rf"|^(?:{_PERSON_EN})(?: please)?$"
-    r"|\b(?:real|live|human) (?:person|human|agent|being|operator|support)\b"
-    rf"|\b(?:gap|noi chuyen(?: voi)?|trao doi(?: voi)?|lien he(?: voi)?|ket noi(?: toi)?(?: voi)?"
-    rf"|chuyen(?: toi)?(?: sang| cho| den)?|can|muon|goi) {_PERSON_VI}\b"
-    rf"|^{_PERSON_VI}$"
-)
-# "Not" in front reverses the wish; "are you a real person" asks about the bot.
-_NO_PERSON = re.compile(
-    r"\b(?:don'?t|do not|not|no|without|khong|dung) (?:\w+ ){0,6}(?:human|person|agent|nhan vien"
-    r"|nguoi that)\b|\bare you\b|\bban la\b"
-)
-_MAX_WISH_CHARACTERS = 300
+from bots.knowledge import phrasebook
+from bots.knowledge.phrasebook import Heard, Phrasebook, SmallTalk
 
 
-def _plain(text: str) -> str:
-    """Folded words with single spaces, for the tables above."""
-    words = re.sub(r"[^\w' ]+", " ", search.fold(text[:_MAX_WISH_CHARACTERS]))
-    return " ".join(words.split())
-
-
-def small_talk(text: str) -> str | None:
-    """'greeting', 'thanks' or 'goodbye' if the message is nothing more (en, vi)."""
-    plain = _plain(text)
-    return next((kind for kind, pattern in _SMALL if pattern.fullmatch(plain)), None)
+def small_talk(text: str, *, language: str = "") -> SmallTalk | None:
+    """What the message is if it is nothing more; `language` decides where languages differ."""
+    heard = Heard.of(text)
+    return next((kind for book in _books(language) if (kind := book.small_talk(heard))), None)
 
 
 def asks_for_person(text: str) -> bool:
-    """Whether the message asks to be handed to a human being (en, vi)."""
-    plain = _plain(text)
-    return bool(_PERSON.search(plain)) and not _NO_PERSON.search(plain)
+    """Whether the message asks to be handed to a human being."""
+    heard = Heard.of(text)
+    return any(book.asks_for_person(heard) for book in phrasebook.all_books().values())
+
+
+def yes_or_no(text: str, *, language: str) -> bool | None:
+    """Whether a whole message says yes or no; None if it says anything else.
+
+    It is read in its language and in English. In another language it must be spelt with letters of
+    that language: "co" asks a question in Polish, while "có" is a yes in Vietnamese.
+    """
+    heard, books = Heard.of(text), phrasebook.all_books()
+    for code in (phrasebook.base_of(language), "en"):
+        answer = books[code].yes_or_no(heard) if code in books else None
+        if answer is not None:
+            return answer
+    spelt = {book.spells(text) for book in books.values()} - {None}
+    return spelt.pop() if len(spelt) == 1 else None
+
+
+def _books(language: str) -> list[Phrasebook]:
+    books = phrasebook.all_books()
+    own = books.get(phrasebook.base_of(language))
+    return [own, *books.values()] if own else [*books.values()]

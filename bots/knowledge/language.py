@@ -2,8 +2,10 @@
 
 import importlib
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bots.knowledge import phrasebook
 from chatplatform.call_once import call_once
 
 LANGUAGES = [
@@ -11,8 +13,13 @@ LANGUAGES = [
     "th", "id", "ms", "ja", "ko", "zh",
 ]  # fmt: skip
 MIN_WORDS = 3
+# The share of the probability from which a guess counts, and from which it does if the language is
+# one of those that are expected.
+SURE_FROM, EXPECTED_FROM = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
+# Chinese characters without any kana, from which a text in a Japanese conversation is Chinese.
+_MIN_CHINESE = 12
 
 # Letters that only Vietnamese has among the twenty languages.
 _VIETNAMESE = re.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
@@ -23,31 +30,76 @@ _SCRIPTS = (
     ("ko", re.compile(r"[\uac00-\ud7af]")),
     ("zh", re.compile(r"[\u4e00-\u9fff]")),
     ("th", re.compile(r"[\u0e00-\u0e7f]")),
+    ("ar", re.compile(r"[\u0620-\u06ff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
 )
+_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
+_UKRAINIAN, _RUSSIAN = re.compile("[іїєґ]", re.IGNORECASE), re.compile("[ыэъё]", re.IGNORECASE)
 
 
 @call_once
 def _identifier() -> Any:
     # Takes half a second and 30 MB, so it is loaded on first use. The package has no types.
     langid = importlib.import_module("py3langid.langid")
-    identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
+    identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
     identifier.set_languages(LANGUAGES)
     return identifier
 
 
-def detect(text: str, *, default: str) -> str:
-    """ISO 639-1 code of `text`; `default` if fewer than three words give no hint."""
+def detect(text: str, *, default: str, offered: Sequence[str] = ()) -> str:
+    """ISO 639-1 code of `text`; `default` if it gives no hint that is sure enough."""
+    return recognise(text, expected=(default, *offered)) or default
+
+
+def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
+    """ISO 639-1 code of `text`, or None if it is not sure.
+
+    `expected`: the languages that are likely, the likeliest first; they decide between languages
+    that share a word, such as "hallo".
+    """
     text = text[:MAX_CHARACTERS]
     words = _WORD.findall(text)
+    expected = [phrasebook.base_of(code) for code in expected]
+    if not words:
+        return None
+    by_letters = _by_letters(text, words, expected)
+    if by_letters:
+        return by_letters
+    speaks = phrasebook.languages_of(text)
+    if speaks:
+        return _first(expected, speaks) or _first(_ranked(text), speaks)
+    is_cyrillic = len(_CYRILLIC.findall(text)) * 2 >= sum(map(len, words))
+    if len(words) < MIN_WORDS and not is_cyrillic:
+        return None
+    ranked = _ranked(text)
+    likely = [code for code, share in ranked.items() if share >= EXPECTED_FROM]
+    best, share = next(iter(ranked.items()))
+    # Cyrillic letters are one of two languages in any case.
+    return _first(expected, likely) or (best if share >= SURE_FROM or is_cyrillic else None)
+
+
+def _ranked(text: str) -> dict[str, float]:
+    """The share of the probability that each language has, the likeliest first."""
+    ranked = _identifier().rank(text.encode("utf-8", "ignore").decode())
+    return {str(code): float(share) for code, share in ranked}
+
+
+def _by_letters(text: str, words: Sequence[str], expected: Sequence[str]) -> str | None:
+    """The language that a script or its letters tell."""
     letters = sum(map(len, words))
-    if not letters:
-        return default
     for code, script in _SCRIPTS:
-        if len(script.findall(text)) * 5 >= letters:
-            return code
+        count = len(script.findall(text))
+        if count * 5 >= letters:
+            is_japanese = code == "zh" and count < _MIN_CHINESE and expected[:1] == ["ja"]
+            return "ja" if is_japanese else code
+    if len(_CYRILLIC.findall(text)) * 2 >= letters:
+        is_ukrainian, is_russian = _UKRAINIAN.search(text), _RUSSIAN.search(text)
+        if bool(is_ukrainian) != bool(is_russian):
+            return "uk" if is_ukrainian else "ru"
     marked = sum(1 for word in words if _VIETNAMESE.search(word))
-    if marked * 4 >= len(words):
-        return "vi"
-    if len(words) < MIN_WORDS:
-        return default
-    return str(_identifier().classify(text.encode("utf-8", "ignore").decode())[0])
+    return "vi" if marked * 4 >= len(words) else None
+
+
+def _first(codes: Iterable[str], among: Iterable[str]) -> str | None:
+    allowed = set(among)
+    return next((code for code in codes if code in allowed), None)

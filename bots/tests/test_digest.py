@@ -30,7 +30,8 @@ def test_labels_in_the_chats_language_and_its_own_words():
 
 
 def test_a_language_without_labels_gets_english_ones():
-    assert digest_of(conversation("c: Wo ist mein Paket?"), language="de").language == "en"
+    assert digest_of(conversation("c: Wo ist mein Paket?"), language="cs").language == "en"
+    assert "Nachrichten: 1" in digest_of(conversation("c: Wo?"), language="de-AT").summary
 
 
 def test_an_answered_question_is_not_open():

@@ -13,12 +13,9 @@ from channels_app.providers.values import Signal, SurveyRequest
 from channels_app.services import consequences, sending
 from chatplatform import jobs
 from chats.models import Conversation, Status
+from chats.services.core import canned_replies
 
 log = logging.getLogger(__name__)
-_SURVEY = {
-    "en": ("How was this chat?", "Two short questions for you", "Rate us"),
-    "vi": ("Bạn thấy cuộc trò chuyện thế nào?", "Hai câu hỏi ngắn dành cho bạn", "Đánh giá"),
-}
 
 
 def send_signal(conversation_id: str, signal: Signal) -> None:
@@ -49,7 +46,10 @@ def send_survey(conversation_id: str) -> None:
     if not provider.has_survey:
         return
     sending.wait_while_paused(connection)
-    title, subtitle, button = _SURVEY.get(chat.language.split("-")[0], _SURVEY["en"])
+    title, subtitle, button = (
+        canned_replies.sentence(name, language=chat.language, chat=chat).text
+        for name in ("survey_question", "survey_note", "survey_button")
+    )
     survey = SurveyRequest(
         recipient_id=recipient_id,
         question_id=f"chat_{chat.pk.hex}",

@@ -5,6 +5,7 @@ import uuid
 import pytest
 from django.db.models import F
 
+from bots.engine import intents
 from bots.models import Bot, Function, FunctionCall
 from bots.services import function_calls
 from bots.tasks import expire_function_calls
@@ -13,7 +14,6 @@ from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_jobs
 from chats.models import Conversation, Message
 from chats.services.reply import pipeline
-from chats.services.reply.call_confirmations import yes_or_no
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
 from identity.models import AuditEvent
@@ -389,4 +389,4 @@ def test_the_question_and_the_answer_in_vietnamese(server, chat, configure, refu
     ],
 )  # fmt: skip
 def test_yes_and_no_are_recognised(text, expected):
-    assert yes_or_no(text) is expected
+    assert intents.yes_or_no(text, language="vi") is expected

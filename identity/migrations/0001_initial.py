@@ -123,6 +123,7 @@ class Migration(migrations.Migration):
                 ('handoff_on_request', models.BooleanField(default=True)),
                 ('handoff_on_no_answer', models.BooleanField(default=True)),
                 ('handoff_message', models.JSONField(default=dict)),
+                ('words', models.JSONField(default=dict)),
                 ('answer_threshold', models.FloatField(default=0.77)),
                 ('fallback_to_extractive', models.BooleanField(default=True)),
                 ('burst_wait_ms', models.PositiveIntegerField(default=0)),

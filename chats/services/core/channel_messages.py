@@ -60,7 +60,9 @@ def receive(
                 bot,
                 customer=customer,
                 channel=channel,
-                language=languages.detect(message.text, default=bot.default_language),
+                language=languages.detect(
+                    message.text, default=bot.default_language, offered=bot.languages
+                ),
                 reply_window_expires_at=window_ends_at,
             )
         extend_reply_window(chat, window_ends_at)

@@ -118,6 +118,7 @@ def lock(chat: Conversation) -> LockedConversation:
     rows = (
         Conversation.objects.select_for_update(no_key=True, of=("self",))
         .select_related("customer", "bot", "client__config")
+        .defer("client__config__words")
         .filter(pk=chat.pk)
     )
     row = rows.first() or rows.first()

@@ -20,7 +20,7 @@ _CHAT, _MESSAGE = Columns(Conversation), Columns(Message)
 # What a message changes in its conversation's row.
 COUNTERS = (
     "last_seq", "last_event_seq", "message_count", "last_message_id", "last_message_at",
-    "first_response_at", "unread_count", "waiting_since", "return_at",
+    "first_response_at", "unread_count", "waiting_since", "return_at", "language",
 )  # fmt: skip
 
 _VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s AND NOT chat.is_preview
@@ -28,7 +28,7 @@ _VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s AND NOT chat.is
   AND (%(page)s::bigint IS NULL OR chat.opened_by_key_id = %(page)s::bigint)"""
 
 _LOCK = f"""
-SELECT {_CHAT.column_list("chat")}, customer.name, bot.bot_name,
+SELECT {_CHAT.column_list("chat")}, customer.name, bot.bot_name, bot.languages,
     config.burst_wait_ms, config.auto_translate, config.out_of_hours_message <> '{{}}'::jsonb
 FROM chats_conversation chat
 JOIN chats_customer customer ON customer.id = chat.customer_id
@@ -71,6 +71,8 @@ class MessageTarget:
     chat: LockedConversation
     customer_name: str
     bot_name: str
+    # The languages that the bot is offered in.
+    languages: list[str]
     burst_wait: timedelta
     auto_translate: bool
     tells_hours: bool
@@ -82,6 +84,7 @@ class MessageTarget:
             chat,
             chat.customer.name,
             chat.bot.bot_name,
+            chat.bot.languages,
             timedelta(milliseconds=config.burst_wait_ms),
             config.auto_translate,
             bool(config.out_of_hours_message),
@@ -97,11 +100,14 @@ def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> MessageTarget | None:
         return None
     chat = _CHAT.row(values[: len(_CHAT)])
     chat.client = key.client
-    customer_name, bot_name, burst_wait_ms, auto_translate, tells_hours = values[len(_CHAT) :]
+    customer_name, bot_name, offered, burst_wait_ms, auto_translate, tells_hours = values[
+        len(_CHAT) :
+    ]
     return MessageTarget(
         LockedConversation(chat),
         customer_name,
         bot_name,
+        offered,
         timedelta(milliseconds=burst_wait_ms),
         auto_translate,
         tells_hours,

@@ -25,12 +25,12 @@ def hand_over(
     """
     if chat.assign_type != AssignType.BOT:
         return
-    text = canned_replies.handover(reason=reason, language=language or chat.language, chat=chat)
+    said = canned_replies.handover(reason=reason, language=language or chat.language, chat=chat)
     messages.append(
         chat,
         author=messages.Author(SenderType.SYSTEM),
-        content=text_content(text),
-        language=language or chat.language,
+        content=text_content(said.text),
+        language=said.language,
         receipt={"handoff_reason": reason},
     )
     lifecycle.to_queue(chat, reason=reason, by=by)
@@ -42,17 +42,17 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
     """
     if chat.assign_type == AssignType.BOT:
         return
-    text = canned_replies.out_of_hours(language=language, chat=chat)
+    said = canned_replies.out_of_hours(language=language, chat=chat)
     since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
-    if text is None or since is None:
+    if said is None or since is None:
         return
-    told = Q(sender_type=SenderType.SYSTEM, text=text)
+    told = Q(sender_type=SenderType.SYSTEM, text=said.text)
     answered = Q(sender_type=SenderType.AGENT, is_note=False)
     if Message.objects.filter(told | answered, conversation=chat, created_at__gte=since).exists():
         return
     messages.append(
         chat,
         author=messages.Author(SenderType.SYSTEM),
-        content=text_content(text),
-        language=language,
+        content=text_content(said.text),
+        language=said.language,
     )

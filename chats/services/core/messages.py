@@ -239,7 +239,8 @@ def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
 def _update_counters(chat: LockedConversation, message: Message, *, is_past: bool) -> None:
     """Change in the conversation what a new message changes: `fast_sql.COUNTERS`, nothing else.
 
-    A note takes numbers only. Nobody waits for an answer to history: it moves no times.
+    A note takes numbers only. Nobody waits for an answer to history: it moves no times. The
+    conversation's language is the one in which its customer writes.
     """
     chat.last_seq = message.seq
     if not message.is_note:
@@ -251,6 +252,7 @@ def _update_counters(chat: LockedConversation, message: Message, *, is_past: boo
             chat.first_response_at = chat.first_response_at or message.created_at
         if message.sender_type == SenderType.CUSTOMER:
             chat.unread_count += 1
+            chat.language = message.language or chat.language
             if chat.assign_type != AssignType.BOT:
                 chat.waiting_since = chat.waiting_since or message.created_at
         if message.sender_type == SenderType.AGENT:

@@ -3,8 +3,6 @@
 The question is a reply of its own; the customer's next message decides.
 """
 
-import re
-import unicodedata
 from collections.abc import Sequence
 
 from django.conf import settings
@@ -19,26 +17,6 @@ from chats.services.reply.decide import ConfirmationReply
 
 # How often the customer is asked for a yes or no about one call.
 MAX_QUESTIONS = 2
-_WORD = re.compile(r"[^\W\d_]+")
-_YES = frozenset(
-    {
-        "yes", "y", "yeah", "yep", "yup", "ok", "okay", "sure", "confirm", "confirmed",
-        "i confirm", "correct", "agreed", "go ahead", "do it", "do", "yes do it", "yes go ahead",
-        "có", "co", "vâng", "vang", "dạ", "da", "ừ", "ừm", "được", "duoc", "đồng ý", "dong y",
-        "xác nhận", "xac nhan", "đúng", "đúng vậy", "có đồng ý", "tôi đồng ý", "làm", "oke",
-    }
-)  # fmt: skip
-_NO = frozenset(
-    {
-        "no", "n", "nope", "nah", "cancel", "stop", "don t", "do not", "no don t", "never mind",
-        "nevermind", "no way", "not now", "không", "khong", "ko", "k", "thôi", "thoi", "đừng",
-        "hủy", "huỷ", "huy", "không cần", "không đồng ý", "khong dong y", "tôi không đồng ý",
-        "không phải", "dừng lại",
-    }
-)  # fmt: skip
-_POLITE = frozenset(
-    {"please", "thanks", "thank", "you", "ạ", "a", "nhé", "nha", "đi", "cảm", "ơn", "dạ"}
-)
 
 
 def settle(message_id: str, *, earlier: Sequence[str] = ()) -> ConfirmationReply | None:
@@ -64,7 +42,7 @@ def _settle(message: Message, text: str, calls: list[FunctionCall]) -> Confirmat
         call = _call_in_question(message.conversation, calls)
         if call is None:
             return None
-        approve = yes_or_no(text)
+        approve = intents.yes_or_no(text, language=message.language)
         if approve is None:
             return _unclear(call, message, text)
         if not function_calls.decide_as_customer(call, approve=approve, message_id=message.pk):
@@ -97,12 +75,3 @@ def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationRep
         return ConfirmationReply("unclear", ProposedCall.from_row(call))
     function_calls.withdraw(call)
     return None
-
-
-def yes_or_no(text: str) -> bool | None:
-    """Whether a whole message says yes or no (en, vi); None if it says anything else."""
-    words = _WORD.findall(unicodedata.normalize("NFC", text[:100]).lower())
-    plain = " ".join(word for word in words if word not in _POLITE) or " ".join(words)
-    if plain in _YES:
-        return True
-    return False if plain in _NO else None

@@ -61,7 +61,10 @@ def open_chat(
             customer=customers.find_or_create(key.client, creation.customer),
             opened_by_key_id=key.pk,
             channel=creation.channel,
-            language=creation.language or bot.default_language,
+            language=creation.language
+            or languages.detect(
+                creation.message or "", default=bot.default_language, offered=bot.languages
+            ),
             tags=creation.tags,
             location=creation.location.model_dump() if creation.location else None,
             metadata=creation.metadata,
@@ -116,7 +119,8 @@ def _receive(
         author=messages.Author(SenderType.CUSTOMER, str(chat.customer_id), target.customer_name),
         recipient=messages.customers_recipient(chat, bot_name=target.bot_name),
         content=messages.build_content(chat, body, files),
-        language=body.language or languages.detect(body.text, default=chat.language),
+        language=body.language
+        or languages.detect(body.text, default=chat.language, offered=target.languages),
         client_message_id=body.client_message_id,
         **fields,
     )

@@ -71,7 +71,7 @@ def load(message_id: str) -> Message | None:
     """A customer's message with all that a reply to it needs; None if it was deleted."""
     rows = Message.objects.select_related(
         "conversation__bot", "conversation__client__config", "conversation__customer"
-    )
+    ).defer("conversation__client__config__words")
     return rows.filter(pk=message_id).first()
 
 
@@ -105,7 +105,7 @@ def gather(
         is_bot_disabled=message.conversation.bot.is_disabled,
         texts=texts,
         question="\n".join(questions),
-        small_talk=intents.small_talk(texts[-1]) if texts else None,
+        small_talk=intents.small_talk(texts[-1], language=message.language) if texts else None,
         asks_for_person=any(map(intents.asks_for_person, texts)),
         confirmation=confirmation,
         wishes=HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request),

@@ -20,6 +20,7 @@ from chats.models import (
     text_content,
 )
 from chats.services.core import canned_replies, conversations, handoffs, lifecycle, messages
+from chats.services.core.canned_replies import Said
 from chats.services.reply import billing
 from chats.services.reply.decide import Answer, AskCustomer, CannedReply, Decision, HandOver
 from chats.services.reply.streams import ReplyStream
@@ -30,7 +31,7 @@ _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was 
 
 def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()) -> None:
     """Store the reply to a message, unless another was first or the chat has changed hands."""
-    text = _words(message, decision)
+    said = _words(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         has_moved = chat.version != message.conversation.version or not chat.is_bots_turn
@@ -39,23 +40,23 @@ def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()
         if not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
             receipt = replace(decision.receipt, credits=paid, answers=answers)
-            _store(chat, message, decision, text, receipt.to_json())
+            _store(chat, message, decision, said, receipt.to_json())
     if is_dropped:
         log.info("reply to %s dropped: the chat changed hands, or another was first", message.pk)
         transaction.on_commit(ReplyStream(message.pk).reset)
 
 
-def _words(message: Message, decision: Decision) -> str:
+def _words(message: Message, decision: Decision) -> Said:
     chat, language = message.conversation, message.language
     match decision:
         case Answer():
-            return decision.text
+            return Said(decision.text, language)
         case AskCustomer():
-            return canned_replies.confirm(decision.call.description, language=language)
+            return canned_replies.confirm(decision.call.description, language=language, chat=chat)
         case CannedReply(name="greeting"):
-            return canned_replies.greeting(language=language, bot=chat.bot)
+            return canned_replies.greeting(language=language, chat=chat)
         case CannedReply(name=str(name)) | HandOver(name=str(name)):
-            return canned_replies.sentence(name, language=language)
+            return canned_replies.sentence(name, language=language, chat=chat)
         case HandOver():
             return canned_replies.handover(reason=decision.reason, language=language, chat=chat)
 
@@ -64,12 +65,12 @@ def _store(
     chat: LockedConversation,
     message: Message,
     decision: Decision,
-    text: str,
+    said: Said,
     receipt: dict[str, Any],
 ) -> None:
     if isinstance(decision, HandOver):
         receipt["handoff_reason"] = decision.reason
-    _append(chat, message, decision, text, receipt=receipt, in_reply_to=message)
+    _append(chat, decision, said, receipt=receipt, in_reply_to=message)
     if isinstance(decision, HandOver):
         lifecycle.to_queue(chat, reason=decision.reason)
         if decision.call:
@@ -78,9 +79,8 @@ def _store(
 
 def _append(
     chat: LockedConversation,
-    message: Message,
     decision: Decision,
-    text: str,
+    said: Said,
     *,
     receipt: dict[str, Any],
     in_reply_to: Message | None = None,
@@ -90,8 +90,8 @@ def _append(
     messages.append(
         chat,
         author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
-        content=text_content(text),
-        language=message.language,
+        content=text_content(said.text),
+        language=said.language,
         in_reply_to=in_reply_to,
         citations=[asdict(citation) for citation in citations],
         receipt=receipt,
@@ -132,7 +132,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
         else:
-            _append(chat, message, decision, _words(message, decision), receipt=receipt)
+            _append(chat, decision, _words(message, decision), receipt=receipt)
             _return_to_bot(chat)
 
 
@@ -164,9 +164,9 @@ def _leave_to_agents(
     """The customer hears about the call, the agents see its result."""
     is_told = bool(decision.name or decision.call)
     if is_told:
-        text = _words(message, decision)
-        said = {"said": text} if decision.name else {}
-        _append(chat, message, decision, text, receipt=receipt | said)
+        said = _words(message, decision)
+        noted = {"said": said.text} if decision.name else {}
+        _append(chat, decision, said, receipt=receipt | noted)
     _note_result(chat, call)
     if decision.call:
         _note_waiting(chat, decision.call)

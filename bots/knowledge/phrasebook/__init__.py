@@ -1,0 +1,279 @@
+"""The platform's own words: what it says and understands, one file a language (`de.toml`).
+
+`[says]`: sentences for customers. `[labels]`: words of summaries, for agents. `[hears]`: phrases of
+customers, which may be the whole of a message. `[person]`: how a customer asks for a human being.
+
+Phrases are compared without capitals, accents and punctuation. In Thai, Chinese, Japanese and
+Korean spaces do not count either. `~` stands for an ending, or a beginning such as an article.
+
+The patterns of `[person]` are phrases with places for others: `{who}` for one of the list `who`,
+`{of*}` for any number of the list `of`, `{of?}` for one or none, `a|b_c` for one of two phrases,
+`...` for a few words of any kind. `asks` may stand anywhere in a clause; `whole` is a clause apart
+from polite words, and `bare` a message; `never` says that the clause asks for nobody.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from chatplatform.call_once import call_once
+
+SmallTalk = Literal["greeting", "thanks", "goodbye"]
+
+# The first of them counts if a message holds several.
+_KINDS: tuple[SmallTalk, ...] = ("goodbye", "thanks", "greeting")
+_FOLDER = Path(__file__).parent
+_DENSE = frozenset({"th", "ja", "ko", "zh"})
+_LATIN_TO_ARABIC = 0x0700
+_LETTERS = str.maketrans(
+    {"đ": "d", "ł": "l", "ı": "i", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ٱ": "ا", "ـ": "",
+     "’": "'", "ʼ": "'", "`": "'", "´": "'"}
+)  # fmt: skip
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
+_STRETCHED = re.compile(r"(.)\1{2,}")
+_SLOT = re.compile(r"\{(\w+)([*?]?)\}")
+_MAX_CHARACTERS, _MAX_SMALL = 300, 120
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A customer's message in the form that phrases are compared in."""
+
+    message: str
+    clauses: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> "Heard":
+        text = text[:_MAX_CHARACTERS]
+        clauses = (plain(clause) for clause in _CLAUSE.split(text))
+        return cls(plain(text), tuple(filter(None, clauses)))
+
+
+def plain(text: str) -> str:
+    """Words in small letters without accents, with single spaces. Stretched words are shortened."""
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
+    letters: list[str] = []
+    base = ""
+    for letter in unicodedata.normalize("NFD", text):
+        category = unicodedata.category(letter)
+        if category == "Mn" and base < chr(_LATIN_TO_ARABIC):
+            continue
+        if category[0] != "M":
+            base = letter
+        if category != "Cf":
+            letters.append(letter if category[0] in "LMN" or letter == "'" else " ")
+    words = unicodedata.normalize("NFC", "".join(letters)).translate(_LETTERS).split()
+    return _STRETCHED.sub(r"\1", " ".join(word for word in (w.strip("'") for w in words) if word))
+
+
+class Phrasebook:
+    """What the platform says and understands in one language."""
+
+    def __init__(self, code: str, data: dict[str, Any], everywhere: dict[str, list[str]]) -> None:
+        self.code = code
+        self.says: dict[str, str] = data["says"]
+        self.labels: dict[str, str] = data["labels"]
+        self._hears: dict[str, list[str]] = {
+            name: phrases + everywhere.get(name, []) for name, phrases in data["hears"].items()
+        }
+        self._person: dict[str, list[str]] = data["person"]
+
+    def small_talk(self, heard: Heard) -> SmallTalk | None:
+        """What the message is, if it is nothing more than that."""
+        message = self._joined(heard.message)
+        if len(message) > _MAX_SMALL or not self._knows(message, self._small_words):
+            return None
+        kinds = self._small_talk.items()
+        return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
+
+    def is_spoken_in(self, heard: Heard) -> bool:
+        """Whether the message is small talk or a request that tells this language."""
+        message = self._joined(heard.message)
+        has_own_words = self._is_dense or not self._own_words.isdisjoint(message.split())
+        return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
+
+    def asks_for_person(self, heard: Heard) -> bool:
+        """Whether the message asks for a human being."""
+        message = self._joined(heard.message)
+        if not any(word in message for word in self._persons) or self.small_talk(heard):
+            return False
+        if self._bare.fullmatch(message):
+            return True
+        clauses = map(self._joined, heard.clauses)
+        return any(
+            (self._asks.search(clause) or self._whole.fullmatch(clause))
+            and not self._never.search(clause)
+            for clause in clauses
+        )
+
+    def yes_or_no(self, heard: Heard) -> bool | None:
+        """Whether the whole message says yes or no; None if it says anything else."""
+        message = self._joined(heard.message)
+        if len(message) > _MAX_SMALL:
+            return None
+        yes, no = (pattern.fullmatch(message) for pattern in self._yes_and_no)
+        return bool(yes) if bool(yes) != bool(no) else None
+
+    def spells(self, text: str) -> bool | None:
+        """`yes_or_no` of a single phrase in the letters of this language, accents and all."""
+        text = unicodedata.normalize("NFC", text).casefold().strip(" .!,。！")
+        if text.isascii():
+            return None
+        if text in self._hears["yes"]:
+            return True
+        return False if text in self._hears["no"] else None
+
+    # --- patterns -------------------------------------------------------------------------------
+
+    @cached_property
+    def _small_talk(self) -> dict[SmallTalk, re.Pattern[str]]:
+        anything = self._any(phrase for name in ("around", *_KINDS) for phrase in self._hears[name])
+        return {
+            kind: re.compile(f"{anything}{{0,4}}{self._any(self._hears[kind])}{anything}{{0,6}}")
+            for kind in _KINDS
+        }
+
+    @cached_property
+    def _small_words(self) -> frozenset[str]:
+        names = ("around", *_KINDS)
+        phrases = (phrase for name in names for phrase in self._hears[name])
+        return frozenset(
+            word
+            for phrase in phrases
+            for spelt in self._spellings(phrase)
+            for word in spelt.split()
+        )
+
+    @cached_property
+    def _own_words(self) -> frozenset[str]:
+        """Words of small talk that are not said everywhere."""
+        phrases = (phrase for name in _KINDS for phrase in self._hears[name])
+        words = (word for phrase in phrases for word in plain(phrase).split())
+        return frozenset(words) - _words_used_everywhere()
+
+    @cached_property
+    def _yes_and_no(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        around = self._any([*self._hears["around"], *self._hears["thanks"]])
+
+        def whole(name: str) -> re.Pattern[str]:
+            said = self._any(self._hears[name])
+            return re.compile(f"{around}{{0,3}}{said}(?:{said}|{around}){{0,5}}")
+
+        return whole("yes"), whole("no")
+
+    @cached_property
+    def _persons(self) -> tuple[str, ...]:
+        names = [*self._person["who"], *self._person.get("desk", [])]
+        return tuple({self._joined(plain(name.replace("~", ""))).strip() for name in names})
+
+    @cached_property
+    def _asks(self) -> re.Pattern[str]:
+        return re.compile(f"{self._start}{self._patterns('asks')}")
+
+    @cached_property
+    def _whole(self) -> re.Pattern[str]:
+        return re.compile(f"{self._polite}{{0,4}}{self._patterns('whole')}{self._polite}{{0,6}}")
+
+    @cached_property
+    def _bare(self) -> re.Pattern[str]:
+        return re.compile(f"{self._polite}{{0,4}}{self._patterns('bare')}{self._polite}{{0,6}}")
+
+    @cached_property
+    def _never(self) -> re.Pattern[str]:
+        return re.compile(f"{self._start}{self._patterns('never')}")
+
+    @cached_property
+    def _polite(self) -> str:
+        names = ("around", "greeting", "thanks", "yes")
+        return self._any(phrase for name in names for phrase in self._hears[name])
+
+    @property
+    def _start(self) -> str:
+        return "" if self._is_dense else "(?<![^ ])"
+
+    @property
+    def _is_dense(self) -> bool:
+        return self.code in _DENSE
+
+    def _joined(self, words: str) -> str:
+        """Words as the patterns expect them: each with a space behind it, or without any."""
+        return words.replace(" ", "") if self._is_dense else f"{words} "
+
+    def _knows(self, message: str, words: frozenset[str]) -> bool:
+        return self._is_dense or words.issuperset(message.split())
+
+    def _patterns(self, name: str) -> str:
+        return "(?:" + "|".join(map(self._pattern, self._person[name])) + ")"
+
+    def _pattern(self, template: str) -> str:
+        return "".join(map(self._element, template.split()))
+
+    def _element(self, token: str) -> str:
+        if token == "...":
+            return ".{0,12}?" if self._is_dense else "(?:[^ ]+ ){0,4}?"
+        slot = _SLOT.fullmatch(token)
+        if slot is None:
+            return self._any(token.replace("_", " ").split("|"))
+        times = {"": "", "?": "?", "*": "{0,5}"}[slot[2]]
+        return self._any(self._person[slot[1]]) + times
+
+    def _any(self, phrases: Iterable[str]) -> str:
+        """One of the phrases, longest first."""
+        distinct = sorted(dict.fromkeys(map(self._phrase, phrases)), key=len, reverse=True)
+        return "(?:" + "|".join(distinct) + ")"
+
+    def _phrase(self, phrase: str) -> str:
+        return "".join(map(self._word, phrase.split()))
+
+    def _word(self, word: str) -> str:
+        before = "[^ ]{0,3}" if word.startswith("~") else ""
+        after = "[^ ]{0,6}" if word.endswith("~") else ""
+        spelt = [re.escape(self._joined(core).rstrip()) for core in self._spellings(word)]
+        core = f"(?:{'|'.join(spelt)})" if len(spelt) > 1 else spelt[0]
+        return before + core + after + ("" if self._is_dense else " ")
+
+    def _spellings(self, phrase: str) -> list[str]:
+        """A phrase as it is compared; in German also with `ue` for `ü`."""
+        phrase = phrase.replace("~", " ")
+        other = phrase.translate(_UMLAUTS) if self.code == "de" else phrase
+        return list(dict.fromkeys([plain(phrase), plain(other)]))
+
+
+def base_of(language: str) -> str:
+    """The language without script and region: `pt` of `pt-BR`."""
+    return language.split("-", maxsplit=1)[0]
+
+
+@call_once
+def all_books() -> dict[str, Phrasebook]:
+    """The phrasebook of each language, by code."""
+    everywhere = _read("international")["hears"]
+    codes = sorted(path.stem for path in _FOLDER.glob("??.toml"))
+    return {code: Phrasebook(code, _read(code), everywhere) for code in codes}
+
+
+@call_once
+def _words_used_everywhere() -> frozenset[str]:
+    phrases = (phrase for part in _read("international")["hears"].values() for phrase in part)
+    return frozenset(word for phrase in phrases for word in plain(phrase).split())
+
+
+def languages_of(text: str) -> list[str]:
+    """The languages in which the message is small talk or asks for a person.
+
+    What people say everywhere, such as "ok" and "hello", tells no language.
+    """
+    heard = Heard.of(text)
+    if _words_used_everywhere().issuperset(heard.message.split()):
+        return []
+    return [book.code for book in all_books().values() if book.is_spoken_in(heard)]
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))

@@ -1,0 +1,152 @@
+"""What the platform itself says to customers is in their language."""
+
+import pytest
+
+from bots.knowledge import phrasebook
+from bots.testing import make_bot, trained
+from chatplatform.testing import run_jobs
+from chats.models import Conversation
+from identity.models import Client, ClientConfig
+from identity.testing import make_key
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BOOKS = phrasebook.all_books()
+# A document, and what a customer says: greeting, question, a word of its answer, thanks, request.
+TALKS = {
+    "de": (
+        "Lieferung\n\nDie Lieferung innerhalb Deutschlands dauert drei bis fünf Werktage.\n\n"
+        "Rückgabe\n\nSie können Ware innerhalb von 14 Tagen zurückgeben.",
+        "Hallo", "Wie lange dauert die Lieferung innerhalb Deutschlands?", "Werktage",
+        "Vielen Dank!", "Ich möchte mit einem Menschen sprechen",
+    ),
+    "th": (
+        "การจัดส่ง\n\nการจัดส่งสินค้าภายในประเทศใช้เวลาสามถึงห้าวันทำการ\n\n"
+        "การคืนสินค้า\n\nคืนสินค้าได้ภายใน 14 วัน",
+        "สวัสดีค่ะ", "การจัดส่งสินค้าภายในประเทศใช้เวลากี่วัน", "วันทำการ",
+        "ขอบคุณค่ะ", "ขอคุยกับเจ้าหน้าที่หน่อยค่ะ",
+    ),
+    "ar": (
+        "التوصيل\n\nيستغرق التوصيل داخل المدينة من ثلاثة إلى خمسة أيام عمل.\n\n"
+        "الإرجاع\n\nيمكنكم إرجاع المنتجات خلال أربعة عشر يوما.",
+        "السلام عليكم", "كم يوما يستغرق التوصيل داخل المدينة؟", "أيام عمل",
+        "شكراً جزيلاً", "أُريد التحدث مع موظف",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def talk(server):
+    """`talk(text)`: a customer says it in one chat; the reply and the chat as they are then."""
+    chat_id = server.post("/ai/client/chat", {}).json()["id"]
+
+    def say(text, **fields):
+        body = {"text": text, "reply": "async", **fields}
+        sent = server.post(f"/ai/client/chat/{chat_id}", body)
+        assert sent.status_code in {200, 202}, sent.content
+        run_jobs()
+        items = server.get(f"/ai/client/chat/history/{chat_id}").json()["items"]
+        reply = items[-1] if items[-1]["sender"]["type"] != "customer" else None
+        return reply, Conversation.objects.get(pk=chat_id)
+
+    return say
+
+
+def text_of(reply):
+    return reply["content"][0]["text"]
+
+
+@pytest.mark.parametrize("code", sorted(TALKS))
+def test_a_conversation_in_the_customers_language(bot, talk, code):
+    document, hello, question, answer, thanks, request = TALKS[code]
+    bot.languages = ["en", *TALKS]
+    bot.save()
+    trained(bot, document)
+    says = BOOKS[code].says
+
+    reply, chat = talk(hello)
+    assert (text_of(reply), reply["language"], chat.language) == (says["greeting"], code, code)
+    reply, _ = talk(question)
+    assert answer in text_of(reply)
+    assert (reply["sender"]["type"], reply["language"]) == ("bot", code)
+    assert reply["citations"]
+    reply, chat = talk(thanks)
+    assert (text_of(reply), reply["language"]) == (says["thanks"], code)
+    assert chat.assign_type == "bot"
+    reply, chat = talk(request)
+    assert (text_of(reply), reply["language"]) == (says["handover"], code)
+    assert (reply["sender"]["type"], chat.assign_type) == ("system", "queue")
+    assert (chat.handoff_reason, chat.language) == ("customer_asked", code)
+    # An agent's turn: the bot says nothing more.
+    reply, chat = talk(thanks)
+    assert (reply, chat.assign_type) == (None, "queue")
+
+
+@pytest.mark.parametrize("code", sorted(BOOKS))
+def test_a_question_without_an_answer_is_handed_over_in_its_language(talk, code):
+    reply, chat = talk("xyzzy", language=code)
+    assert text_of(reply) == BOOKS[code].says["handover_no_answer"]
+    assert (reply["language"], chat.handoff_reason) == (code, "no_answer")
+
+
+def test_without_handovers_the_customer_is_told_in_their_language(client_a, talk):
+    ClientConfig.objects.update(handoff_on_no_answer=False, handoff_on_request=False)
+    reply, _ = talk("Wann wird meine Bestellung geliefert?")
+    assert text_of(reply) == BOOKS["de"].says["unknown"]
+    reply, chat = talk("Ich will einen Mitarbeiter")
+    assert text_of(reply) == BOOKS["de"].says["no_person"]
+    assert chat.assign_type == "bot"
+
+
+def test_a_short_message_keeps_the_language_of_the_chat(talk):
+    _, chat = talk("Wann wird meine Bestellung geliefert?", reply="none")
+    assert chat.language == "de"
+    _, chat = talk("Nr. 4711", reply="none")
+    assert chat.language == "de"
+    _, chat = talk("Where is my parcel now?", reply="none")
+    assert chat.language == "en"
+
+
+def test_other_peoples_words_do_not_change_the_language_of_the_chat(server, ben, talk):
+    _, chat = talk("Ich will einen Mitarbeiter")
+    sent = ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hello, how can I help you today?"})
+    assert sent.status_code == 201, sent.content
+    chat.refresh_from_db()
+    assert chat.language == "de"
+
+
+@pytest.mark.parametrize("default", ["vi", "vi-VN", "pt-BR"])
+def test_an_unknown_language_falls_back_to_the_bots(bot, talk, default):
+    bot.default_language = default
+    bot.save()
+    reply, _ = talk("thanks", language="cs")
+    base = default.split("-")[0]
+    assert (text_of(reply), reply["language"]) == (BOOKS[base].says["thanks"], base)
+
+
+def test_then_to_the_clients_and_english_comes_last(bot, talk):
+    bot.default_language = "cs"
+    bot.save()
+    Client.objects.update(default_language="de")
+    reply, _ = talk("thanks", language="xal")
+    assert text_of(reply) == BOOKS["de"].says["thanks"]
+    Client.objects.update(default_language="xal")
+    reply, _ = talk("thanks", language="xal")
+    assert (text_of(reply), reply["language"]) == (BOOKS["en"].says["thanks"], "en")
+
+
+def test_a_greeting_is_answered_by_the_bots_welcome_in_its_language(bot, talk):
+    bot.welcome_message = {"de": "Moin bei Acme!", "en": "Welcome to Acme!"}
+    bot.save()
+    assert text_of(talk("Guten Morgen")[0]) == "Moin bei Acme!"
+    assert text_of(talk("Buongiorno")[0]) == BOOKS["it"].says["greeting"]
+
+
+def test_the_first_message_decides_the_language_of_a_new_chat(client_a):
+    bot = make_bot(client_a, languages=["en", "nl"])
+    key = make_key(client_a, "secret", bot.pk)
+    for message, expected in (("Hallo", "nl"), ("Nr. 12", "en"), ("Wo ist mein Paket?", "de")):
+        chat = key.post("/ai/client/chat", {"message": message}).json()
+        assert chat["language"] == expected
+    chat = key.post("/ai/client/chat", {"message": "Hallo", "language": "fr"}).json()
+    assert chat["language"] == "fr"
