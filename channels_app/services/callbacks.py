@@ -1,7 +1,7 @@
 """Callbacks come in: checked, stored as they are, answered; then a job for each account."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -79,12 +79,13 @@ def process(callback_id: int, account_id: str) -> None:
         if item.account_id == account_id
     ]
     done = set(callback.items.values_list("position", flat=True))
+    known = _processed(callback.channel, account_id, [item.key for _, item in numbered])
     failures = list[Exception]()
     for position, item in sorted(numbered, key=lambda pair: (pair[1].at, pair[0])):
         if position in done:
             continue
         try:
-            _process(callback, position, item, connection)
+            _process(callback, position, item, connection, known)
         except jobs.LeaseLost:
             raise
         except Exception as exc:
@@ -99,7 +100,11 @@ def process(callback_id: int, account_id: str) -> None:
 
 
 def _process(
-    callback: InboundCallback, position: int, item: Item, connection: ChannelConnection | None
+    callback: InboundCallback,
+    position: int,
+    item: Item,
+    connection: ChannelConnection | None,
+    known: set[str],
 ) -> None:
     counted = InboundItem(
         callback=callback,
@@ -113,13 +118,14 @@ def _process(
     elif isinstance(item, Unsupported):
         counted.kind = item.kind[:60]
         _count(counted, Outcome.UNSUPPORTED)
-    elif _was_processed(counted):
+    elif item.key in known:
         _count(counted, Outcome.DUPLICATE)
     else:
+        known.add(item.key)
         with inbound.prepared(connection, item) as handle, jobs.commit():
             # A second process that has the same item waits here, and then is the later one.
             _count(counted, Outcome.PROCESSED)
-            if _was_processed(counted, by=callback):
+            if InboundItem.objects.filter(callback=callback, position=position).exists():
                 handle(counted)
             else:
                 _count(counted, Outcome.DUPLICATE)
@@ -130,11 +136,12 @@ def _count(item: InboundItem, outcome: Outcome) -> None:
     InboundItem.objects.bulk_create([item], ignore_conflicts=True)
 
 
-def _was_processed(item: InboundItem, *, by: InboundCallback | None = None) -> bool:
+def _processed(channel: str, account_id: str, keys: Sequence[str]) -> set[str]:
+    """Those of the keys of an account whose item was processed before."""
     rows = InboundItem.objects.filter(
-        channel=item.channel, account_id=item.account_id, key=item.key, outcome=Outcome.PROCESSED
+        channel=channel, account_id=account_id[:100], key__in=keys, outcome=Outcome.PROCESSED
     )
-    return (rows.filter(callback=by, position=item.position) if by else rows).exists()
+    return set(rows.values_list("key", flat=True))
 
 
 def delete_old() -> None:

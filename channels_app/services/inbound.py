@@ -63,9 +63,10 @@ def prepared(connection: ChannelConnection, item: events.Item) -> Iterator[Handl
     with ExitStack() as stack:
         match item:
             case events.MessageIn():
-                profile = _profile(connection, item)
+                identity = _identity(connection, item.user_id)
+                profile = None if identity else _profile(connection, item)
                 files = _take_over(stack, connection, item.files)
-                yield partial(_receive, connection, item, profile, files)
+                yield partial(_receive, connection, item, identity or profile, files)
             case events.Echo():
                 send = _match(connection, item)
                 if send is None and item.is_foreign is None:
@@ -111,11 +112,15 @@ class _Files:
 def _receive(
     connection: ChannelConnection,
     item: events.MessageIn,
-    profile: Profile | None,
+    customer: CustomerIdentity | Profile | None,
     files: _Files,
     counted: InboundItem,
 ) -> None:
-    identity = _identity(connection, item.user_id) or _new_identity(connection, item, profile)
+    if isinstance(customer, CustomerIdentity):
+        identity = customer
+    else:
+        found = _identity(connection, item.user_id)
+        identity = found or _new_identity(connection, item, customer)
     message = channel_messages.receive(
         connection.bot,
         connection.channel,  # type: ignore[arg-type] # one of the channels, as the column says
@@ -178,7 +183,7 @@ def _new_identity(
 
 def _profile(connection: ChannelConnection, item: events.MessageIn) -> Profile | None:
     """What the provider tells of a new customer; a refusal must not lose the message."""
-    if item.customer_name or _identity(connection, item.user_id):
+    if item.customer_name:
         return None
     try:
         return PROVIDERS[connection.channel].profile(

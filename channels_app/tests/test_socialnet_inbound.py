@@ -6,6 +6,7 @@ from channels_app.models import CustomerIdentity, InboundItem, Outcome
 from channels_app.tests.helpers import PAGE, event, post_signed
 from chatplatform.testing import run_jobs, tool_server
 from chats.models import Attachment, Conversation, Feedback, Message
+from chats.shapes.exchange import MessageEntity
 from identity.testing import make_key
 from webhooks.models import Event
 
@@ -255,3 +256,16 @@ def test_a_customer_who_writes_long_after_the_end_begins_a_chat_that_follows(soc
     ben.post(f"/ai/chat/{new.pk}/manual", {"text": "Welcome back"})
     socialnet.settle()
     assert "Welcome back" in socialnet.replies()
+
+
+def test_what_an_export_holds_of_it_an_import_can_read(socialnet):
+    came(socialnet, "attachment", type="image", url="https://evil.example/p.png", text="Look")
+    gone = came(socialnet, "text", text="Oops")
+    socialnet.act("unsend", message=gone.provider_message_id)
+    run_jobs()
+    refused, deleted = (
+        MessageEntity.model_validate(MessageEntity.from_row(row))
+        for row in Message.objects.order_by("seq")
+    )
+    assert refused.content[1].error
+    assert deleted.deleted_at

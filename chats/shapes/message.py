@@ -84,7 +84,7 @@ class MessageContent(Shape):
     def _holds_what_its_type_says(self) -> "MessageContent":
         if self.type == "text" and self.text is None:
             raise ValueError("a text needs its text")
-        if self.type in FILES and self.url is None:
+        if self.type in FILES and self.url is None and self.error is None:
             raise ValueError("a file needs its url")
         if self.type == "location" and self.location is None:
             raise ValueError("a location needs its location")

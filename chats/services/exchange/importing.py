@@ -281,6 +281,7 @@ def _message(
         text=text_of(content),
         citations=[citation.model_dump(mode="json") for citation in entity.citations],
         language=entity.language or "",
+        customer_reaction=entity.customer_reaction or "",
         **{name: getattr(entity, name) for name in _MESSAGE_FIELDS},
     )
 
@@ -288,7 +289,8 @@ def _message(
 # Columns that have the same name and value as the entity's fields.
 _MESSAGE_FIELDS = (
     "seq", "status", "error", "is_note", "client_message_id", "provider_message_id", "receipt",
-    "created_at", "delivered_at", "read_at", "external_id", "sent_at", "metadata", "translations",
+    "created_at", "delivered_at", "read_at", "edited_at", "deleted_at", "external_id", "sent_at",
+    "metadata", "translations",
     "sentiment",
 )  # fmt: skip
 
