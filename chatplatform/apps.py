@@ -11,3 +11,4 @@ class Config(AppConfig):
         register(checks.limits_in_order, "chatplatform")
         register(checks.payment_secret, "chatplatform")
         register(checks.deployment, Tags.security)
+        register(checks.channels, Tags.security)

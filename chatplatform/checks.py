@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.egress import TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
 
@@ -75,6 +76,21 @@ def payment_secret(**_: Any) -> list[CheckMessage]:
     """Whether callbacks of a payment provider can be checked."""
     secret = settings.PAYMENT_WEBHOOK_SECRET
     return [_BAD_PAYMENT_SECRET] if secret and not is_secret(secret) else []
+
+
+def channels(**_: Any) -> list[CheckMessage]:
+    """Whether every channel that has an app has the app's secret too."""
+    names = sorted(name.upper() for name in MESSAGING_CHANNELS)
+    return [
+        Warning(
+            f"{name}_APP_ID is set and {name}_APP_SECRET is not: every callback will be refused.",
+            hint=f"Set {name}_APP_SECRET to the secret of the app at the provider.",
+            id="chatplatform.W005",
+        )
+        for name in names
+        if getattr(settings, f"{name}_APP_ID", "")
+        and not getattr(settings, f"{name}_APP_SECRET", "")
+    ]
 
 
 def deployment(**_: Any) -> list[CheckMessage]:

@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from chatplatform.testing import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BODIES = 150
-PARTS = [
+PARTS: list[dict[str, Any]] = [
     {"message": {"mid": "m_1", "text": "hello", "reply_to": {"mid": "m_0"},
                  "quick_reply": {"payload": "Y"}, "referral": {"ref": "r", "ad_id": "1"}}},
     {"message": {"mid": "m_2", "attachments": [
@@ -31,7 +32,7 @@ PARTS = [
     {"messaging_feedback": {"feedback_screens": [{"screen_id": 0, "questions": {
         "chat_01H9": {"type": "csat", "payload": "5", "follow_up": {"payload": "good"}}}}]}},
 ]  # fmt: skip
-ODD = [
+ODD: list[Any] = [
     None, True, 0, -1, 1.5, 10**30, -(2**63), "", "x" * 5000, "\x00", "\ud800", "😀", [], {}, [[]],
     {"a": {"b": []}}, "1e999", "٣", ["a", 1, None], "2026-11-22", 1795226399, "../..", "' OR 1=1",
 ]  # fmt: skip

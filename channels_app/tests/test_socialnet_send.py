@@ -350,10 +350,10 @@ def test_receipts_in_any_order_never_move_a_status_back(socialnet, say):
 
 def test_a_receipt_up_to_a_moment_leaves_later_messages_alone(socialnet, say):
     socialnet.sim.behaviour(delivered=None, read=None)
-    first = say("First")
+    first, second = say("First"), say("Second")
+    socialnet.settle()  # the echoes tell the provider's own times
     moment = OutboundSend.objects.get(message=first).sent_at
     assert moment
-    second = say("Second")
     read = {"read": {"watermark": int(moment.timestamp() * 1000) + 1}}
     OutboundSend.objects.filter(message=second).update(sent_at=moment + timedelta(seconds=5))
     socialnet.act("raw", item=read, field="message_reads")

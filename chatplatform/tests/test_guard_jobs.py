@@ -149,3 +149,11 @@ def test_check_of_what_a_deployment_sets(settings, debug, secret_key, allowed_ho
     settings.DEVELOPMENT, settings.SECRET_KEY = debug, secret_key
     settings.ALLOWED_HOSTS = allowed_hosts
     assert [message.id for message in checks.deployment()] == expected
+
+
+def test_check_finds_an_app_without_its_secret(settings):
+    assert checks.channels() == []
+    settings.SOCIALNET_APP_SECRET = ""
+    assert [message.id for message in checks.channels()] == ["chatplatform.W005"]
+    settings.SOCIALNET_APP_ID = ""
+    assert checks.channels() == []
