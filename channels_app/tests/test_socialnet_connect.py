@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection, Consent
+from channels_app.services import connections
 from channels_app.tests.helpers import OTHER_PAGE, PAGE
 from chatplatform.testing import at_once
 from identity.models import AuditEvent, ChannelToken, Role
@@ -306,3 +307,15 @@ def test_of_two_bots_that_want_a_page_at_once_one_gets_it(socialnet, token, ann)
     replies = at_once(*[lambda path=path: ann.post(path, {"page_id": PAGE}) for path in paths])
     assert sorted(reply.status_code for reply in replies) == [200, 409]
     assert ChannelConnection.objects.filter(status="connected").count() == 1
+
+
+def test_a_refusal_of_an_older_token_does_not_end_the_newer_one(page):
+    newer = ChannelConnection.objects.get(pk=page.pk)
+    newer.access_token = "newer"
+    newer.save()
+    connections.mark_expired(page, "The old token was refused.")
+    newer.refresh_from_db()
+    assert (newer.status, newer.last_error) == ("connected", "")
+    connections.mark_expired(newer, "The new one too.")
+    newer.refresh_from_db()
+    assert newer.status == "expired"

@@ -385,3 +385,33 @@ def test_after_the_window_only_a_tag_lets_an_agent_write(socialnet, agents_chat,
     run_jobs()
     (sent,) = calls(socialnet)
     assert ("MESSAGE_TAG" in str(sent["body"]), socialnet.replies()) == (True, [body["text"]])
+
+
+def test_an_answer_elsewhere_with_the_words_of_a_send_in_doubt_is_another_message(socialnet, say):
+    socialnet.sim.fault("http_500", what="sends")
+    message = say("We are on it")
+    socialnet.act("agent_wrote", text="We are on it")
+    run_jobs()
+    message.refresh_from_db()
+    assert (message.status, sends(message)[0].state) == ("pending", "uncertain")
+    assert Message.objects.filter(text="We are on it").count() == 2
+
+
+def test_a_message_has_arrived_when_its_last_part_has(socialnet, say):
+    socialnet.sim.behaviour(delivered=None, read=None)
+    message = say("a " * 1500)
+    for number, status in enumerate(["sent", "delivered"]):
+        mids = [sends(message)[number].provider_message_id]
+        socialnet.act("raw", item={"delivery": {"mids": mids}}, field="message_deliveries")
+        run_jobs()
+        message.refresh_from_db()
+        assert message.status == status
+
+
+def test_a_receipt_up_to_a_moment_tells_nothing_of_a_send_in_doubt(socialnet, say):
+    socialnet.sim.fault("http_500", what="sends")
+    lost, sent = say("Lost"), say("Sent")
+    socialnet.settle()
+    lost.refresh_from_db()
+    sent.refresh_from_db()
+    assert (lost.status, sent.status) == ("pending", "read")
