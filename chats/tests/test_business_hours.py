@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from bots.testing import make_bot
+from chatplatform import valkey
 from chatplatform.testing import run_jobs
 from chats import tasks
 from chats.models import Conversation, Message, Notification
@@ -127,6 +128,7 @@ def test_only_time_in_business_hours_counts(ann, bot, set_hours):
 
 
 def test_the_widget_is_told_how_many_agents_are_online(page, ann, ben, cara):
+    valkey.shared().delete(presence._key(ann.client.pk))
     config = "/ai/bot/config"
     assert page.get(config).json()["agents_online"] == 0
     for person in (ben, ann, make_person(ann.client, "viewer", "Vic"), cara):
