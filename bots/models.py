@@ -172,18 +172,31 @@ class DocumentStatus(models.TextChoices):
     FAILED = "failed"
 
 
+class DocumentSource(models.TextChoices):
+    """Where a document's text comes from; the file of a web page was fetched, not uploaded."""
+
+    FILE = "file"
+    TEXT = "text"
+    QUESTION_ANSWER = "question_answer"
+
+
 class Document(TenantModel):
-    """A file that a bot is trained on; its bytes are in the media store under a random name."""
+    """What a bot is trained on: a file or web page, whose bytes are in the media store under a
+    random name, or what a client wrote: a text, a question and its answer.
+    """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="documents")
+    source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
+    # The written text, or the answer to the question in `title`; empty for files and web pages.
+    content = models.TextField(default="", blank=True)
     # For a page that a crawl stored, with its address in `url`; null for an uploaded file.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )
     url = models.CharField(max_length=2000, default="", blank=True)
-    file = models.FileField(upload_to="documents/", max_length=200)
+    file = models.FileField(upload_to="documents/", max_length=200, default="", blank=True)
     file_name = models.CharField(max_length=255)
-    # The title in the document, else its file name; set by training.
+    # The title in the document, else its file name, set by training; of a pair, the question.
     title = models.CharField(max_length=300, default="", blank=True)
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
@@ -198,13 +211,15 @@ class Document(TenantModel):
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
+    # When what a client wrote was changed last.
+    updated_at = models.DateTimeField(db_default=Now())
     trained_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
-            # A bot has an uploaded file once.
+            # A bot has an uploaded file, or a written text, once.
             models.UniqueConstraint(
-                fields=["bot", "sha256"],
+                fields=["bot", "source", "sha256"],
                 condition=models.Q(web_url__isnull=True),
                 name="document_once",
             ),

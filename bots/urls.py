@@ -10,14 +10,25 @@ from bots.views.train import (
     CustomerInfoViewSet,
     DocumentViewSet,
     PromptViewSet,
+    QuestionAnswerViewSet,
+    TextViewSet,
     WebUrlViewSet,
     WelcomeViewSet,
 )
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
+prompt_versions = PromptViewSet.as_view({"get": "list"})
+restore_prompt = PromptViewSet.as_view({"post": "restore"})
 documents = DocumentViewSet.as_view({"post": "create", "get": "list"})
 reupload = DocumentViewSet.as_view({"post": "reupload"})
-document = DocumentViewSet.as_view({"delete": "destroy"})
+document = DocumentViewSet.as_view({"get": "retrieve", "delete": "destroy"})
+original = DocumentViewSet.as_view({"get": "download"})
+texts = TextViewSet.as_view({"post": "create", "get": "list"})
+text = TextViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
+question_answers = QuestionAnswerViewSet.as_view({"post": "create", "get": "list"})
+question_answer = QuestionAnswerViewSet.as_view(
+    {"get": "retrieve", "put": "update", "delete": "destroy"}
+)
 web_urls = WebUrlViewSet.as_view({"post": "create", "get": "list"})
 web_url = WebUrlViewSet.as_view({"put": "update", "delete": "destroy"})
 important = DocumentViewSet.as_view({"put": "set_important"})
@@ -32,9 +43,16 @@ function_call = FunctionCallViewSet.as_view({"post": "decide"})
 urlpatterns = [
     # AI / train
     path("ai/<int:bot_id>/train/prompt", prompt),
+    path("ai/<int:bot_id>/train/prompt/versions", prompt_versions),
+    path("ai/<int:bot_id>/train/prompt/versions/<int:version>/restore", restore_prompt),
     path("ai/<int:bot_id>/train/document", documents),
     path("ai/<int:bot_id>/train/document/reupload", reupload),
     path("ai/<int:bot_id>/train/document/<int:document_id>", document),
+    path("ai/<int:bot_id>/train/document/<int:document_id>/original", original),
+    path("ai/<int:bot_id>/train/text", texts),
+    path("ai/<int:bot_id>/train/text/<int:text_id>", text),
+    path("ai/<int:bot_id>/train/question-answer", question_answers),
+    path("ai/<int:bot_id>/train/question-answer/<int:question_answer_id>", question_answer),
     path("ai/<int:bot_id>/train/web-url", web_urls),
     path("ai/<int:bot_id>/train/web-url/<int:web_url_id>", web_url),
     path("ai/<int:bot_id>/train/document/<int:document_id>/important", important),

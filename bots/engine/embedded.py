@@ -157,7 +157,9 @@ def _trimmed(sentence: str) -> str:
 
 
 def _quote(chunk: IndexedChunk, best: int) -> str:
-    """The best sentence with a neighbour on each side, up to 80 words."""
+    """The best sentence with a neighbour on each side, up to 80 words; a written answer whole."""
+    if chunk.answers:
+        return chunk.text
     sentences = chunk.sentences
     order = [best, best + 1, best - 1]
     if sentences[best].rstrip().endswith(("?", "？", ":", "：")):

@@ -214,9 +214,13 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 
 
 def suggest_replies(
-    lines: Sequence[Line], snippets: Sequence[Snippet], *, count: int, tone: str,
-    language: str, instructions: str,
-) -> Task[SuggestionDrafts]:  # fmt: skip
+    lines: Sequence[Line],
+    snippets: Sequence[Snippet],
+    *,
+    count: int,
+    language: str,
+    instructions: str,
+) -> Task[SuggestionDrafts]:
     """Replies that an agent may send, resting on the snippets."""
     known = "\n\n".join(
         _fenced(f"SNIPPET [{snippet.number}]", f"{snippet.title}\n{snippet.text}")
@@ -224,10 +228,8 @@ def suggest_replies(
     )
     return Task(
         f"{instructions}\nWrite {count} different replies that an agent could send to the"
-        f" customer's last message, in the language {language}"
-        + (f", in this tone: {tone}" if tone else "")
-        + ". State only facts that the snippets hold, and name in `snippets` the numbers of"
-        " those that a reply rests on.",
+        f" customer's last message, in the language {language}. State only facts that the snippets"
+        " hold, and name in `snippets` the numbers of those that a reply rests on.",
         f"{known}\n\n{_transcript(lines)}",
         SuggestionDrafts,
         max_tokens=300 * count,

@@ -29,6 +29,7 @@ class Snippet:
     title: str
     url: str | None
     text: str
+    page: int | None = None
     # Prevails over snippets that contradict it.
     is_important: bool = False
     # The day since when it is valid or known, as 2026-11-21; empty: not known.
@@ -38,7 +39,7 @@ class Snippet:
     def citation(self) -> Citation:
         """How an answer cites the snippet as a whole."""
         return Citation(
-            self.document_id, self.title, self.url, page=None, quote=self.text[:MAX_CITED_CHARS]
+            self.document_id, self.title, self.url, self.page, quote=self.text[:MAX_CITED_CHARS]
         )
 
 

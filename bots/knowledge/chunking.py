@@ -225,6 +225,15 @@ def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
             yield from ([section] for section in group)
 
 
+def whole(text: ExtractedText) -> list[Piece]:
+    """Each section as one piece of one sentence, so that it is quoted as a whole."""
+    return [
+        Piece(position, section.heading, section.page, section.text, (section.text,))
+        for position, section in enumerate(text.sections)
+        if section.text
+    ]
+
+
 def chunk(text: ExtractedText) -> list[Piece]:
     """Pieces of at most 220 words and 1,600 characters, in the order of the document."""
     pieces: list[Piece] = []

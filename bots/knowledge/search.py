@@ -1,8 +1,6 @@
 """The search index of one bot, in memory: words and meaning combined, and a gate for answers."""
 
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
+from bots.knowledge.words import fold, same_question_key, tokens
 
 # BM25's usual saturation and length normalisation.
 _K1, _B = 1.2, 0.75
@@ -31,8 +30,6 @@ NEAR_THE_BEST = 0.2
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 # Words of questions: sharing them says nothing about the topic.
 _STOP = frozenset(
     """
@@ -65,6 +62,8 @@ class IndexedChunk:
     vector: Vectors
     sentences: tuple[str, ...]
     sentence_vectors: Vectors
+    # The question that a client wrote this text as the answer to; empty: a passage like any other.
+    answers: str = ""
     is_important: bool = False
     # The day from which its document is valid or known, as 2026-11-21; empty: unknown.
     dated: str = ""
@@ -112,45 +111,6 @@ class SearchResult:
         return (
             tokens(fold(text), language="") if self.is_folded else tokens(text, language=language)
         )
-
-
-def fold(text: str) -> str:
-    """Lower case without diacritics, as Vietnamese is often typed on phones."""
-    plain = unicodedata.normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
-
-
-def _stem(word: str) -> str:
-    """Light English stem: plural, -ing and -ed."""
-    if len(word) < 4 or not word.isascii():
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    for suffix in ("ing", "ed"):
-        stem = word.removesuffix(suffix)
-        if stem != word and len(stem) >= 3 and re.search("[aeiouy]", stem):
-            doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls"
-            return (stem[:-1] if doubled else stem).removesuffix("e")
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    return word.removesuffix("e") if len(word) > 4 else word
-
-
-def tokens(text: str, *, language: str) -> list[str]:
-    """Words to match by; scripts without spaces give pairs of characters."""
-    result: list[str] = []
-    text = unicodedata.normalize("NFC", text.lower())
-    for run in _DENSE_RUN.findall(text):
-        result += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
-    words = _TOKEN.findall(_DENSE_RUN.sub(" ", text))
-    result += (
-        [_stem(word.removesuffix("'s").removesuffix("’s")) for word in words]
-        if language == "en"
-        else words
-    )
-    return result
 
 
 def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
@@ -229,6 +189,16 @@ class Index:
             else None
         )
         self._vectors = self._matrix()
+        self._answers = self._written_answers()
+
+    def _written_answers(self) -> dict[str, int]:
+        """Written answers by the keys of their questions; of two to one question the later one."""
+        pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
+        # Vietnamese is often typed without diacritics; with them, the question itself decides.
+        folded = {same_question_key(fold(question)): number for question, number in pairs}
+        answers = folded | {same_question_key(question): number for question, number in pairs}
+        answers.pop("", None)
+        return answers
 
     def _matrix(self) -> Vectors | None:
         if not self.chunks or any(chunk.vector.size == 0 for chunk in self.chunks):
@@ -240,7 +210,8 @@ class Index:
     def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
         """The `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
-        Takes 10 ms for 1,000 pieces, and 15-25 ms to encode the question.
+        If somebody wrote an answer to this very question, it is the only hit. Takes 10 ms for
+        1,000 pieces, and 15-25 ms to encode the question.
         """
         vector = embedding.embed_query(question) if self._vectors is not None else None
         return self.search_vector(question, vector, language=language, limit=limit)
@@ -260,6 +231,7 @@ class Index:
         cosines = (
             self._vectors @ vector if self._vectors is not None and vector is not None else None
         )
+        written = self._answers.get(same_question_key(question))
         is_folded = words is self._folded and language == "vi"
         scores, best = self._mixed(word_scores, cosines, cover, language, is_folded=is_folded)
         features = self._features(cosines, cover, best, language, folded=words is self._folded)
@@ -270,11 +242,11 @@ class Index:
                 cosine=float(cosines[number]) if cosines is not None else 0.0,
                 coverage=float(cover[number]),
             )
-            for number in self._chosen(scores, limit)
+            for number in ([written] if written is not None else self._chosen(scores, limit))
         )
         return SearchResult(
             hits,
-            _gate(features, has_vectors=cosines is not None),
+            1.0 if written is not None else _gate(features, has_vectors=cosines is not None),
             features,
             vector,
             weights,

@@ -72,8 +72,10 @@ class Migration(migrations.Migration):
             name='Document',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('source', models.CharField(choices=[('file', 'File'), ('text', 'Text'), ('question_answer', 'Question Answer')], default='file', max_length=20)),
+                ('content', models.TextField(blank=True, default='')),
                 ('url', models.CharField(blank=True, default='', max_length=2000)),
-                ('file', models.FileField(max_length=200, upload_to='documents/')),
+                ('file', models.FileField(blank=True, default='', max_length=200, upload_to='documents/')),
                 ('file_name', models.CharField(max_length=255)),
                 ('title', models.CharField(blank=True, default='', max_length=300)),
                 ('mime_type', models.CharField(max_length=120)),
@@ -89,6 +91,7 @@ class Migration(migrations.Migration):
                 ('valid_from', models.DateTimeField(null=True)),
                 ('valid_to', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('trained_at', models.DateTimeField(null=True)),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
@@ -264,7 +267,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='document',
-            constraint=models.UniqueConstraint(condition=models.Q(('web_url__isnull', True)), fields=('bot', 'sha256'), name='document_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(('web_url__isnull', True)), fields=('bot', 'source', 'sha256'), name='document_once'),
         ),
         migrations.AddConstraint(
             model_name='document',

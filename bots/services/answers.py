@@ -146,7 +146,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     question = Question(
         request.text,
         request.language,
-        instructions=prompt.content if prompt else "",
+        instructions=prompt_versions.instructions_of(prompt),
         history=request.history,
         snippets=retrieval.snippets(result) if is_model and result else (),
         search_result=result,

@@ -51,6 +51,8 @@ MESSAGES = {
 _SUFFIXES = {
     detection.PDF: ".pdf",
     detection.DOCX: ".docx",
+    detection.XLSX: ".xlsx",
+    detection.PPTX: ".pptx",
     detection.HTML: ".html",
     detection.MARKDOWN: ".md",
     detection.CSV: ".csv",

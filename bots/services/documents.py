@@ -1,9 +1,10 @@
 """The documents of a bot: uploaded, listed, ranked, trained again and deleted."""
 
 import hashlib
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -13,7 +14,7 @@ from django.db.models import QuerySet
 
 from bots.knowledge.extract import detection
 from bots.knowledge.extract.document import ExtractError
-from bots.models import Bot, Document, DocumentStatus, WebPage, WebUrl
+from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebPage, WebUrl
 from bots.services import bots
 from bots.shapes.train import ImportantDocumentDto, SkippedFile
 from chatplatform import jobs, media
@@ -24,6 +25,8 @@ from identity.services import audit
 File: TypeAlias = "UploadedFile[Any]"
 
 MAX_DOCUMENTS = 500
+# What a client wrote by the API: no file is stored.
+WRITTEN = frozenset({DocumentSource.TEXT, DocumentSource.QUESTION_ANSWER})
 
 
 class DocumentLimit(ApiError):
@@ -112,9 +115,37 @@ def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
     return {document.sha256: document for document in rows}
 
 
-def uploaded_documents(bot: Bot) -> QuerySet[Document]:
-    """The bot's documents without those of web pages, unordered."""
-    return Document.objects.filter(bot=bot, web_url=None)
+class FileMissing(ApiError):
+    code, status = "file_missing", 404
+    detail = "The stored file is gone; upload it again."
+
+
+def get(bot: Bot, document_id: int) -> Document:
+    """One document of the bot; 404 if there is none."""
+    return first_or_404(Document.objects.filter(bot=bot, pk=document_id))
+
+
+def as_file(source: DocumentSource, *, title: str, content: str) -> bytes:
+    """What a client wrote as the bytes of a text file."""
+    is_pair = source == DocumentSource.QUESTION_ANSWER
+    return (f"{title}\n\n{content}" if is_pair else content).encode()
+
+
+def open_original(document: Document) -> IO[bytes]:
+    """The bytes of a document as they came; 404 `file_missing` if the media store lost them."""
+    source = DocumentSource(document.source)
+    if source in WRITTEN:
+        return io.BytesIO(as_file(source, title=document.title, content=document.content))
+    try:
+        return document.file.open()
+    except (FileNotFoundError, ValueError) as exc:
+        raise FileMissing from exc
+
+
+def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> QuerySet[Document]:
+    """The bot's files, unordered; `status`: only these."""
+    rows = Document.objects.filter(bot=bot, source=DocumentSource.FILE, web_url=None)
+    return rows.filter(status=status) if status else rows
 
 
 def enqueue_training(document: Document) -> None:
@@ -155,12 +186,12 @@ def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[
 
 
 def _retrain_file(document: Document | None) -> str | None:
-    """Queue an uploaded file again; return the reason if that is not possible."""
+    """Queue a file or what was written again; return the reason if that is not possible."""
     if document is None:
         return "not_found"
     if document.web_url_id is not None:
         return "web_page"
-    if not _has_file(document):
+    if document.source not in WRITTEN and not _has_file(document):
         return "file_missing"
     return None if retrain(document) else "in_training"
 

@@ -1,12 +1,19 @@
 """Prompts: versions of a bot's instructions."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import transaction
+from django.db.models import QuerySet
 
 from bots.models import Bot, Prompt
 from bots.services import bots
 from bots.shapes.train import PromptDto
 from chatplatform.api.errors import NotFound
 from identity.models import User
+
+# What a client writes of a version.
+_WRITTEN = ("content", "tone", "language", "model", "temperature")
 
 
 def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
@@ -18,6 +25,20 @@ def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
         "model": body.model or "",
         "temperature": body.temperature,
     }
+    return _add(bot, fields, by=by)
+
+
+def restore(bot: Bot, *, version: int, by: User) -> Prompt:
+    """Make an earlier version current again, as a new version; the current one stays as it is."""
+    with transaction.atomic():
+        bots.lock(bot)
+        prompt = get_version(bot, version=version)
+        if prompt.is_current:
+            return prompt
+        return _add(bot, {name: getattr(prompt, name) for name in _WRITTEN}, by=by)
+
+
+def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
     with transaction.atomic():
         # The bot's lock gives concurrent versions different numbers.
         locked = bots.lock(bot)
@@ -32,6 +53,25 @@ def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
         )
     # Read again, with the time that the database has set.
     return Prompt.objects.get(pk=prompt.pk)
+
+
+def list_for_bot(bot: Bot) -> QuerySet[Prompt]:
+    """The versions of the bot's prompt, unordered."""
+    return Prompt.objects.for_client(bot.client).filter(bot=bot)
+
+
+def instructions_of(prompt: Prompt | None, *, tone: str | None = None) -> str:
+    """What a model is told of a version: its text, its language and its tone, or `tone` instead."""
+    lines = [prompt.content.strip()] if prompt else []
+    if prompt and prompt.language:
+        lines.append(
+            f"The instructions above are written in the language {prompt.language};"
+            " this does not decide the language of a reply."
+        )
+    tone = tone or (prompt.tone if prompt else "")
+    if tone:
+        lines.append(f"Write every reply in this tone: {tone}.")
+    return "\n".join(lines)
 
 
 def find_current(bot_id: int) -> Prompt | None:
@@ -49,9 +89,7 @@ def get_current(bot: Bot) -> Prompt:
 
 def get_version(bot: Bot, *, version: int) -> Prompt:
     """One version of the bot's prompt, current or not; 404 if there is none."""
-    prompt: Prompt | None = (
-        Prompt.objects.for_client(bot.client).filter(bot=bot, version=version).first()
-    )
+    prompt = list_for_bot(bot).filter(version=version).first()
     if prompt is None:
         raise NotFound("This bot has no such version of its prompt.")
     return prompt

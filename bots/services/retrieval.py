@@ -12,7 +12,7 @@ from bots.engine.types import Snippet
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.search import Index, IndexedChunk, SearchResult
-from bots.models import Bot, Chunk, Document
+from bots.models import Bot, Chunk, Document, DocumentSource
 
 # Bounds of the cache; one bot that is larger than the second is kept alone.
 MAX_BOTS = 50
@@ -105,6 +105,7 @@ def snippets(result: SearchResult) -> tuple[Snippet, ...]:
             hit.chunk.title,
             hit.chunk.url,
             hit.chunk.text,
+            page=hit.chunk.page,
             is_important=hit.chunk.is_important,
             dated=hit.chunk.dated,
         )
@@ -120,7 +121,8 @@ def clear_cache() -> None:
 def load(bot_id: int, *, now: datetime) -> list[IndexedChunk]:
     """The passages of a bot's valid documents with their vectors, in the documents' order."""
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
-    rows = rows.select_related("document").order_by("document_id", "position")
+    rows = rows.select_related("document").defer("document__content")
+    rows = rows.order_by("document_id", "position")
     return [_indexed(row) for row in rows.iterator(500)]
 
 
@@ -157,6 +159,7 @@ def _indexed(row: Chunk) -> IndexedChunk:
         vector=_floats(vector),
         sentences=tuple(row.sentences),
         sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
+        answers=row.heading if row.document.source == DocumentSource.QUESTION_ANSWER else "",
         is_important=row.document.is_important,
         dated=(row.document.valid_from or row.document.created_at).date().isoformat(),
     )

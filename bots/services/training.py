@@ -1,9 +1,9 @@
-"""Training: a document's file is read, cut into passages, encoded and stored."""
+"""Training: a document is read, cut into passages, encoded and stored."""
 
 import logging
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from django.db.models.functions import Greatest
 from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract.document import ExtractedText, ExtractError
-from bots.models import Bot, Chunk, Document, DocumentStatus
+from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStatus
 from bots.services import bots, documents
 from bots.shapes.train import DocumentDto
 from chatplatform import jobs
@@ -73,7 +73,8 @@ def train(document_id: int) -> None:
     is_unfinished = Document.objects.filter(pk=document_id, status__in=_UNFINISHED).update(
         status=DocumentStatus.TRAINING, error_code="", error_message=""
     )
-    document = Document.objects.filter(pk=document_id).first() if is_unfinished else None
+    rows = Document.objects.select_related("bot").filter(pk=document_id)
+    document = rows.first() if is_unfinished else None
     if document is None:
         log.info("document %s is gone or trained already", document_id)
         return
@@ -113,15 +114,27 @@ def _in_training(document_id: int) -> QuerySet[Document]:
 
 
 def _read_and_encode(document: Document) -> EncodedDocument:
-    """Read, cut and encode the file, outside any transaction."""
+    """Read, cut and encode a document, outside any transaction."""
+    text = _read(document)
+    is_pair = document.source == DocumentSource.QUESTION_ANSWER
+    pieces = chunking.whole(text) if is_pair else chunking.chunk(text)
+    if not pieces:
+        raise ExtractError("empty", "The file holds no text.")
+    encoded = _encode(text, pieces, Progress(document.pk))
+    # An answer is found by its question: "Yes, for nine euros." alone says of what to nobody.
+    return replace(encoded, sentence_vectors=encoded.vectors) if is_pair else encoded
+
+
+def _read(document: Document) -> ExtractedText:
+    default = document.bot.default_language
+    if document.source == DocumentSource.QUESTION_ANSWER:
+        return extract.from_pair(document.title, document.content, default_language=default)
+    if document.source == DocumentSource.TEXT:
+        return extract.from_text(document.title, document.content, default_language=default)
     path = Path(document.file.path)
     if not path.is_file():
         raise ExtractError("file_missing", "The file is no longer there; upload it again.")
-    text = extract.extract_in_child(path, file_name=document.file_name)
-    pieces = chunking.chunk(text)
-    if not pieces:
-        raise ExtractError("empty", "The file holds no text.")
-    return _encode(text, pieces, Progress(document.pk))
+    return extract.extract_in_child(path, file_name=document.file_name)
 
 
 def _encode(text: ExtractedText, pieces: Sequence[Piece], progress: Progress) -> EncodedDocument:

@@ -52,7 +52,8 @@ class FunctionHttpDTO(Shape):
         min_length=1,
         max_length=2_000,
         description="Public http or https address. `{name}` in its path or query is replaced by"
-        " that argument, percent-encoded; also `{customer.external_id}` and `{chat.id}`.",
+        " that argument, percent-encoded; also `{customer.external_id}` and `{chat.id}`. The host"
+        " of the example is not there: put in your own, else the answer is 422.",
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(

@@ -1,15 +1,18 @@
 """The shapes of prompts and of the documents that a bot is trained on."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from django.conf import settings
 from pydantic import Field, WithJsonSchema, model_validator
 
 from bots.models import Document, DocumentStatus, Prompt
+from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 
 # A file of a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
+# The sources of a Document, and pages among its files.
+ShownSource = Literal["file", "web_page", "text", "question_answer"]
 DocumentId = Annotated[int, Field(ge=1, le=MAX_ID)]
 
 
@@ -27,10 +30,14 @@ class PromptDto(Shape):
         description="The instructions, at most 20,000 characters.",
     )
     tone: Text | None = Field(
-        None, max_length=50, description="How the bot speaks: `friendly`, `formal`, …"
+        None,
+        max_length=50,
+        description="How the bot speaks: `friendly`, `formal`, … A model is told so.",
     )
     language: Language | None = Field(
-        None, description="The language the instructions are written in; null: unknown."
+        None,
+        description="The language the instructions are written in, which a model is told; null:"
+        " unknown. Replies are in the customer's language.",
     )
     model: Text | None = Field(
         None, max_length=100, description="The model to use; null: the one of the settings."
@@ -62,6 +69,13 @@ class PromptVersion(Shape):
     )  # fmt: skip
 
 
+class PromptVersionsResponse(Shape):
+    """A page of the versions of a prompt, newest first."""
+
+    items: list[PromptDto] = Field(description="The versions of this page.")
+    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
 # The name is the specification's.
 class Body_upload_files_ai__bot_id__train_document_post(Shape):
     """Files to train the bot on."""
@@ -69,8 +83,9 @@ class Body_upload_files_ai__bot_id__train_document_post(Shape):
     files: list[Upload] = Field(
         min_length=1,
         max_length=settings.MAX_UPLOAD_FILES,
-        description=f"1..{settings.MAX_UPLOAD_FILES} files: PDF, DOCX, HTML, Markdown, plain text"
-        f" or CSV; at most {settings.MAX_UPLOAD_BYTES:,} bytes each.",
+        description=f"1..{settings.MAX_UPLOAD_FILES} files: PDF, DOCX, XLSX, PPTX, HTML, Markdown,"
+        f" plain text or CSV; at most {settings.MAX_UPLOAD_BYTES:,} bytes each, and"
+        f" {settings.MAX_REQUEST_BYTES:,} bytes the whole request.",
     )
 
 
@@ -85,12 +100,17 @@ class DocumentError(Shape):
 
 
 class DocumentDto(Shape):
-    """A file that a bot is trained on."""
+    """What a bot is trained on: a file, a web page, a written text or a question and its answer."""
 
     id: int = Field(description="The document's id.")
-    file_name: str = Field(description="Its file name when uploaded, without folders.")
+    source: ShownSource = Field(description="`file`, `web_page`, `text` or `question_answer`.")
+    url: str | None = Field(description="Address of a web page; else null.")
+    file_name: str = Field(
+        description="Its file name when uploaded, without folders; else the one of its download."
+    )
     title: str | None = Field(
-        description="The title in the document, else its file name; null until trained."
+        description="The title in the document, else its file name; of a pair, the question. Null"
+        " until trained."
     )
     mime_type: str = Field(description="Its media type, detected from the content.")
     size_bytes: int = Field(description="Its size in bytes.")
@@ -109,7 +129,7 @@ class DocumentDto(Shape):
     )
     language: str | None = Field(description="Language of its text; null until trained.")
     sha256: str = Field(description="SHA-256 of its bytes, in hex.")
-    created_at: Moment = Field(description="When it was uploaded.")
+    created_at: Moment = Field(description="When it was uploaded, fetched or written first.")
     trained_at: Moment | None = Field(
         description="When it was last trained successfully; null: never."
     )
@@ -119,6 +139,8 @@ class DocumentDto(Shape):
         error = DocumentError(code=row.error_code, message=row.error_message)
         return cls.copy_from(
             row,
+            source="web_page" if row.web_url_id else row.source,
+            url=row.url or None,
             status=DocumentStatus(row.status),
             title=row.title or None,
             language=row.language or None,
@@ -131,6 +153,14 @@ class DocumentsResponse(Shape):
 
     items: list[DocumentDto] = Field(description="The documents of this page.")
     next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
+class DocumentsQuery(Page):
+    """Query parameters of the list of documents."""
+
+    status: DocumentStatus | None = Field(
+        None, description="Only documents in this status; left out: all of them."
+    )
 
 
 class ImportantDocumentDto(Shape):

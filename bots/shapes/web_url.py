@@ -72,7 +72,8 @@ class WebUrlDto(Shape):
         min_length=1,
         max_length=2_000,
         description="A public http or https address of a page or a sitemap; stored without fragment"
-        " and tracking parameters. Required to add an address.",
+        " and tracking parameters. Required to add an address. The host of the example is not"
+        " there: put in your own, else the answer is 422.",
         examples=["https://shop.example/help"],
         json_schema_extra=without_default,
     )

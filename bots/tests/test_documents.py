@@ -1,4 +1,4 @@
-"""Get Files, Delete Document By Id."""
+"""Get Files, Get Document By Id, Download Document, Delete Document By Id."""
 
 from pathlib import Path
 
@@ -36,6 +36,44 @@ def test_newest_first(ann, bot, document):
     assert rest["next_cursor"] is None
 
 
+def test_the_list_by_status(ann, bot, document):
+    def listed(status):
+        reply = ann.get(f"/ai/{bot.pk}/train/document", {"status": status})
+        return [item["id"] for item in reply.json()["items"]]
+
+    failed = Document.objects.create(
+        client=ann.client, bot=bot, file_name="x.txt", mime_type="text/plain", size_bytes=1,
+        sha256="1" * 64, status="failed", error_code="empty", error_message="No text.",
+    )  # fmt: skip
+    assert listed("queued") == [document.pk]
+    assert listed("failed") == [failed.pk]
+    assert listed("trained") == []
+    unknown = ann.get(f"/ai/{bot.pk}/train/document", {"status": "lost"})
+    assert unknown.json()["detail"][0]["loc"] == ["query", "status"]
+
+
+def test_one_document(ann, bot, document):
+    reply = ann.get(document_path(document))
+    assert reply.status_code == 200
+    (listed,) = ann.get(f"/ai/{bot.pk}/train/document").json()["items"]
+    assert reply.json() == listed
+    assert (listed["source"], listed["url"]) == ("file", None)
+
+
+def test_its_original_is_downloaded(ann, document):
+    reply = ann.get(f"{document_path(document)}/original")
+    assert reply.status_code == 200
+    assert b"".join(reply) == b"Our shop opens at nine o'clock every day."
+    assert reply["Content-Disposition"] == 'attachment; filename="hours.txt"'
+    assert (reply["Content-Type"], reply["X-Content-Type-Options"]) == ("text/plain", "nosniff")
+
+
+def test_an_original_that_is_lost(ann, document):
+    Path(document.file.path).unlink()
+    reply = ann.get(f"{document_path(document)}/original")
+    assert (reply.status_code, reply.json()["code"]) == (404, "file_missing")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_delete_removes_everything(ann, bot, document):
     run_jobs()
@@ -55,6 +93,8 @@ def test_delete_removes_everything(ann, bot, document):
 
 def test_another_client(cara, bot, document):
     assert cara.get(f"/ai/{bot.pk}/train/document").status_code == 404
+    assert cara.get(document_path(document)).status_code == 404
+    assert cara.get(f"{document_path(document)}/original").status_code == 404
     assert cara.delete(document_path(document)).status_code == 404
     assert Document.objects.exists()
 
@@ -67,4 +107,6 @@ def test_another_bot_of_the_client(ann, document):
 
 def test_nobody(document, nobody):
     assert nobody.delete(document_path(document)).status_code == 401
+    assert nobody.get(document_path(document)).status_code == 401
+    assert nobody.get(f"{document_path(document)}/original").status_code == 401
     assert nobody.get(f"/ai/{document.bot_id}/train/document").status_code == 401

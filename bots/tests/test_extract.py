@@ -9,7 +9,7 @@ import docx
 import pytest
 
 from bots.knowledge import extract
-from bots.knowledge.extract import detection, readers
+from bots.knowledge.extract import detection, office
 from bots.knowledge.extract.document import ExtractedText, ExtractError
 
 
@@ -215,7 +215,7 @@ def test_docx_of_four_million_paragraphs(file: Path) -> None:
 
 def test_docx_within_the_size_limits_but_not_the_memory(file: Path) -> None:
     body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
-    assert len(body) < readers.MAX_XML_BYTES
+    assert len(body) < office.MAX_XML_BYTES
     data = docx_with_part(body)
     assert refused(file, data, "a.docx", memory_mb=256) in {"too_large", "malformed"}
     # With the default of 512 MB its time ends first.

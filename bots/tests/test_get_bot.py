@@ -30,6 +30,8 @@ def test_file_setup_and_url_setup(ann, bot):
     body = ann.get(f"/ai/bot/{bot.pk}").json()
     assert (body["url_setup"], body["file_setup"]) == (True, False)
     assert ann.get(f"/ai/{bot.pk}/train/document").json()["items"] == []
+    shown = ann.get(f"/ai/{bot.pk}/train/document/{document.pk}").json()
+    assert (shown["source"], shown["url"]) == ("web_page", "https://shop.example/")
 
 
 def test_the_key_is_masked(ann, bot):

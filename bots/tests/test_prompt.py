@@ -1,4 +1,4 @@
-"""Create Prompt, Get Current Prompt."""
+"""Create Prompt, Get Current Prompt, Get Prompt Versions, Restore Prompt Version."""
 
 import functools
 
@@ -6,6 +6,8 @@ import pytest
 
 from bots.models import Prompt
 from chatplatform.testing import at_once
+from identity.models import Role
+from identity.testing import make_person
 
 
 def path(bot):
@@ -79,3 +81,47 @@ def test_concurrent_prompts_get_different_versions(ann, bot):
     assert at_once(*[functools.partial(write, f"text {n}") for n in range(4)]) == [200] * 4
     assert sorted(Prompt.objects.values_list("version", flat=True)) == [1, 2, 3, 4]
     assert Prompt.objects.get(is_current=True).version == 4
+
+
+def test_every_version_is_listed_newest_first(ann, bot):
+    written = [ann.post(path(bot), {"content": f"text {n}"}).json() for n in range(3)]
+    first = ann.get(f"{path(bot)}/versions", {"limit": 2}).json()
+    assert [item["version"] for item in first["items"]] == [3, 2]
+    assert first["items"][0] == written[2]
+    rest = ann.get(f"{path(bot)}/versions", {"cursor": first["next_cursor"]}).json()
+    assert rest == {"items": [{**written[0], "is_current": False}], "next_cursor": None}
+
+
+def test_an_earlier_version_is_restored_as_a_new_one(ann, bot):
+    body = {"content": "Be kind", "tone": "warm", "language": "en", "model": "m-1"}
+    first = ann.post(path(bot), {**body, "temperature": 0.5}).json()
+    ann.post(path(bot), {"content": "Be brief"})
+    adam = make_person(ann.client, Role.ADMIN, "Adam")
+    reply = adam.post(f"{path(bot)}/versions/1/restore")
+    assert reply.status_code == 200
+    restored = reply.json()
+    assert (restored["version"], restored["is_current"]) == (3, True)
+    assert restored["created_by"] == adam.user.pk
+    own = {"id", "version", "is_current", "created_by", "created_at"}
+    assert {name: restored[name] for name in set(first) - own} == {
+        name: first[name] for name in set(first) - own
+    }
+    assert ann.get(path(bot)).json() == restored
+    assert ann.get(path(bot), {"version": 1}).json() == {**first, "is_current": False}
+
+
+def test_restoring_the_current_version_changes_nothing(ann, bot):
+    first = ann.post(path(bot), {"content": "Be kind"}).json()
+    assert ann.post(f"{path(bot)}/versions/1/restore").json() == first
+    assert Prompt.objects.count() == 1
+
+
+def test_who_may_restore(ann, cara, nobody, bot):
+    ann.post(path(bot), {"content": "Be kind"})
+    ann.post(path(bot), {"content": "Be brief"})
+    assert cara.post(f"{path(bot)}/versions/1/restore").status_code == 404
+    assert cara.get(f"{path(bot)}/versions").status_code == 404
+    assert nobody.get(f"{path(bot)}/versions").status_code == 401
+    assert nobody.post(f"{path(bot)}/versions/1/restore").status_code == 401
+    assert ann.post(f"{path(bot)}/versions/3/restore").status_code == 404
+    assert Prompt.objects.count() == 2

@@ -124,7 +124,9 @@ def test_no_files(ann, bot):
 
 def test_too_many_files(ann, bot):
     files = [file(b"number %d of the files" % number) for number in range(21)]
-    assert 400 <= ann.upload(path(bot), files=files).status_code < 500
+    reply = ann.upload(path(bot), files=files)
+    assert (reply.status_code, reply.json()["code"]) == (400, "too_many_files")
+    assert reply.json()["detail"] == "Send at most 20 files in a request."
     assert not Document.objects.exists()
 
 

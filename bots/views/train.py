@@ -3,6 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from django.http import HttpResponseBase
+
+from bots.models import DocumentSource
 from bots.services import (
     banner_picture,
     bots,
@@ -11,14 +14,17 @@ from bots.services import (
     prompt_versions,
     web_urls,
     welcome,
+    written_sources,
 )
 from bots.shapes.train import (
     Body_upload_files_ai__bot_id__train_document_post,
     DocumentDto,
+    DocumentsQuery,
     DocumentsResponse,
     ImportantDocumentDto,
     PromptDto,
     PromptVersion,
+    PromptVersionsResponse,
     ReuploadFilesRequest,
     ReuploadFilesResponse,
 )
@@ -31,7 +37,14 @@ from bots.shapes.widget import (
     KeyBotQuery,
     WelcomeMessages,
 )
-from chatplatform.api.openapi import Error
+from bots.shapes.written import (
+    QuestionAnswerDto,
+    QuestionAnswersResponse,
+    TextDto,
+    TextsResponse,
+)
+from chatplatform import media
+from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet
@@ -54,6 +67,21 @@ class PromptViewSet(TenantViewSet):
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
         return PromptDto.from_row(prompt_versions.get_version(bot, version=query.version))
+
+    @operation("AI / train", "Get Prompt Versions", access=BEARER, returns=PromptVersionsResponse)
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
+        """Every version of the bot's instructions, newest first."""
+        rows = prompt_versions.list_for_bot(bots.get(self.client, bot_id))
+        return page(rows, query, by="-version", shape=PromptDto.from_row)
+
+    @operation("AI / train", "Restore Prompt Version", access=TRAINER)
+    def restore(self, bot_id: int, version: int) -> PromptDto:
+        """Make an earlier version current again: it is stored as a new version.
+
+        The version that is current already is returned as it is.
+        """
+        bot = bots.get(self.client, bot_id)
+        return PromptDto.from_row(prompt_versions.restore(bot, version=version, by=self.user))
 
 
 class DocumentViewSet(TenantViewSet):
@@ -84,10 +112,26 @@ class DocumentViewSet(TenantViewSet):
         documents.delete(bot, document_id=document_id, by=self.user)
 
     @operation("AI / train", "Get Files", access=BEARER, returns=DocumentsResponse)
-    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
+    def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
         """The uploaded files with the progress of their training, newest first."""
-        rows = documents.uploaded_documents(bots.get(self.client, bot_id))
+        rows = documents.uploaded_documents(bots.get(self.client, bot_id), status=query.status)
         return page(rows, query, by="-id", shape=DocumentDto.from_row)
+
+    @operation("AI / train", "Get Document By Id", access=BEARER)
+    def retrieve(self, bot_id: int, document_id: int) -> DocumentDto:
+        """A document with the progress of its training: what a citation names by its id."""
+        return DocumentDto.from_row(documents.get(bots.get(self.client, bot_id), document_id))
+
+    @operation("AI / train", "Download Document", access=BEARER, returns=File)
+    def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
+        """The document as it came, for a web page as it was fetched."""
+        document = documents.get(bots.get(self.client, bot_id), document_id)
+        return media.file_response(
+            documents.open_original(document),
+            mime_type=document.mime_type,
+            cache_control="private, no-cache",
+            download_as=document.file_name,
+        )
 
     @operation("AI / train", "Set Important Document", access=TRAINER)
     def set_important(
@@ -108,6 +152,89 @@ class DocumentViewSet(TenantViewSet):
         bot = bots.get(self.client, bot_id)
         queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
         return ReuploadFilesResponse(queued=queued, skipped=skipped)
+
+
+class TextViewSet(TenantViewSet):
+    @operation("AI / train", "Create Text", access=TRAINER, status=202, also={409: Error})
+    def create(self, bot_id: int, body: TextDto) -> TextDto:
+        """Train the bot on a text; a worker does it, as with a file."""
+        bot = bots.get(self.client, bot_id)
+        return TextDto.from_row(written_sources.create(bot, body=body))
+
+    @operation("AI / train", "Get Texts", access=BEARER, returns=TextsResponse)
+    def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
+        """The written texts with the progress of their training, newest first."""
+        bot = bots.get(self.client, bot_id)
+        rows = written_sources.list_for_bot(bot, DocumentSource.TEXT, status=query.status)
+        return page(rows, query, by="-id", shape=TextDto.from_row)
+
+    @operation("AI / train", "Get Text By Id", access=BEARER)
+    def retrieve(self, bot_id: int, text_id: int) -> TextDto:
+        """One written text."""
+        bot = bots.get(self.client, bot_id)
+        return TextDto.from_row(written_sources.get(bot, DocumentSource.TEXT, text_id))
+
+    @operation("AI / train", "Update Text By Id", access=TRAINER, also={409: Error})
+    def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
+        """Replace a text and train it again; until that is done the bot keeps the old one."""
+        bot = bots.get(self.client, bot_id)
+        return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
+
+    @operation("AI / train", "Delete Text By Id", access=TRAINER, status=204)
+    def destroy(self, bot_id: int, text_id: int) -> None:
+        """Delete a text and all that the bot knows from it."""
+        bot = bots.get(self.client, bot_id)
+        written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
+
+
+class QuestionAnswerViewSet(TenantViewSet):
+    @operation(
+        "AI / train", "Create Question Answer", access=TRAINER, status=202, also={409: Error}
+    )
+    def create(self, bot_id: int, body: QuestionAnswerDto) -> QuestionAnswerDto:
+        """Give the bot the answer to a question.
+
+        Whoever asks nearly the same gets this answer and no other, with its citation; to other
+        questions it is a source like any document.
+        """
+        bot = bots.get(self.client, bot_id)
+        return QuestionAnswerDto.from_row(written_sources.create(bot, body=body))
+
+    @operation("AI / train", "Get Question Answers", access=BEARER, returns=QuestionAnswersResponse)
+    def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
+        """The questions with their answers and the progress of their training, newest first."""
+        bot = bots.get(self.client, bot_id)
+        rows = written_sources.list_for_bot(
+            bot, DocumentSource.QUESTION_ANSWER, status=query.status
+        )
+        return page(rows, query, by="-id", shape=QuestionAnswerDto.from_row)
+
+    @operation("AI / train", "Get Question Answer By Id", access=BEARER)
+    def retrieve(self, bot_id: int, question_answer_id: int) -> QuestionAnswerDto:
+        """One question with its answer."""
+        bot = bots.get(self.client, bot_id)
+        row = written_sources.get(bot, DocumentSource.QUESTION_ANSWER, question_answer_id)
+        return QuestionAnswerDto.from_row(row)
+
+    @operation("AI / train", "Update Question Answer By Id", access=TRAINER, also={409: Error})
+    def update(
+        self, bot_id: int, question_answer_id: int, body: QuestionAnswerDto
+    ) -> QuestionAnswerDto:
+        """Replace a question and its answer and train them again.
+
+        Until that is done the bot keeps the old ones.
+        """
+        bot = bots.get(self.client, bot_id)
+        row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
+        return QuestionAnswerDto.from_row(row)
+
+    @operation("AI / train", "Delete Question Answer By Id", access=TRAINER, status=204)
+    def destroy(self, bot_id: int, question_answer_id: int) -> None:
+        """Delete a question with its answer."""
+        bot = bots.get(self.client, bot_id)
+        written_sources.delete(
+            bot, DocumentSource.QUESTION_ANSWER, question_answer_id, by=self.user
+        )
 
 
 class WebUrlViewSet(TenantViewSet):

@@ -3,6 +3,7 @@
 import logging
 from typing import Any, ClassVar, TypeVar
 
+from django.conf import settings
 from django.core import exceptions
 from django.db import OperationalError
 from django.db.models import Model, QuerySet
@@ -142,6 +143,9 @@ def render(exc: BaseException) -> HttpResponse:
         return TooLarge().response()
     if isinstance(exc, exceptions.PermissionDenied):
         return error_response(403, "You may not do this.")
+    if isinstance(exc, exceptions.TooManyFilesSent):
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return error_response(400, f"Send at most {most} files in a request.", "too_many_files")
     malformed = (exceptions.BadRequest, exceptions.SuspiciousOperation, MultiPartParserError)
     if isinstance(exc, malformed):
         return error_response(400, "The request is malformed.")

@@ -15,7 +15,11 @@ from typing import Any
 import httpx2
 from django.conf import settings
 
-REFUSAL = "The destination is not allowed."
+# One text for all reasons, so that nobody maps our network with it.
+REFUSAL = (
+    "The destination is not allowed: its host must resolve to a public address, and its port must"
+    " be 80 or 443."
+)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
 
@@ -52,7 +56,7 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination. One text for all reasons, so that nobody maps our network with it."""
+    """A refused destination."""
 
     nothing_sent = True
 

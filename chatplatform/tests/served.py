@@ -50,6 +50,12 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/bot/{bot_id}/update-bot"): {"bot_name": "Renamed"},
     ("POST", "/ai/{bot_id}/train/prompt"): {"content": "Be kind."},
     ("POST", "/ai/{bot_id}/train/document"): {"files": ("hours.txt", b"Open from nine to five.")},
+    ("POST", "/ai/{bot_id}/train/text"): {"title": "Hours", "text": "Open from nine to five."},
+    ("PUT", "/ai/{bot_id}/train/text/{text_id}"): {"title": "Hours", "text": "Open from nine."},
+    ("POST", "/ai/{bot_id}/train/question-answer"): {"question": "Dogs?", "answer": "Welcome."},
+    ("PUT", "/ai/{bot_id}/train/question-answer/{question_answer_id}"): {
+        "question": "Open on Sunday?", "answer": "Closed."
+    },
     ("POST", "/ai/{bot_id}/train/web-url"): {"url": "https://93.184.215.14/help"},
     ("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}"): {"refresh_hours": 24},
     ("PUT", "/ai/{bot_id}/train/document/{document_id}/important"): {"is_important": True},
@@ -187,8 +193,11 @@ def media_type_of(served: Served) -> str:
 
 
 def raw_call(caller: Person, served: Served, path: str, raw: bytes, media_type: str) -> Any:
-    return caller.browser.generic(served.method, path, raw, content_type=media_type,
+    reply = caller.browser.generic(served.method, path, raw, content_type=media_type,
                                headers=caller.headers)  # fmt: skip
+    if reply.headers.get("Content-Disposition"):
+        list(reply)  # read to its end, it closes the file
+    return reply
 
 
 def rows_of(owner: Person, key: Person) -> dict[str, Any]:
@@ -196,11 +205,18 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     client = owner.client
     assert owner.user
     bot = make_bot(client)
-    Prompt.objects.create(client=client, bot=bot, version=1, content="Be kind.")
+    prompt = Prompt.objects.create(client=client, bot=bot, version=bot.pk, content="Be kind.")
     document = Document.objects.create(
         client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
         mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
     )  # fmt: skip
+    written = {
+        source: Document.objects.create(
+            client=client, bot=bot, source=source, title="Hours", content="Open from nine.",
+            file_name="Hours.txt", mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex,
+        )
+        for source in ("text", "question_answer")
+    }  # fmt: skip
     web_url = WebUrl.objects.create(client=client, bot=bot, url="https://93.184.215.14/")
     customer = Customer.objects.create(client=client, name="Zoe")
     chat = Conversation.objects.create(
@@ -249,6 +265,10 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "notification_id": notification.pk,
         "saved_reply_id": saved_reply.pk,
         "document_id": document.pk,
+        "text_id": written["text"].pk,
+        "question_answer_id": written["question_answer"].pk,
+        # No id, but no other bot has a version of this number.
+        "version": prompt.version,
         "web_url_id": web_url.pk,
         "chat_id": chat.pk,
         "conversation_id": chat.pk,
@@ -283,6 +303,8 @@ def channel_rows(client: Client, bot: Any) -> None:
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "web_url_id": 999_999_999, "saved_reply_id": 999_999_999,
+    "text_id": 999_999_999, "question_answer_id": 999_999_999,
+    "version": 999_999_999,
     "client_id": 999_999_999, "user_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -143,6 +144,17 @@ def documents(at: Place, count: int, **fields: Any) -> list[Any]:
     )  # fmt: skip
 
 
+def written(at: Place, count: int, source: str) -> list[Any]:
+    return documents(at, count, bot_id=at.ids["bot_id"], source=source, content="Hello")
+
+
+def prompts(at: Place, count: int) -> list[Any]:
+    return rows(
+        Prompt, count, client=at.client, bot_id=at.ids["bot_id"], version=lambda n: n,
+        content="Be kind.", is_current=False, created_by=users(at, count),
+    )  # fmt: skip
+
+
 def web_urls(at: Place, count: int) -> list[Any]:
     url = "https://shop.example/{}".format
     stored = rows(WebUrl, count, client=at.client, bot_id=at.ids["bot_id"], url=url)
@@ -252,6 +264,9 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/bot/config": questions,
     "/ai/bot/{bot_id}/sample-questions": questions,
     "/ai/{bot_id}/train/document": documents,
+    "/ai/{bot_id}/train/prompt/versions": prompts,
+    "/ai/{bot_id}/train/text": partial(written, source="text"),
+    "/ai/{bot_id}/train/question-answer": partial(written, source="question_answer"),
     "/ai/{bot_id}/train/web-url": web_urls,
     "/function-calling/{bot_id}": functions,
     "/function-calling/{bot_id}/events": function_calls,

@@ -16,6 +16,8 @@ from identity.testing import make_key
 
 # Writes that make something that may be there only once.
 NOT_TWICE_BECAUSE = {
+    ("POST", "/ai/{bot_id}/train/text"): "a bot has a text once",
+    ("POST", "/ai/{bot_id}/train/question-answer"): "a bot has one answer to a question",
     ("POST", "/identity/users"): "the sign-in name of another person cannot be taken",
 }
 

@@ -117,7 +117,7 @@ async def _read_body(receive: Receive) -> Any:
         size += len(piece)
         if size > settings.MAX_REQUEST_BYTES:
             body.close()
-            raise TooLarge
+            raise TooLarge(f"A request has at most {settings.MAX_REQUEST_BYTES:,} bytes in all.")
         body.write(piece)
         more = message.get("more_body", False)
     body.seek(0)

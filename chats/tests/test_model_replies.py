@@ -49,6 +49,28 @@ def test_the_receipt_names_the_version_of_the_prompt(server, chat, bot, document
     assert reply.receipt["prompt_version"] == 2
 
 
+def test_a_models_citation_names_the_page(server, chat, document, stub):
+    document.chunks.update(page=7)
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replies()
+    assert reply.receipt["engine"] == "openai_compatible"
+    assert reply.citations[0]["page"] == 7
+
+
+def test_a_model_is_told_the_tone_and_the_language_of_the_prompt(ann, server, chat, document, stub):
+    body = {"content": "Seien Sie kurz.", "tone": "formal", "language": "de"}
+    assert ann.post(f"/ai/{chat.bot_id}/train/prompt", body).status_code == 200
+    ask(server, chat)
+    run_jobs()
+    (request,) = stub.requests
+    told = request["messages"][0]["content"]
+    assert told.startswith(
+        "Seien Sie kurz.\nThe instructions above are written in the language de;"
+    )
+    assert "Write every reply in this tone: formal." in told
+
+
 @pytest.mark.parametrize("mode", ["slow", "cut", "500", "nonsense", "empty", "ungrounded"])
 def test_a_failing_model_is_replaced_by_quotes(server, chat, document, stub, settings, mode):
     if mode == "slow":

@@ -90,6 +90,17 @@ def test_a_model_writes_suggestions_from_the_snippets(
     assert credits_spent(server.client) == 1
 
 
+def test_without_a_wish_the_tone_is_the_prompts(ann, server, question, document, model):
+    ann.post(f"/ai/{question.bot_id}/train/prompt", {"content": "Be kind.", "tone": "warm"})
+    model.json_answer = {"suggestions": []}
+    server.post(path_of(question), {"count": 1})
+    server.post(path_of(question), {"count": 1, "tone": "formal"})
+    told = [request["messages"][0]["content"] for request in model.requests]
+    assert "in this tone: warm" in told[0]
+    assert "in this tone: formal" in told[1]
+    assert "warm" not in told[1]
+
+
 def test_a_model_that_is_down(server, question, broken_model, credits_spent):
     reply = server.post(path_of(question))
     assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")

@@ -30,7 +30,8 @@ class WebhookConfigRequest(Shape):
 
     url: Text = Field(
         description="The URL that events are sent to by POST: https, a public host, port 443, no"
-        " user name. Plain http or another port only for hosts that the operator allows.",
+        " user name. Plain http or another port only for hosts that the operator allows. The host"
+        " of the example is not there: put in your own, else the answer is 422.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],

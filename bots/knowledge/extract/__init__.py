@@ -17,7 +17,7 @@ from bots.knowledge.extract.document import (
     check_length,
     clean,
 )
-from bots.knowledge.extract.readers import READERS
+from bots.knowledge.extract.readers import READERS, plain_sections
 
 MAX_FILE_BYTES = 26_214_400
 
@@ -61,9 +61,22 @@ def extract(path: Path, *, file_name: str) -> ExtractedText:
     return _with_language(read(path, file_name))
 
 
-def _with_language(text: ExtractedText) -> ExtractedText:
+def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
+    """A text that a client wrote: no file, so no parser and no child process."""
+    sections = tuple(plain_sections(clean(text)))
+    return _with_language(ExtractedText(title, detection.PLAIN, sections, ""), default_language)
+
+
+def from_pair(question: str, answer: str, *, default_language: str) -> ExtractedText:
+    """A question and its answer: one section, headed by the question."""
+    sections = (Section(question, clean(answer)),)
+    language_ = language.detect(f"{question}\n{answer}", default=default_language)
+    return ExtractedText(question, detection.PLAIN, sections, language_)
+
+
+def _with_language(text: ExtractedText, default: str = "en") -> ExtractedText:
     sample = "\n".join(section.text[:500] for section in text.sections[:20])
-    return replace(text, language=language.detect(sample, default="en"))
+    return replace(text, language=language.detect(sample, default=default))
 
 
 def read(path: Path, file_name: str) -> ExtractedText:

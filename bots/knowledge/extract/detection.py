@@ -7,6 +7,8 @@ from bots.knowledge.extract.document import ExtractError
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
@@ -15,9 +17,13 @@ CSV = "text/csv"
 SNIFF_BYTES = 8_192
 
 _EXTENSIONS = {
-    "pdf": PDF, "docx": DOCX, "html": HTML, "htm": HTML, "xhtml": HTML, "md": MARKDOWN,
-    "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
+    "pdf": PDF, "docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "html": HTML, "htm": HTML,
+    "xhtml": HTML, "md": MARKDOWN, "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
 }  # fmt: skip
+# The folder of an archive that holds the document itself.
+_OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
+# A protected Office file lies in a container of the format that came before.
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HTML_DOCUMENT = re.compile(
     r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -29,7 +35,7 @@ _TAG = re.compile(
 # First bytes of binary formats that may have no NUL byte nearby.
 _BINARY = (
     b"MZ", b"\x7fELF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"Rar!", b"\x1f\x8b",
-    b"7z\xbc\xaf", b"BM6", b"\xd0\xcf\x11\xe0", b"{\\rtf", b"%!PS", b"PK",
+    b"7z\xbc\xaf", b"BM6", _OLD_OFFICE, b"{\\rtf", b"%!PS", b"PK",
 )  # fmt: skip
 
 
@@ -41,7 +47,10 @@ def sniff(head: bytes, file_name: str) -> str:
         raise ExtractError("unsupported_type", f"Files of type .{extension[:20]} are not read.")
     if not head.strip():
         raise ExtractError("empty", "The file is empty.")
-    detected = _content_type(head[:SNIFF_BYTES])
+    if named in _OFFICE and head.startswith(_OLD_OFFICE):
+        message = f"Remove the password, and save the file as .{extension}."
+        raise ExtractError("encrypted", message)
+    detected = _content_type(head[:SNIFF_BYTES], named)
     if named is None or detected == named:
         return detected
     if detected == PLAIN and named in (MARKDOWN, CSV):
@@ -56,11 +65,15 @@ def _mismatch(extension: str) -> str:
     raise ExtractError("unsupported_type", f"The content is not that of a .{extension} file.")
 
 
-def _content_type(head: bytes) -> str:
+def _content_type(head: bytes, named: str | None) -> str:
     if head.lstrip().startswith(b"%PDF-"):
         return PDF
-    if head.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in head or b"word/" in head):
-        return DOCX
+    if head.startswith(b"PK\x03\x04"):
+        found = [mime_type for mime_type, folder in _OFFICE.items() if folder in head]
+        if not found and b"[Content_Types].xml" in head:
+            found = list(_OFFICE)
+        if found:  # If the head does not decide, the name does, and then the reader.
+            return named if named in found else found[0]
     if head.startswith(_BINARY) or not _looks_like_text(head):
         raise ExtractError("unsupported_type", "The content is of no supported type.")
     text = decode(head)

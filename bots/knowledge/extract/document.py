@@ -2,10 +2,13 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 # About 1,300 passages, which take half an hour to encode: more is not one document.
 MAX_TEXT_CHARACTERS = 2_000_000
+
+MAX_ROWS = 20_000
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
@@ -46,6 +49,16 @@ def clean(text: str) -> str:
     text = unicodedata.normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
+    """A row of a table, by column, as lines of `column: value` without its empty cells."""
+    lines: list[str] = []
+    for column, value in row.items():
+        name, value = header.get(column, ""), clean(value.strip())
+        if value:
+            lines.append(f"{name}: {value}" if name else value)
+    return "\n".join(lines)
 
 
 def check_length(characters: int) -> None:

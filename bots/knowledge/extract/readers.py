@@ -4,27 +4,23 @@ import csv
 import importlib
 import io
 import re
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract import detection
+from bots.knowledge.extract import detection, office
 from bots.knowledge.extract.document import (
+    MAX_ROWS,
     ExtractError,
     Section,
     SectionBuilder,
     TitleAndSections,
     check_length,
     clean,
+    labelled_row,
 )
 
 MAX_PAGES = 2_000
-MAX_ROWS = 20_000
-# A DOCX is judged by its zip directory: loading it takes up to 100 times its unpacked size.
-MAX_ZIP_ENTRIES = 2_000
-MAX_ZIP_BYTES = 100 * 2**20
-MAX_XML_BYTES = 8 * 2**20
 # At the end of a line these two only break a word; a plain "-" may belong to it.
 _LINE_BREAK_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
@@ -100,56 +96,6 @@ def _join_hyphenated(text: str) -> str:
     return re.sub(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})", r"\1\2", _join_broken_words(text))
 
 
-def read_docx(path: Path) -> TitleAndSections:
-    _check_zip(path)
-    import docx  # noqa: PLC0415  parsers are loaded in the child only
-
-    document = docx.Document(str(path))
-    sections = SectionBuilder()
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            sections.add("\n".join(_table_lines(block)))
-            continue
-        text = block.text.strip()
-        if not text:
-            continue
-        style = (block.style.name or "").lower() if block.style is not None else ""
-        if style.startswith("heading") or style == "title":
-            sections.start_section(text)
-        else:
-            is_item = style.startswith("list")
-            sections.add(f"- {text}" if is_item else text, glue="\n" if is_item else "\n\n")
-    return document.core_properties.title or "", sections.build()
-
-
-def _table_lines(table: Any) -> Iterator[str]:
-    for row in table.rows:
-        cells: list[str] = []
-        for cell in row.cells:
-            text = " ".join(cell.text.split())
-            # A merged cell is listed once per column.
-            if text and (not cells or cells[-1] != text):
-                cells.append(text)
-        if cells:
-            yield " | ".join(cells)
-
-
-def _check_zip(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
-    if "word/document.xml" not in {entry.filename for entry in entries}:
-        raise ExtractError("unsupported_type", "The archive holds no Word document.")
-    if any(entry.flag_bits & 1 for entry in entries):
-        raise ExtractError("encrypted", "The document is protected by a password.")
-    parts = [entry.file_size for entry in entries if entry.filename.endswith((".xml", ".rels"))]
-    if (
-        len(entries) > MAX_ZIP_ENTRIES
-        or sum(entry.file_size for entry in entries) > MAX_ZIP_BYTES
-        or max(parts) > MAX_XML_BYTES
-    ):
-        raise ExtractError("too_large", "The document unpacks to too much data.")
-
-
 def read_csv(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
     try:
@@ -161,26 +107,17 @@ def read_csv(path: Path) -> TitleAndSections:
         raise ExtractError("too_large", f"The table has more than {MAX_ROWS} rows.")
     if not rows:
         return "", []
-    header = [name.strip() for name in rows[0]]
-    return "", [Section("", _csv_row(header, row)) for row in rows[1:]]
-
-
-def _csv_row(header: list[str], row: list[str]) -> str:
-    lines: list[str] = []
-    for position, value in enumerate(row):
-        name = header[position] if position < len(header) else ""
-        value = clean(value.strip())
-        if value:
-            lines.append(f"{name}: {value}" if name else value)
-    return "\n".join(lines)
+    header = {column: name.strip() for column, name in enumerate(rows[0])}
+    return "", [Section("", labelled_row(header, dict(enumerate(row)))) for row in rows[1:]]
 
 
 def read_text(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
-    return "", _plain_sections(_join_broken_words(text))
+    return "", plain_sections(_join_broken_words(text))
 
 
-def _plain_sections(text: str) -> list[Section]:
+def plain_sections(text: str) -> list[Section]:
+    """Paragraphs of a plain text, under the headings that can be recognised."""
     sections = SectionBuilder()
     for paragraph in re.split(r"\n\s*\n", text):
         first, _, rest = paragraph.partition("\n")
@@ -273,7 +210,7 @@ def read_html(path: Path) -> TitleAndSections:
     )
     # On short pages and unusual layouts trafilatura drops too much.
     sections = _markdown_sections(main) if len(main) * 4 >= len(whole) else []
-    return title, sections or _plain_sections(whole)
+    return title, sections or plain_sections(whole)
 
 
 def _visible_text(tree: Any) -> str:
@@ -291,7 +228,9 @@ def _visible_text(tree: Any) -> str:
 
 READERS: dict[str, Callable[[Path], TitleAndSections]] = {
     detection.PDF: read_pdf,
-    detection.DOCX: read_docx,
+    detection.DOCX: office.read_docx,
+    detection.XLSX: office.read_xlsx,
+    detection.PPTX: office.read_pptx,
     detection.HTML: read_html,
     detection.MARKDOWN: read_markdown,
     detection.PLAIN: read_text,

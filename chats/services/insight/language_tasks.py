@@ -181,9 +181,8 @@ def _by_model(
             transcript.hidden_by(mask),
             snippets,
             count=body.count,
-            tone=body.tone or "",
             language=language,
-            instructions=prompt.content if prompt else "",
+            instructions=prompt_versions.instructions_of(prompt, tone=body.tone),
         )
     )
     return [

@@ -1,0 +1,73 @@
+"""The words of a text: in the form to match by, and what makes two questions the same."""
+
+import re
+import unicodedata
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
+
+
+def fold(text: str) -> str:
+    """Lower case without diacritics, as Vietnamese is often typed on phones."""
+    plain = unicodedata.normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _stem(word: str) -> str:
+    """Light English stem: plural, -ing and -ed."""
+    if len(word) < 4 or not word.isascii():
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    for suffix in ("ing", "ed"):
+        stem = word.removesuffix(suffix)
+        if stem != word and len(stem) >= 3 and re.search("[aeiouy]", stem):
+            doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls"
+            return (stem[:-1] if doubled else stem).removesuffix("e")
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 4 else word
+
+
+def tokens(text: str, *, language: str) -> list[str]:
+    """Words to match by; scripts without spaces give pairs of characters."""
+    result: list[str] = []
+    text = unicodedata.normalize("NFC", text.lower())
+    for run in _DENSE_RUN.findall(text):
+        result += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
+    words = _TOKEN.findall(_DENSE_RUN.sub(" ", text))
+    result += (
+        [_stem(word.removesuffix("'s").removesuffix("’s")) for word in words]
+        if language == "en"
+        else words
+    )
+    return result
+
+
+# Words that a question may have or lack and still ask the same. No question words, no negations,
+# and none that turn a question around, such as "to" and "from".
+_LIGHT = """
+    a an the is are am be do does did can could will would shall should may might have has i you
+    he she it we they me my your our their this that there of for by with on at please tell us
+    possible any some just so and sir madam hi hello hey thank thanks
+    ạ à á nhé nhỉ vậy thế thì là mà ơi ad shop em anh chị mình bạn tôi tui cho xin hỏi muốn được
+    có không ko lúc vào của với những các và dạ
+    der die das den dem ein eine einen einer ich sie ihr wir bitte ist sind kann kannst hallo
+    le la les un une des je vous nous est-ce que il s'il plaît bonjour
+    el los las una por favor hola o os as um uma você eu
+"""
+
+
+_LIGHT_KEYS = frozenset(
+    tokens(f"{_LIGHT} {fold(_LIGHT)}", language="en")  # in the form in which keys compare words
+)
+
+
+def same_question_key(question: str) -> str:
+    """Equal for questions that differ only in light words, inflection, case and order.
+
+    Empty for a question of light words alone.
+    """
+    return " ".join(sorted(set(tokens(question, language="en")) - _LIGHT_KEYS))

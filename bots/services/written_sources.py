@@ -1,0 +1,128 @@
+"""What a client writes for a bot: texts, and questions with their answers. Each is a document."""
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.db.models import QuerySet
+
+from bots.models import Bot, Document, DocumentSource, DocumentStatus
+from bots.services import bots, documents
+from bots.services.documents import DocumentLimit
+from bots.shapes.written import QuestionAnswerDto, TextDto
+from chatplatform import media
+from chatplatform.api.errors import ApiError, first_or_404
+from identity.models import User
+from identity.services import audit
+
+# Of one bot, by source.
+LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
+
+
+class SourceExists(ApiError):
+    """Field `document_id`: the one that is there."""
+
+    code, status = "source_exists", 409
+    detail = "The bot has this text or question already; update that one."
+
+
+def list_for_bot(
+    bot: Bot, source: DocumentSource, *, status: DocumentStatus | None = None
+) -> QuerySet[Document]:
+    """The bot's texts or pairs, unordered; `status`: only these."""
+    rows = Document.objects.filter(bot=bot, source=source)
+    return rows.filter(status=status) if status else rows
+
+
+def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
+    """One of the bot's texts or pairs; 404 if there is none."""
+    return first_or_404(list_for_bot(bot, source).filter(pk=document_id))
+
+
+def create(bot: Bot, *, body: TextDto | QuestionAnswerDto) -> Document:
+    """Store a text or a pair, queued for training; 409 if it exists or there are too many."""
+    columns = _columns(body)
+    with transaction.atomic():
+        # The lock keeps concurrent requests within the limit, and from storing the same twice.
+        bots.lock(bot)
+        rows = list_for_bot(bot, columns["source"])
+        _refuse_double(rows, columns)
+        limit = LIMITS[columns["source"]]
+        if rows.count() >= limit:
+            raise DocumentLimit(f"A bot has at most {limit:,} of these; delete some first.")
+        document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
+        documents.enqueue_training(document)
+    # Read again, with the times that the database has set.
+    return Document.objects.get(pk=document.pk)
+
+
+def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by: User) -> Document:
+    """Replace the words of a text or a pair, and train it again if they changed.
+
+    Until that is done, the bot keeps the old words.
+    """
+    columns = _columns(body)
+    with transaction.atomic():
+        bots.lock(bot)
+        rows = list_for_bot(bot, columns["source"])
+        document = first_or_404(
+            rows.select_for_update(no_key=True, of=("self",)).filter(pk=document_id)
+        )
+        if (document.title, document.content) == (columns["title"], columns["content"]):
+            return document
+        _refuse_double(rows.exclude(pk=document.pk), columns)
+        rows.filter(pk=document.pk).update(
+            **columns,
+            status=DocumentStatus.QUEUED,
+            progress=0,
+            error_code="",
+            error_message="",
+            updated_at=datetime.now(UTC),
+        )
+        # A run of the old words finds the document queued, and stores nothing.
+        documents.enqueue_training(document)
+        audit.record(
+            bot.client_id,
+            "document.changed",
+            by=by,
+            subject=f"document:{document.pk}",
+            changes={"title": columns["title"]},
+        )
+    return Document.objects.get(pk=document.pk)
+
+
+def delete(bot: Bot, source: DocumentSource, document_id: int, *, by: User) -> None:
+    """Delete a text or a pair, and all that the bot knows from it."""
+    documents.delete(bot, document_id=get(bot, source, document_id).pk, by=by)
+
+
+def _columns(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
+    if isinstance(body, TextDto):
+        source, title, content = DocumentSource.TEXT, " ".join(body.title.split()), body.text
+    else:
+        source, content = DocumentSource.QUESTION_ANSWER, body.answer
+        title = " ".join(body.question.split())
+    data = documents.as_file(source, title=title, content=content)
+    name = f"{title[:200].replace('/', ' ')}.txt"
+    return {
+        "source": source,
+        "title": title,
+        "content": content,
+        "file_name": media.safe_name(ContentFile(data, name)),
+        "mime_type": "text/plain",
+        "size_bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+
+
+def _refuse_double(rows: QuerySet[Document], columns: dict[str, Any]) -> None:
+    """A bot has a text once, and a question once."""
+    if columns["source"] == DocumentSource.TEXT:
+        same = rows.filter(sha256=columns["sha256"])
+    else:
+        same = rows.filter(title__iexact=columns["title"])
+    existing = same.first()
+    if existing:
+        raise SourceExists(document_id=existing.pk)

@@ -1,0 +1,106 @@
+"""The shapes of what a client writes for a bot: texts, and questions with their answers."""
+
+from typing import Self
+
+from pydantic import Field
+
+from bots.models import Document, DocumentStatus
+from bots.shapes.train import DocumentError
+from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
+
+MAX_TITLE, MAX_TEXT = 200, 20_000
+MAX_QUESTION, MAX_ANSWER = 300, 4_000
+
+
+class Written(Shape):
+    """What every written source shows of its training."""
+
+    status: DocumentStatus | None = read_only(
+        "`queued`, `training`, `trained` or `failed` (see `error`)."
+    )
+    progress: int | None = read_only("Progress of the training, 0..100.")
+    error: DocumentError | None = read_only("Why training failed; else null.")
+    language: str | None = read_only("Language of its text; null until trained.")
+    created_at: Moment | None = read_only("When it was written.")
+    updated_at: Moment | None = read_only("When its words were changed last.")
+    trained_at: Moment | None = read_only("When it was last trained successfully; null: never.")
+
+    @classmethod
+    def copy_written(cls, row: Document, **fields: str) -> Self:
+        error = DocumentError(code=row.error_code, message=row.error_message)
+        return cls.copy_from(
+            row,
+            status=DocumentStatus(row.status),
+            error=error if row.error_code else None,
+            language=row.language or None,
+            **fields,
+        )
+
+
+class TextDto(Written):
+    """A text that a bot is trained on."""
+
+    model_config = example(title="Parking", text="Guests park for free behind the house.")
+
+    id: int | None = read_only(
+        "The text's id, which citations name as `document_id`.", path="text_id"
+    )
+    title: Text = Field(
+        min_length=1,
+        max_length=MAX_TITLE,
+        pattern=r"\S",
+        description=f"Its name in citations, 1..{MAX_TITLE} characters; line breaks become spaces.",
+    )
+    text: Text = Field(
+        min_length=1,
+        max_length=MAX_TEXT,
+        pattern=r"\w",
+        description=f"Plain text, 1..{MAX_TEXT:,} characters; upload a longer one as a file. Blank"
+        " lines separate paragraphs.",
+    )
+
+    @classmethod
+    def from_row(cls, row: Document) -> "TextDto":
+        return cls.copy_written(row, title=row.title, text=row.content)
+
+
+class TextsResponse(Shape):
+    """A page of texts, newest first."""
+
+    items: list[TextDto] = Field(description="The texts of this page.")
+    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+
+
+class QuestionAnswerDto(Written):
+    """A question and the answer that the bot gives to it."""
+
+    model_config = example(
+        question="May I bring my dog?", answer="Yes, dogs are welcome in all rooms."
+    )
+
+    id: int | None = read_only(
+        "The pair's id, which citations name as `document_id`.", path="question_answer_id"
+    )
+    question: Text = Field(
+        min_length=1,
+        max_length=MAX_QUESTION,
+        pattern=r"\w",
+        description=f"What customers ask, 1..{MAX_QUESTION} characters; line breaks become spaces.",
+    )
+    answer: Text = Field(
+        min_length=1,
+        max_length=MAX_ANSWER,
+        pattern=r"\w",
+        description=f"What the bot answers, 1..{MAX_ANSWER:,} characters.",
+    )
+
+    @classmethod
+    def from_row(cls, row: Document) -> "QuestionAnswerDto":
+        return cls.copy_written(row, question=row.title, answer=row.content)
+
+
+class QuestionAnswersResponse(Shape):
+    """A page of questions with their answers, newest first."""
+
+    items: list[QuestionAnswerDto] = Field(description="The questions of this page.")
+    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
