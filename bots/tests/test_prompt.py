@@ -101,7 +101,7 @@ def test_an_earlier_version_is_restored_as_a_new_one(ann, bot):
     assert reply.status_code == 200
     restored = reply.json()
     assert (restored["version"], restored["is_current"]) == (3, True)
-    assert restored["created_by"] == adam.user.pk
+    assert restored["created_by"] == adam.user.pk  # type: ignore[union-attr]
     own = {"id", "version", "is_current", "created_by", "created_at"}
     assert {name: restored[name] for name in set(first) - own} == {
         name: first[name] for name in set(first) - own
