@@ -78,12 +78,9 @@ def process(callback_id: int, account_id: str) -> None:
         for position, item in enumerate(provider.items(parse(bytes(callback.body))))
         if item.account_id == account_id
     ]
-    done = set(callback.items.values_list("position", flat=True))
     known = _processed(callback.channel, account_id, [item.key for _, item in numbered])
     failures = list[Exception]()
     for position, item in sorted(numbered, key=lambda pair: (pair[1].at, pair[0])):
-        if position in done:
-            continue
         try:
             _process(callback, position, item, connection, known)
         except jobs.LeaseLost:

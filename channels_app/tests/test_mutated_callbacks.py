@@ -60,13 +60,13 @@ def mutate(body, chance):
             continue
         what = chance.random()
         if what < 0.7:
-            parent[path[-1]] = chance.choice(ODD)
+            parent[path[-1]] = copy.deepcopy(chance.choice(ODD))
         elif what < 0.85:
             del parent[path[-1]]
         elif isinstance(parent, list):
-            parent.append(parent[path[-1]])
+            parent.append(copy.deepcopy(parent[path[-1]]))
         else:
-            parent[str(chance.choice(ODD))] = parent[path[-1]]
+            parent[str(chance.choice(ODD))] = copy.deepcopy(parent[path[-1]])
     return body
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from channels_app.services import signals
 from channels_app.tests.helpers import PAGE, run_waiting
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Feedback, Message
@@ -128,6 +129,12 @@ def test_after_a_chat_the_customer_is_asked_once_and_the_rating_is_stored(
     assert (rating.conversation, rating.rating) == (agents_chat, 4)
     assert rating.comment == "Quick and kind"
     assert Message.objects.filter(sender_type="agent").count() == 1, "its echo is no message"
+
+
+def test_a_survey_whose_job_runs_twice_is_sent_once(socialnet, agents_chat, ben):
+    end(ben, agents_chat)
+    signals.send_survey(str(agents_chat.pk))
+    assert len(surveys(socialnet)) == 1
 
 
 @pytest.mark.parametrize("score", ["0", "6", "nonsense"])
