@@ -7,12 +7,14 @@ from chats.views.customer import AttachmentViewSet, ClientChatViewSet
 from chats.views.desk import ChatViewSet, PreviewViewSet, SavedReplyViewSet
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
+from chats.views.words import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
 messaging = MessagingViewSet.as_view
 saved_replies = SavedReplyViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
+words = WordsViewSet.as_view({"get": "retrieve", "put": "update"})
 conversation_messages = messaging({"post": "send", "get": "messages"})
 
 urlpatterns = [
@@ -87,6 +89,8 @@ urlpatterns = [
     path("client/translate", ClientLanguageViewSet.as_view({"post": "translate"})),
     path("ai/translate", ClientLanguageViewSet.as_view({"post": "translate_old"})),
     path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
+    # config
+    path("config/<int:client_id>/words", words),
     # messaging (the specification spells its paths so)
     path("mesaging/conversations", conversations),
     path("mesaging/conversations/<uuid:conversation_id>/messages", conversation_messages),

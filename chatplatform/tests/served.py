@@ -110,6 +110,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/identity/users/me/password"): {"current_password": PASSWORD,
                                              "new_password": "another-horse-battery"},
     ("POST", "/config/{client_id}/chat"): {"agent_capacity": 7},
+    ("PUT", "/config/{client_id}/words"): {"words": [{"name": "thanks", "own": {"de": "Gern!"}}]},
     ("POST", "/identity/socialnet-access-token"): {"access_token": "EAAG", "expires_in": 3600},
     ("POST", "/identity/users"): {"email": "eve@delta.example", "full_name": "Eve Fox"},
     ("PUT", "/identity/users/{user_id}/disable"): {"is_disabled": True},

@@ -300,6 +300,7 @@ BOUNDED_BECAUSE = {
     "/ai/chat/{chat_id}": "one chat; its tags are a column",
     "/ai/chat/{chat_id}/saved-replies/{saved_reply_id}": "as many as the text has variables",
     "/ai/chat/events": "a live stream: it reads what is new, page by page, for as long as it lasts",
+    "/config/{client_id}/words": "as many as the platform has words; yours are columns",
     "/mesaging/conversations/{conversation_id}/summary": "one summary; its points are a column",
 }
 # Filters that join other tables, or choose another order.

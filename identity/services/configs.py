@@ -39,6 +39,25 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
     return get(before.client, before.client_id)
 
 
+def replace_words(
+    config: ClientConfig, columns: dict[str, dict[str, Any]], *, by: User
+) -> ClientConfig:
+    """Replace the columns that hold words of the client's own."""
+    with transaction.atomic():
+        before = _lock(config)
+        changes = {name: value for name, value in columns.items() if value != getattr(before, name)}
+        if changes:
+            _write(before, changes)
+            audit.record(
+                before.client_id,
+                "words.replaced",
+                by=by,
+                subject=f"client:{before.client_id}",
+                changes={"fields": sorted(changes)},
+            )
+    return get(before.client, before.client_id)
+
+
 def _lock(config: ClientConfig) -> ClientConfig:
     rows = ClientConfig.objects.select_for_update(no_key=True, of=("self",))
     return rows.select_related("client").get(pk=config.pk)

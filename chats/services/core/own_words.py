@@ -1,0 +1,42 @@
+"""A client's own words in place of the platform's; `canned_replies` says them."""
+
+from typing import Any
+
+from bots.knowledge import phrasebook
+from chats.shapes.words import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
+from identity.models import ClientConfig, User
+from identity.services import configs
+
+# Words that are settings of their own in the client's config.
+_COLUMNS = {"handover": "handoff_message", "closed": "out_of_hours_message"}
+
+
+def of_config(config: ClientConfig) -> PlatformWords:
+    """Every word, with the platform's texts and the client's."""
+    return PlatformWords.model_construct(words=[_word(config, name) for name in NAMES])
+
+
+def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformWords:
+    """Replace all words of the client's own."""
+    own: dict[str, dict[str, str]] = {
+        word.name: {code: text for code, text in word.own.items() if text.strip()}
+        for word in body.words
+    }
+    columns: dict[str, dict[str, Any]] = {
+        column: own.get(name, {}) for name, column in _COLUMNS.items()
+    }
+    columns["words"] = {
+        name: texts for name, texts in own.items() if texts and name not in _COLUMNS
+    }
+    return of_config(configs.replace_words(config, columns, by=by))
+
+
+def _word(config: ClientConfig, name: WordName) -> PlatformWord:
+    column = _COLUMNS.get(name)
+    stored = getattr(config, column) if column else config.words.get(name, {})
+    return PlatformWord.model_construct(
+        name=name,
+        said_when=SAID_WHEN[name],
+        default={code: book.says[name] for code, book in phrasebook.all_books().items()},
+        own={code: text for code, text in stored.items() if text.strip()},
+    )

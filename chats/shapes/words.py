@@ -1,0 +1,91 @@
+"""The shapes of the platform's own words, as customers get them."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from chatplatform.api.shapes import Language, Shape, Text, example, read_only
+
+MAX_TEXT = 2_000
+WordName = Literal[
+    "greeting", "thanks", "goodbye", "unknown", "handover", "handover_no_answer", "closed",
+    "no_person", "approval_needed", "confirm", "done", "declined", "agent_declined",
+    "survey_question", "survey_note", "survey_button",
+]  # fmt: skip
+NAMES: tuple[WordName, ...] = get_args(WordName)
+# When each is said.
+SAID_WHEN: Mapping[WordName, str] = {
+    "greeting": "To a greeting, if the bot has no welcome message in the language.",
+    "thanks": "To a thank-you.",
+    "goodbye": "To a goodbye.",
+    "unknown": "The bot has no answer, and `handoff_on_no_answer` is off.",
+    "handover": "A person will answer. The same texts as the config's `handoff_message`.",
+    "handover_no_answer": "A person will answer, since the bot has no answer. If this is not yours,"
+    " your `handover` is said.",
+    "closed": "Outside business hours, if it is yours in any language. The same texts as the"
+    " config's `out_of_hours_message`.",
+    "no_person": "The customer asks for a person, and `handoff_on_request` is off.",
+    "approval_needed": "An agent must agree to a function call.",
+    "confirm": "The customer must agree to a function call; `{action}` says which.",
+    "done": "An agent has agreed to a function call, and it was made.",
+    "declined": "The customer has declined a function call.",
+    "agent_declined": "An agent has declined a function call.",
+    "survey_question": "Title of a survey after a chat: at most 65 characters, no address.",
+    "survey_note": "Below the title of the survey: at most 80 characters, no address.",
+    "survey_button": "The button of the survey: at most 20 characters, no address.",
+}
+# What the channels take.
+_MAX_CHARACTERS: Mapping[str, int] = {
+    "survey_question": 65, "survey_note": 80, "survey_button": 20
+}  # fmt: skip
+_ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
+
+OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
+
+
+class PlatformWord(Shape):
+    """One sentence of the platform, in all its languages."""
+
+    name: WordName = Field(description="Which sentence.")
+    said_when: str | None = read_only("When customers get it.")
+    default: dict[str, str] | None = read_only("The platform's own text by language.")
+    own: OwnTexts = Field(
+        default_factory=dict,
+        max_length=50,
+        description=f"Your text by language, at most {MAX_TEXT:,} characters each. An empty one"
+        " counts as none: then the platform's is said, and without that the text in the bot's"
+        " default language. A text for `confirm` holds `{action}`.",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        limit = _MAX_CHARACTERS.get(self.name, MAX_TEXT)
+        for language, text in self.own.items():
+            if len(text) > limit:
+                raise ValueError(f"own.{language} must have at most {limit} characters")
+            if self.name in _MAX_CHARACTERS and _ADDRESS.search(text):
+                raise ValueError(f"own.{language} must not hold an address")
+            if self.name == "confirm" and text.strip() and "{action}" not in text:
+                raise ValueError(f"own.{language} must hold {{action}}")
+        return self
+
+
+class PlatformWords(Shape):
+    """What the platform itself says to customers."""
+
+    model_config = example(words=[{"name": "greeting", "own": {"de": "Moin! Was darf es sein?"}}])
+
+    words: list[PlatformWord] = Field(
+        max_length=len(NAMES),
+        description="The sentences, each once. In a request: those that hold texts of yours; all"
+        " others become the platform's again.",
+    )
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        names = [word.name for word in self.words]
+        if len({*names}) < len(names):
+            raise ValueError("words must not hold a name twice")
+        return self

@@ -1,0 +1,23 @@
+"""Operations of the tag `config` that read chats: chats lie above that app."""
+
+from chatplatform.api.operation import operation
+from chats.services.core import own_words
+from chats.shapes.words import PlatformWords
+from identity.auth import ADMIN, BEARER, TenantViewSet
+from identity.services import configs
+
+
+class WordsViewSet(TenantViewSet):
+    @operation("config", "Get Platform Words", access=BEARER)
+    def retrieve(self, client_id: int) -> PlatformWords:
+        """What the platform itself says to customers, in every language, and your own texts."""
+        return own_words.of_config(configs.get(self.client, client_id))
+
+    @operation("config", "Update Platform Words", access=ADMIN)
+    def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
+        """Replace the platform's words by your own, language by language.
+
+        The body holds all of your texts: words and languages that it leaves out become the
+        platform's again.
+        """
+        return own_words.replace(configs.get(self.client, client_id), body, by=self.user)
