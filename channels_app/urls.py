@@ -2,8 +2,12 @@
 
 from django.urls import path
 
+from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
+photoapp = PhotoappViewSet.as_view
+photoapp_webhook = PhotoappCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
+photoapp_messages = photoapp({"get": "messages", "post": "send"})
 socialnet = SocialnetViewSet.as_view
 socialnet_webhook = SocialnetCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
 socialnet_messages = socialnet({"get": "messages", "post": "send"})
@@ -21,4 +25,13 @@ urlpatterns = [
     path("socialnet/<int:client_id>/connection/<int:bot_id>", socialnet({"get": "connection"})),
     path("socialnet/<int:client_id>/disconnect_page/<int:bot_id>", socialnet_disconnect),
     path("socialnet/<int:client_id>/reconnect_page/<int:bot_id>", socialnet_reconnect),
+    # photoapp-services
+    path("photoapp/webhook", photoapp_webhook),
+    path("photoapp/<int:client_id>/messages/<int:bot_id>", photoapp_messages),
+    path("photoapp/<int:client_id>/accounts/<int:bot_id>", photoapp({"get": "list_accounts"})),
+    path("photoapp/<int:client_id>/user-token", photoapp({"post": "store_token"})),
+    path("photoapp/<int:client_id>/connect_page/<int:bot_id>", photoapp({"post": "connect"})),
+    path("photoapp/<int:client_id>/connect/<int:bot_id>", photoapp({"post": "sign_in"})),
+    path("photoapp/<int:client_id>/connection", photoapp({"get": "list_connections"})),
+    path("photoapp/<int:client_id>/disconnect/<int:bot_id>", photoapp({"put": "disconnect"})),
 ]

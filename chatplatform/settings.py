@@ -332,6 +332,15 @@ SOCIALNET_VERIFY_TOKEN = env.str("SOCIALNET_VERIFY_TOKEN", default="")
 # Hosts that customers' files are fetched from, a dot before a name for all below it. The provider
 # does not list them; these were seen.
 SOCIALNET_MEDIA_HOSTS = env.list("SOCIALNET_MEDIA_HOSTS", default=[".fbcdn.net", ".fbsbx.com"])
+# Accounts that are linked to a page; their dialog is SOCIALNET_DIALOG_URL.
+PHOTOAPP_API_URL = env.str("PHOTOAPP_API_URL", default="https://graph.facebook.com/v26.0")
+PHOTOAPP_APP_ID = env.str("PHOTOAPP_APP_ID", default="")
+PHOTOAPP_APP_SECRET = env.str("PHOTOAPP_APP_SECRET", default="")
+PHOTOAPP_VERIFY_TOKEN = env.str("PHOTOAPP_VERIFY_TOKEN", default="")
+# Not listed by the provider either.
+PHOTOAPP_MEDIA_HOSTS = env.list(
+    "PHOTOAPP_MEDIA_HOSTS", default=[".cdninstagram.com", ".fbcdn.net", ".fbsbx.com"]
+)
 # The page on the customer's rights to which feedback surveys link.
 PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
 # Seconds for one call of a provider.

@@ -1,5 +1,6 @@
 """Connections of bots to accounts at providers: made, ended, and marked when they fail."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -49,11 +50,26 @@ def describe(bot: Bot, channel: MessagingChannel) -> connection_shapes.ChannelCo
     )
 
 
+def describe_all(
+    client: Client, channel: MessagingChannel
+) -> list[connection_shapes.ChannelConnection]:
+    """The connection of each bot that has or had an account on a channel, the newest first."""
+    rows = ChannelConnection.objects.for_client(client).filter(channel=channel)
+    by_bot: dict[int, list[ChannelConnection]] = {}
+    for row in rows.select_related("connected_by").order_by("-id"):
+        by_bot.setdefault(row.bot_id, []).append(row)
+    return [connection_shapes.ChannelConnection.from_row(_current(of)) for of in by_bot.values()]
+
+
 def current(bot: Bot, channel: MessagingChannel) -> ChannelConnection | None:
     """The live connection; else one that is pending, else the newest that has ended."""
     rows = list(_of_bot(bot, channel).order_by("-id"))
+    return _current(rows) if rows else None
+
+
+def _current(rows: Sequence[ChannelConnection]) -> ChannelConnection:
     order = [*LIVE, ConnectionStatus.PENDING, ConnectionStatus.DISCONNECTED]
-    return min(rows, key=lambda row: order.index(ConnectionStatus(row.status)), default=None)
+    return min(rows, key=lambda row: order.index(ConnectionStatus(row.status)))
 
 
 def live(channel: str, account_id: str) -> ChannelConnection | None:

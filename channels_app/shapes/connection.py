@@ -100,6 +100,21 @@ class MessengerConnectPageDto(Shape):
     page_id: Text = AccountId
 
 
+class PhotoappConnectDto(MessengerConnectDto):
+    """Begins a consent, or ends it with what the provider's page sent back."""
+
+
+class PhotoappConnectPageDto(Shape):
+    """Which account."""
+
+    model_config = example(page_id="17840000000000001")
+
+    page_id: Text = Field(
+        min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
+        description="The provider's id of the account, or of the page that it is linked to.",
+    )  # fmt: skip
+
+
 class ChannelAccount(Shape):
     """An account that can be connected."""
 

@@ -25,6 +25,8 @@ class Channel:
     ann: Person
     bot: Any
     sim: RunningSimulator
+    # The account at the provider that is connected, or will be.
+    account: str = PAGE
 
     def path(self, rest: str) -> str:
         return f"/{self.name}/{self.ann.client.pk}/{rest}"
@@ -34,7 +36,7 @@ class Channel:
 
     def act(self, kind: str, *, user: str = "an", **values: Any) -> Any:
         """A customer does something, and the callback reaches us."""
-        done = self.sim.act(PAGE, user, kind, **values)
+        done = self.sim.act(self.account, user, kind, **values)
         self.sim.deliver()
         return done
 
@@ -48,7 +50,7 @@ class Channel:
 
     def replies(self, user: str = "an") -> list[str]:
         """The words that the customer got."""
-        return [message["text"] for message in self.sim.replies(PAGE, user)]
+        return [message["text"] for message in self.sim.replies(self.account, user)]
 
 
 def post_signed(person: Person, path: str, body: Any, **headers: str) -> Any:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from bots.models import Document, FunctionCall, Prompt, WebUrl
 from bots.testing import make_bot
 from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
+from channels_app.providers import PROVIDERS
 from chatplatform.api.operation import PUBLIC, Access, Form, routes
 from chatplatform.signatures import new_secret
 from chats.models import (
@@ -127,6 +128,11 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/socialnet/{client_id}/connect_page/{bot_id}"): {"page_id": "104"},
     ("PUT", "/socialnet/{client_id}/disconnect_page/{bot_id}"): {"page_id": "104"},
     ("PUT", "/socialnet/{client_id}/reconnect_page/{bot_id}"): {"page_id": "104"},
+    ("POST", "/photoapp/webhook"): {"object": "instagram", "entry": []},
+    ("POST", "/photoapp/{client_id}/messages/{bot_id}"): {"recipient_id": "61", "text": "Hello"},
+    ("POST", "/photoapp/{client_id}/user-token"): {"access_token": "EAAG"},
+    ("POST", "/photoapp/{client_id}/connect/{bot_id}"): {"redirect_uri": "https://shop.example/"},
+    ("POST", "/photoapp/{client_id}/connect_page/{bot_id}"): {"page_id": "104"},
     ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
     ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
     ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
@@ -282,23 +288,23 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 
 
 def channel_rows(client: Client, bot: Any) -> None:
-    """A connected page of the bot, a person's token, and a customer who may be written to."""
-    account_id = uuid.uuid4().hex
-    ChannelToken.objects.update_or_create(
-        client=client, channel="socialnet", defaults={"access_token": "EAAG"}
-    )
-    ChannelConnection.objects.create(
-        client=client, bot=bot, channel="socialnet", account_id="104", status="disconnected"
-    )
-    customer = Customer.objects.create(client=client, name="Zoe")
-    identity = CustomerIdentity.objects.create(
-        client=client, customer=customer, channel="socialnet", account_id=account_id,
-        provider_user_id="61",
-    )  # fmt: skip
-    chat = Conversation.objects.create(
-        client=client, bot=bot, customer=customer, language="en", channel="socialnet"
-    )
-    ChannelChat.objects.create(client=client, conversation=chat, identity=identity)
+    """On every channel: an account, a person's token, and a customer who may be written to."""
+    for channel in PROVIDERS:
+        ChannelToken.objects.update_or_create(
+            client=client, channel=channel, defaults={"access_token": "EAAG"}
+        )
+        ChannelConnection.objects.create(
+            client=client, bot=bot, channel=channel, account_id="104", status="disconnected"
+        )
+        customer = Customer.objects.create(client=client, name="Zoe")
+        identity = CustomerIdentity.objects.create(
+            client=client, customer=customer, channel=channel, account_id=uuid.uuid4().hex,
+            provider_user_id="61",
+        )  # fmt: skip
+        chat = Conversation.objects.create(
+            client=client, bot=bot, customer=customer, language="en", channel=channel
+        )
+        ChannelChat.objects.create(client=client, conversation=chat, identity=identity)
 
 
 MISSING: dict[str, Any] = {

@@ -30,6 +30,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
+from channels_app.models import ChannelConnection
 from chatplatform.api.pagination import Page
 from chatplatform.ids import short_code, uuid7
 from chatplatform.tests.served import ALL, Served, rows_of
@@ -220,10 +221,22 @@ def messages(at: Place, count: int, ids: list[uuid.UUID] | None = None, **chat: 
     return stored
 
 
-def channel_messages(at: Place, count: int) -> list[Any]:
-    """In chats of socialnet, each with a customer of its own."""
-    stored = chats(at, count, bot_id=at.ids["bot_id"], channel="socialnet")
-    return messages(at, count, conversation=stored)
+def channel_messages(channel: str) -> Callable[[Place, int], list[Any]]:
+    """In chats of a channel, each with a customer of its own."""
+
+    def make(at: Place, count: int) -> list[Any]:
+        stored = chats(at, count, bot_id=at.ids["bot_id"], channel=channel)
+        return messages(at, count, conversation=stored)
+
+    return make
+
+
+def channel_connections(at: Place, count: int) -> list[Any]:
+    """Of a bot each, as every bot has one at most."""
+    return rows(
+        ChannelConnection, count, client=at.client, bot=bots(at, count), channel="photoapp",
+        account_id="9{}".format,
+    )  # fmt: skip
 
 
 def notifications(at: Place, count: int) -> list[Any]:
@@ -284,12 +297,15 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/client/chat/messages/{chat_code}": messages,
     "/ai/client/migrate/conversations": chats,
     "/ai/client/migrate/messages": messages,
-    "/socialnet/{client_id}/messages/{bot_id}": channel_messages,
+    "/socialnet/{client_id}/messages/{bot_id}": channel_messages("socialnet"),
+    "/photoapp/{client_id}/messages/{bot_id}": channel_messages("photoapp"),
+    "/photoapp/{client_id}/connection": channel_connections,
     "/mesaging/conversations": chats,
     "/mesaging/conversations/{conversation_id}/messages": messages,
     "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
 }
 BOUNDED_BECAUSE = {
+    "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",

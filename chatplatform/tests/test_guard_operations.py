@@ -36,6 +36,8 @@ PUBLIC_BECAUSE = {
     ("POST", "/identity/reset-password"): "the mailed token is the credential; tries count",
     ("GET", "/socialnet/webhook"): "the provider shows the word that was agreed on",
     ("POST", "/socialnet/webhook"): "the provider's signature is the credential",
+    ("GET", "/photoapp/webhook"): "the provider shows the word that was agreed on",
+    ("POST", "/photoapp/webhook"): "the provider's signature is the credential",
     ("POST", "/identity/subscription/payments"): "the provider's signature is the credential",
     ("GET", "/health"): "for monitors; it names no hosts and no clients",
     ("GET", "/health/live"): "for monitors; it shows only that the process answers",

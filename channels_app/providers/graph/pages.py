@@ -1,0 +1,70 @@
+"""Pages: their list, their own tokens, and the subscription that socialnet and photoapp share."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from channels_app.providers import http
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.graph.client import GraphApp
+
+# The same for both channels: a page has one subscription for an app, and the last one wins.
+FIELDS = (
+    "messages,messaging_postbacks,messaging_referrals,message_echoes,message_deliveries,"
+    "message_reads,message_reactions,message_edits,messaging_feedback,"
+    "messaging_policy_enforcement,standby,messaging_handovers"
+)
+# A person without one of these tasks may not message for the page.
+_TASKS = {"MESSAGING", "MODERATE"}
+_PAGES_AT_ONCE, _MOST_PAGES = 100, 2_000
+
+
+def listed(
+    app: GraphApp, token: str, fields: str, *, cursor: str | None, limit: int
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The pages in whose name the person may message, and the cursor of the next ones."""
+    body = app.call(
+        "GET", "me/accounts", token=token,
+        params={"fields": f"id,name,tasks,{fields}", "limit": limit, "after": cursor},
+    ).body  # fmt: skip
+    rows = [row for row in as_list(body.get("data")) if isinstance(row, dict) and row.get("id")]
+    pages = [row for row in rows if _TASKS & set(map(str, as_list(row.get("tasks"))))]
+    paging = as_dict(body.get("paging"))
+    after = as_dict(paging.get("cursors")).get("after")
+    # Without `next` there is nothing more, even if there is a cursor.
+    return pages, str(after) if paging.get("next") and after else None
+
+
+def each(app: GraphApp, token: str, fields: str) -> Iterator[dict[str, Any]]:
+    """All pages of the person, at most 2,000."""
+    cursor = None
+    for _ in range(_MOST_PAGES // _PAGES_AT_ONCE):
+        pages, cursor = listed(app, token, fields, cursor=cursor, limit=_PAGES_AT_ONCE)
+        yield from pages
+        if cursor is None:
+            return
+
+
+def subscribe(app: GraphApp, page_id: str, page_token: Any) -> str:
+    """Have a page's events sent to us; returns its token, which does not expire."""
+    if not isinstance(page_token, str) or not page_token:
+        raise ProviderError(Kind.PERMISSION, "The person has no access to this page's messages.")
+    app.call(
+        "POST", f"{http.path_segment(page_id)}/subscribed_apps", token=page_token,
+        json={"subscribed_fields": FIELDS},
+    )  # fmt: skip
+    return page_token
+
+
+def unsubscribe(app: GraphApp, page_id: str, token: str) -> None:
+    """End the subscription to a page's events."""
+    app.call("DELETE", f"{http.path_segment(page_id)}/subscribed_apps", token=token)
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """A JSON object; empty if it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A JSON array; empty if it is none."""
+    return value if isinstance(value, list) else []

@@ -1,0 +1,232 @@
+"""photoapp: accounts listed and connected, messages in and out by this channel's own rules."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.conf import settings as platform
+
+from bots.testing import make_bot, trained
+from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
+from channels_app.tests.helpers import PAGE, Channel, event, post_signed
+from chatplatform.testing import run_jobs
+from chats.models import Conversation, Message
+from identity.models import ChannelToken
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ACCOUNT, OTHER_ACCOUNT = "17840000000000001", "17840000000000002"
+HOME = "https://app.shop.example/channels/done"
+
+
+@pytest.fixture
+def photoapp(ann, bot, sim):
+    """The paths and the simulated customers of photoapp, for Ann's bot."""
+    return Channel("photoapp", ann, bot, sim, ACCOUNT)
+
+
+@pytest.fixture
+def token(photoapp):
+    token = photoapp.sim.token("photoapp")
+    reply = photoapp.ann.post(photoapp.path("user-token"), {"access_token": token})
+    assert reply.status_code == 200, reply.content
+
+
+@pytest.fixture
+def account(photoapp, token):
+    """An account that is connected to Ann's bot."""
+    reply = connect(photoapp)
+    assert reply.status_code == 200, reply.content
+    return ChannelConnection.objects.get(pk=reply.json()["id"])
+
+
+@pytest.fixture
+def agents_chat(account, photoapp, bot):
+    """A chat that waits for an agent."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+    photoapp.write("Is anybody there?")
+    run_jobs()
+    return Conversation.objects.get()
+
+
+def connect(photoapp, page_id=ACCOUNT, bot=None):
+    path = photoapp.path(f"connect_page/{(bot or photoapp.bot).pk}")
+    return photoapp.ann.post(path, {"page_id": page_id})
+
+
+def of_photoapp(part, **more):
+    """A callback with one event of a customer of this channel."""
+    body = event(part, recipient={"id": ACCOUNT}, **more)
+    body["object"], body["entry"][0]["id"] = "instagram", ACCOUNT
+    return body
+
+
+# --- connected ----------------------------------------------------------------------------------
+
+
+def test_a_person_consents_lists_accounts_and_connects_one(photoapp, ann, bot):
+    pending = ann.post(photoapp.bot_path("connect"), {"redirect_uri": HOME}).json()
+    url = photoapp.sim.consent(pending["consent_url"], accounts=[PAGE])
+    query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    body = {"redirect_uri": HOME, "code": query["code"], "state": query["state"]}
+    assert ann.post(photoapp.bot_path("connect"), body).json()["status"] == "pending"
+    assert ChannelToken.objects.get().channel == "photoapp"
+    accounts = ann.get(photoapp.bot_path("accounts")).json()["items"]
+    assert ACCOUNT in {each["id"] for each in accounts}
+    assert PAGE not in {each["id"] for each in accounts}
+    connected = connect(photoapp).json()
+    assert (connected["status"], connected["account_id"]) == ("connected", ACCOUNT)
+    assert (connected["account_name"], connected["bot_id"]) == ("Blue Shop", bot.pk)
+    assert ann.get(photoapp.path("connection")).json() == [connected]
+
+
+def test_the_id_of_the_page_names_its_account_too(photoapp, token):
+    assert connect(photoapp, PAGE).json()["account_id"] == ACCOUNT
+    assert connect(photoapp, ACCOUNT).status_code == 200
+    assert ChannelConnection.objects.count() == 1
+
+
+def test_a_page_without_an_account_is_refused(photoapp, token):
+    reply = connect(photoapp, "1048576000003")
+    assert (reply.status_code, reply.json()["code"]) == (502, "provider_refused")
+    assert not ChannelConnection.objects.exists()
+
+
+def test_an_account_belongs_to_one_bot_and_one_client(photoapp, account, ann, cara):
+    assert connect(photoapp, bot=make_bot(ann.client)).json()["code"] == "account_taken"
+    assert connect(photoapp, OTHER_ACCOUNT).json()["code"] == "bot_has_account"
+    theirs = make_bot(cara.client)
+    assert cara.get(photoapp.path("connection")).status_code == 404
+    assert cara.get(f"/photoapp/{cara.client.pk}/connection").json() == []
+    assert cara.put(photoapp.path(f"disconnect/{theirs.pk}")).status_code == 404
+    account.refresh_from_db()
+    assert account.status == "connected"
+
+
+def test_giving_up_leaves_the_pages_subscription_to_socialnet(photoapp, account, ann, bot):
+    page_token = photoapp.sim.token("socialnet")
+    ann.post(f"/socialnet/{ann.client.pk}/user-token", {"access_token": page_token})
+    path = f"/socialnet/{ann.client.pk}/connect_page/{bot.pk}"
+    assert ann.post(path, {"page_id": PAGE}).status_code == 200
+    before = len(photoapp.sim.calls())
+    reply = ann.put(photoapp.bot_path("disconnect"))
+    assert (reply.status_code, reply.json()["status"]) == (200, "disconnected")
+    assert len(photoapp.sim.calls()) == before, "the page still sends for socialnet"
+    assert ann.put(photoapp.bot_path("disconnect")).json() == reply.json()
+
+
+def test_giving_up_ends_the_subscription(photoapp, account, ann):
+    assert ann.put(photoapp.bot_path("disconnect")).json()["status"] == "disconnected"
+    last = photoapp.sim.calls()[-1]
+    assert (last["method"], last["path"].endswith(f"/{PAGE}/subscribed_apps")) == ("DELETE", True)
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+def test_a_question_is_answered_once_and_read(photoapp, account, bot):
+    trained(bot, "Parcels arrive within three days. Our shop is in Hanoi.")
+    photoapp.write("When do parcels arrive?")
+    photoapp.settle()
+    chat = Conversation.objects.get()
+    assert (chat.channel, chat.bot_id) == ("photoapp", bot.pk)
+    question, answer = Message.objects.filter(conversation=chat).order_by("seq")
+    assert question.sender_type == "customer"
+    assert photoapp.replies() == [answer.text]
+    assert "three days" in answer.text
+    assert answer.status == "read"
+    assert not InboundItem.objects.exclude(outcome=Outcome.PROCESSED).exists()
+
+
+def test_a_long_text_is_cut_by_bytes(photoapp, agents_chat, ben):
+    words = " ".join(["Đặt hàng"] * 200)
+    sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": words})
+    photoapp.settle()
+    pieces = photoapp.replies()
+    assert len(pieces) > 2
+    assert " ".join(pieces) == words
+    assert max(len(piece.encode()) for piece in pieces) <= 1000
+    assert Message.objects.get(pk=sent.json()["id"]).status == "read"
+    assert Message.objects.filter(sender_type="agent").count() == 1, "echoes are no new messages"
+
+
+def test_a_picture_of_a_customer_is_stored(photoapp, account, ann):
+    photoapp.act("attachment", type="image")
+    photoapp.settle()
+    message = Message.objects.get(sender_type="customer")
+    assert message.content[0]["type"] == "image"
+    assert message.content[0]["attachment_id"]
+
+
+def test_what_is_unsent_loses_its_content(photoapp, agents_chat):
+    message = Message.objects.get(sender_type="customer")
+    photoapp.act("unsend", message=message.provider_message_id)
+    run_jobs()
+    message.refresh_from_db()
+    assert message.deleted_at
+    assert "anybody" not in message.text
+
+
+def test_after_the_window_only_a_tag_goes_out(photoapp, agents_chat, ann):
+    Conversation.objects.update(reply_window_expires_at="2020-01-01T00:00:00Z")
+    user = agents_chat.channel_chat.identity.provider_user_id
+    body = {"recipient_id": user, "text": "Still there?"}
+    reply = ann.post(photoapp.bot_path("messages"), body)
+    assert (reply.status_code, reply.json()["code"]) == (409, "reply_window_closed")
+    tagged = ann.post(photoapp.bot_path("messages"), body | {"tag": "HUMAN_AGENT"})
+    assert tagged.status_code == 201
+    photoapp.settle()
+    assert photoapp.replies() == ["Still there?"]
+    listed = ann.get(photoapp.bot_path("messages")).json()["items"]
+    assert listed[0]["id"] == tagged.json()["id"]
+
+
+@pytest.mark.parametrize(
+    ("code", "subcode", "status", "window_closes"),
+    [(10, 2534022, "connected", True), (200, 2534041, "error", False), (190, 463, "expired", False),
+     (100, 2534014, "connected", False), (10, 1893063, "error", False)],
+)  # fmt: skip
+def test_a_refusal_has_its_consequence(
+    photoapp, agents_chat, ben, account, code, subcode, status, window_closes
+):
+    photoapp.sim.fault("code", what="sends", code=code, subcode=subcode, message="No")
+    sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
+    photoapp.settle()
+    message = Message.objects.get(pk=sent.json()["id"])
+    assert (message.status, message.error is not None) == ("failed", True)
+    account.refresh_from_db()
+    assert account.status == status
+    assert photoapp.replies() == []
+    again = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Again"})
+    assert (again.status_code == 409) is window_closes
+
+
+# --- callbacks ----------------------------------------------------------------------------------
+
+
+def test_only_what_an_app_has_signed_is_stored(photoapp, account, settings):
+    body = of_photoapp({"message": {"mid": "aWdf1", "text": "hi"}})
+    settings.SOCIALNET_APP_SECRET = "another app's"  # noqa: S105
+    assert post_signed(photoapp.ann, "/photoapp/webhook", body).status_code == 200
+    settings.SOCIALNET_APP_SECRET = ""
+    refused = post_signed(photoapp.ann, "/photoapp/webhook", body)
+    assert (refused.status_code, refused.json()["code"]) == (401, "bad_signature")
+    assert InboundCallback.objects.count() == 1
+    settings.PHOTOAPP_APP_SECRET = ""
+    unset = post_signed(photoapp.ann, "/photoapp/webhook", body)
+    assert (unset.status_code, unset.json()["setting"]) == (503, "PHOTOAPP_APP_SECRET")
+
+
+def test_the_handshake(photoapp):
+    assert photoapp.sim.handshake("photoapp")["is_accepted"]
+    query = {"hub.mode": "subscribe", "hub.verify_token": "wrong", "hub.challenge": "1"}
+    assert photoapp.ann.browser.get("/photoapp/webhook", query).status_code == 403
+    assert platform.PHOTOAPP_VERIFY_TOKEN
+
+
+def test_a_callback_that_comes_twice_counts_once(photoapp, account):
+    body = of_photoapp({"message": {"mid": "aWdf1", "text": "hi"}})
+    for _ in range(3):
+        assert post_signed(photoapp.ann, "/photoapp/webhook", body).status_code == 200
+    run_jobs()
+    assert Message.objects.filter(sender_type="customer").count() == 1
+    outcomes = sorted(InboundItem.objects.values_list("outcome", flat=True))
+    assert outcomes == [Outcome.DUPLICATE, Outcome.DUPLICATE, Outcome.PROCESSED]
