@@ -180,20 +180,19 @@ def test_after_the_window_only_a_tag_goes_out(photoapp, agents_chat, ann):
 
 
 @pytest.mark.parametrize(
-    ("code", "subcode", "status", "window_closes"),
-    [(10, 2534022, "connected", True), (200, 2534041, "error", False), (190, 463, "expired", False),
-     (100, 2534014, "connected", False), (10, 1893063, "error", False)],
+    ("refusal", "status", "window_closes"),
+    [((10, 2534022), "connected", True), ((200, 2534041), "error", False),
+     ((190, 463), "expired", False), ((100, 2534014), "connected", False),
+     ((10, 1893063), "error", False)],
 )  # fmt: skip
-def test_a_refusal_has_its_consequence(
-    photoapp, agents_chat, ben, account, code, subcode, status, window_closes
-):
+def test_a_refusal_has_its_consequence(photoapp, agents_chat, ben, refusal, status, window_closes):
+    code, subcode = refusal
     photoapp.sim.fault("code", what="sends", code=code, subcode=subcode, message="No")
     sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
     photoapp.settle()
     message = Message.objects.get(pk=sent.json()["id"])
     assert (message.status, message.error is not None) == ("failed", True)
-    account.refresh_from_db()
-    assert account.status == status
+    assert ChannelConnection.objects.get().status == status
     assert photoapp.replies() == []
     again = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Again"})
     assert (again.status_code == 409) is window_closes

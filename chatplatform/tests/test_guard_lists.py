@@ -373,7 +373,9 @@ def ask(caller: Person, path: str, query: dict[str, Any]) -> tuple[dict[str, Any
     return reply.json(), [query["sql"] for query in captured]
 
 
-def length(answer: dict[str, Any]) -> int:
+def length(answer: dict[str, Any] | list[Any]) -> int:
+    if isinstance(answer, list):
+        return len(answer)
     return max(len(value) for value in answer.values() if isinstance(value, list))
 
 
