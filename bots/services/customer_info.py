@@ -30,19 +30,20 @@ def check(
     attributes: Mapping[str, Any],
     *,
     at: tuple[str, ...] = AT,
-    is_partial: bool = True,
+    known: Mapping[str, Any] | None = None,
 ) -> None:
     """Refuse attributes that do not fit the bot's `customer_info_fields`; the 422 names each.
 
-    Attributes that the bot does not ask for are accepted. Null removes an answer. With
-    `is_partial` False, fields that are required before a chat must be there too.
+    Attributes that the bot does not ask for are accepted. Null removes an answer. With `known`,
+    the answers that are there already, fields that are required before a chat must be in either.
     """
     errors: list[dict[str, Any]] = []
     for stored in fields:
         name = stored["name"]
         value = attributes.get(name)
         if value is None or value == "":
-            needed = stored.get("required") and (name in attributes or _is_due(stored, is_partial))
+            is_due = known is not None and stored.get("ask_before_chat") and not known.get(name)
+            needed = stored.get("required") and (name in attributes or is_due)
             error = ("missing", "Field required") if needed else None
         else:
             problem = _problem(stored, value)
@@ -51,10 +52,6 @@ def check(
             errors.append({"loc": [*at, name], "msg": error[1], "type": error[0]})
     if errors:
         raise Invalid(errors)
-
-
-def _is_due(stored: Mapping[str, Any], is_partial: bool) -> bool:  # noqa: FBT001
-    return not is_partial and bool(stored.get("ask_before_chat"))
 
 
 def _problem(stored: Mapping[str, Any], value: Any) -> str | None:

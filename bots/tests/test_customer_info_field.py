@@ -94,12 +94,13 @@ def test_answers_are_checked_by_type(kind, good, bad):
 def test_required_answers():
     fields = [field("text", required=True, ask_before_chat=True), ORDER]
     customer_info.check(fields, {})
-    customer_info.check(fields, {"it": "x", "their_own": [1]}, is_partial=False)
-    for attributes, whole in (({"it": None}, False), ({"it": ""}, False), ({}, True)):
+    customer_info.check(fields, {"it": "x", "their_own": [1]}, known={})
+    customer_info.check(fields, {}, known={"it": "x"})
+    for attributes, known in (({"it": None}, None), ({"it": ""}, {"it": "x"}), ({}, {})):
         with pytest.raises(Invalid) as caught:
-            customer_info.check(fields, attributes, at=("body", "attributes"), is_partial=not whole)
+            customer_info.check(fields, attributes, at=("body", "attributes"), known=known)
         (error,) = caught.value.errors
         assert (error["loc"], error["type"]) == (["body", "attributes", "it"], "missing")
     # A field asked for during the chat is not required before it.
     later = [field("text", required=True, ask_before_chat=False)]
-    customer_info.check(later, {}, is_partial=False)
+    customer_info.check(later, {}, known={})

@@ -267,3 +267,31 @@ def test_access_is_refused(page, nobody, client_b, chat, stored_files):
     assert nothing_stored(stored_files)
     own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
     assert send(page, own, (b"a.png", PNG)).status_code == 200
+
+
+def test_a_bot_that_takes_no_files_refuses_them_at_every_door(ann, server, chat, stored_files):
+    chat_path = f"/ai/client/chat/{chat.pk}"
+    link = {"type": "image", "url": "https://shop.example/a.png"}
+    message_path = f"/mesaging/conversations/{chat.pk}/messages"
+    theirs = {"sender": {"type": "customer"}, "content": [link]}
+    first = {"text": "See", "reply": "none", "client_message_id": "m-1", "attachments": [link]}
+    assert server.post(chat_path, first).status_code == 200
+    bot_path = f"/ai/bot/{chat.bot_id}/update-bot"
+    assert ann.put(bot_path, {"attach_enabled": False}).status_code == 200
+    refused = [
+        send(server, chat, (b"a.png", PNG)),
+        server.post(chat_path, {"text": "See", "reply": "none", "attachments": [link]}),
+        server.post(message_path, theirs),
+    ]
+    assert [reply.status_code for reply in refused] == [409] * 3
+    assert {reply.json()["code"] for reply in refused} == {"attachments_off"}
+    assert (Message.objects.count(), stored_files()) == (1, [])
+    # A place is no file, a repeated message is there already, and the client's own people may.
+    place = {"type": "location", "location": {"latitude": 1, "longitude": 2}}
+    taken = [
+        server.post(chat_path, first),
+        server.post(chat_path, {"text": "Here", "reply": "none", "attachments": [place]}),
+        server.post(message_path, {**theirs, "sender": {"type": "bot"}}),
+        server.post(message_path, {**theirs, "sent_at": "2026-01-01T10:00:00Z"}),
+    ]
+    assert [reply.status_code for reply in taken] == [200, 200, 201, 201]

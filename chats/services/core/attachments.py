@@ -14,7 +14,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.signing import BadSignature, TimestampSigner
 
 from chatplatform import media
-from chatplatform.api.errors import Forbidden, Invalid, NotFound, TooLarge
+from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound, TooLarge
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.shapes.message import MessageContent
@@ -22,6 +23,7 @@ from chats.shapes.message import MessageContent
 File: TypeAlias = "UploadedFile[Any]"
 LINK_LIFETIME = timedelta(days=1)
 _HEAD_BYTES = 4096
+_FILE_TYPES = {"image", "file", "audio", "video"}
 
 # The accepted types, by a file's first bytes (offset, bytes), never by its name or declared type.
 # None of them runs in a browser: no HTML, no SVG, no scripts.
@@ -46,6 +48,11 @@ _OFFICE = {
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
+
+
+class AttachmentsOff(ApiError):
+    code, status = "attachments_off", 409
+    detail = "This bot takes no files of its customers."
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,18 @@ def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
         for stored_file in stored_files:
             if stored_file.id not in attached:
                 default_storage.delete(stored_file.name)
+
+
+def ensure_allowed(
+    chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[StoredFile] = ()
+) -> None:
+    """409 `attachments_off` if a customer sends a file and the bot takes none.
+
+    What a channel's customer has sent is there already: it is taken.
+    """
+    has_files = bool(files) or any(piece.type in _FILE_TYPES for piece in pieces)
+    if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
+        raise AttachmentsOff
 
 
 def attach(message: Message, files: Sequence[StoredFile]) -> None:

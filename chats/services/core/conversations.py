@@ -98,11 +98,13 @@ def open_chat(
 def update_customer(chat: Conversation, info: CustomerInfo, *, by: ApiKey) -> Conversation:
     """Update what is known of a chat's customer; fields left out keep their value.
 
+    422 names each answer that does not fit the bot's fields.
     The external id of another customer makes the chat that customer's.
     """
     customers.ensure_may_identify(by, info)
     with transaction.atomic():
         chat = lock(chat)
+        customers.check_update(chat.bot, info)
         chat.customer = customers.identify(chat.customer_id, info)
         chat.save(update_fields=["customer"])
     return chat

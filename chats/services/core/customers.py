@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from bots.models import Bot
+from bots.services import customer_info
 from chatplatform.api.errors import Invalid
 from chatplatform.api.shapes import MAX_FREE_BYTES, as_json
 from chats.models import Customer
@@ -12,6 +14,8 @@ from identity.models import ApiKey, Client, KeyScope
 
 MAX_ATTRIBUTES = 200
 _FIELDS = ("name", "email", "phone", "avatar_url")
+# A bot's field of such a name is answered by the customer's own column.
+_ANSWERS = ("name", "email", "phone")
 
 
 def ensure_may_identify(key: ApiKey, info: CustomerInfo, *location: str) -> None:
@@ -21,6 +25,30 @@ def ensure_may_identify(key: ApiKey, info: CustomerInfo, *location: str) -> None
             "body", *location, "external_id",
             msg="A public key cannot say who the customer is; use a secret key.",
         )  # fmt: skip
+
+
+def find_or_create_for_chat(bot: Bot, info: CustomerInfo) -> Customer:
+    """`find_or_create` for a chat with a bot, which a customer or the client's server opens.
+
+    422 if an answer does not fit the bot's fields, or if one is not known that the bot requires
+    before a chat; the customer is then neither made nor changed.
+    """
+    with transaction.atomic():
+        customer = find_or_create(bot.client, info)
+        customer_info.check(bot.customer_info_fields, answers(info), known=answers(customer))
+    return customer
+
+
+def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
+    """422 if an answer does not fit the bot's fields."""
+    at = ("body", *location, "attributes")
+    customer_info.check(bot.customer_info_fields, answers(info), at=at)
+
+
+def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
+    """What is known of a customer, by the names that a bot's fields may have."""
+    own = {name: getattr(known, name) for name in _ANSWERS if getattr(known, name)}
+    return own | known.attributes
 
 
 def find_or_create(client: Client, info: CustomerInfo) -> Customer:

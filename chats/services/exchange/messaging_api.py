@@ -84,7 +84,7 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
         if existing:
             return existing
         if not body.sent_at:
-            _prepare_chat(chat, body.sender, agent)
+            _prepare_chat(chat, body, agent)
         message = _append(chat, body, agent)
         if body.sender.type == "customer" and not body.sent_at:
             incoming.enqueue_translation(message, auto_translate=chat.client.config.auto_translate)
@@ -126,10 +126,12 @@ def _resolve_target(
     return chat, messages.find_existing(chat, body.client_message_id, author)
 
 
-def _prepare_chat(chat: LockedConversation, sender: Sender, agent: User | None) -> None:
+def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | None) -> None:
     """Before a new message is stored: refuse it, wake the chat, or assign it to the agent."""
+    sender = body.sender
     if sender.type == "customer":
         lifecycle.ensure_not_ended(chat)
+        attachments.ensure_allowed(chat, body.pieces)
     else:
         lifecycle.ensure_can_reply(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:

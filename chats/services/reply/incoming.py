@@ -58,7 +58,7 @@ def open_chat(
     with transaction.atomic():
         chat = conversations.open_chat(
             bot,
-            customer=customers.find_or_create(key.client, creation.customer),
+            customer=customers.find_or_create_for_chat(bot, creation.customer),
             opened_by_key_id=key.pk,
             channel=creation.channel,
             language=creation.language
@@ -114,6 +114,7 @@ def _receive(
         return Received(existing, is_new=False)
     if chat is not target.chat:
         target = MessageTarget.from_chat(chat)
+    attachments.ensure_allowed(chat, body.attachments, files)
     message = messages.append(
         chat,
         author=messages.Author(SenderType.CUSTOMER, str(chat.customer_id), target.customer_name),
