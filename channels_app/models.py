@@ -98,7 +98,10 @@ class Consent(TenantModel):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     connection = models.ForeignKey(ChannelConnection, on_delete=models.CASCADE)
     user = models.ForeignKey(User, on_delete=models.CASCADE)
-    # As it was sent to the provider: the exchange of the code must name the same.
+    # The account that is to be connected, if it is known before.
+    account_id = models.CharField(max_length=100, default="", blank=True)
+    # As it was sent to the provider: the exchange of the code must name the same. Where the
+    # provider sends people to our own callback, the page to which that sends them on.
     redirect_uri = models.CharField(max_length=2000)
     # PKCE, for providers that ask for it.
     verifier = EncryptedTextField(default="")

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
@@ -13,6 +14,10 @@ socialnet_webhook = SocialnetCallbackViewSet.as_view({"get": "shake_hands", "pos
 socialnet_messages = socialnet({"get": "messages", "post": "send"})
 socialnet_disconnect = socialnet({"put": "disconnect"})
 socialnet_reconnect = socialnet({"put": "reconnect"})
+localapp = LocalappViewSet.as_view
+localapp_callback = LocalappCallbackViewSet.as_view({"get": "end_consent", "post": "receive"})
+localapp_messages = localapp({"get": "messages", "post": "send"})
+localapp_disconnect = localapp({"put": "disconnect"})
 
 urlpatterns = [
     # socialnet-services
@@ -34,4 +39,10 @@ urlpatterns = [
     path("photoapp/<int:client_id>/connect/<int:bot_id>", photoapp({"post": "sign_in"})),
     path("photoapp/<int:client_id>/connection", photoapp({"get": "list_connections"})),
     path("photoapp/<int:client_id>/disconnect/<int:bot_id>", photoapp({"put": "disconnect"})),
+    # localapp-services
+    path("localapp/callback", localapp_callback),
+    path("localapp/<int:client_id>/connect/<int:bot_id>", localapp({"post": "sign_in"})),
+    path("localapp/<int:client_id>/disconnect_page/<int:bot_id>", localapp_disconnect),
+    path("localapp/<int:client_id>/connection/<int:bot_id>", localapp({"get": "connection"})),
+    path("localapp/<int:client_id>/messages/<int:bot_id>", localapp_messages),
 ]

@@ -341,6 +341,13 @@ PHOTOAPP_VERIFY_TOKEN = env.str("PHOTOAPP_VERIFY_TOKEN", default="")
 PHOTOAPP_MEDIA_HOSTS = env.list(
     "PHOTOAPP_MEDIA_HOSTS", default=[".cdninstagram.com", ".fbcdn.net", ".fbsbx.com"]
 )
+LOCALAPP_API_URL = env.str("LOCALAPP_API_URL", default="https://openapi.zalo.me")
+LOCALAPP_OAUTH_URL = env.str("LOCALAPP_OAUTH_URL", default="https://oauth.zaloapp.com")
+LOCALAPP_APP_ID = env.str("LOCALAPP_APP_ID", default="")
+LOCALAPP_APP_SECRET = env.str("LOCALAPP_APP_SECRET", default="")
+# Of the provider's webhook page; it signs callbacks, and is not the app's secret.
+LOCALAPP_OA_SECRET_KEY = env.str("LOCALAPP_OA_SECRET_KEY", default="")
+LOCALAPP_MEDIA_HOSTS = env.list("LOCALAPP_MEDIA_HOSTS", default=[".zdn.vn", ".zadn.vn"])
 # The page on the customer's rights to which feedback surveys link.
 PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
 # Seconds for one call of a provider.

@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
             name='Consent',
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('account_id', models.CharField(blank=True, default='', max_length=100)),
                 ('redirect_uri', models.CharField(max_length=2000)),
                 ('verifier', chatplatform.crypto.EncryptedTextField(default='', editable=False)),
                 ('expires_at', models.DateTimeField()),

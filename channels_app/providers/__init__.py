@@ -1,5 +1,6 @@
 """The messaging providers. To add one: its folder, and a line in `PROVIDERS`."""
 
+from channels_app.providers.localapp import Localapp
 from channels_app.providers.photoapp import Photoapp
 from channels_app.providers.protocol import Provider
 from channels_app.providers.socialnet import Socialnet
@@ -9,4 +10,5 @@ __all__ = ["PROVIDERS", "Provider"]
 PROVIDERS: dict[str, Provider] = {
     "socialnet": Socialnet(),
     "photoapp": Photoapp(),
+    "localapp": Localapp(),
 }

@@ -1,6 +1,7 @@
 """Connections of bots to accounts at providers: made, ended, and marked when they fail."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,15 +10,15 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from bots.models import Bot
-from channels_app.models import LIVE, SENDING, ChannelConnection, ConnectionStatus
+from channels_app.models import LIVE, SENDING, ChannelConnection, ConnectionStatus, Consent
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.errors import ProviderError
 from channels_app.providers.values import Account, Connected, Tokens
 from channels_app.services import consents
 from channels_app.shapes import connection as connection_shapes
-from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.errors import ApiError, Forbidden, NotFound
 from chatplatform.customer_channels import MessagingChannel
-from identity.models import ChannelToken, Client, User
+from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
@@ -35,6 +36,16 @@ class AccountTaken(ApiError):
 class BotHasAccount(ApiError):
     code, status = "bot_has_account", 409
     detail = "This bot has another account on this channel: disconnect that first."
+
+
+class WrongAccount(ApiError):
+    code, status = "wrong_account", 409
+    detail = "The person agreed for another account than the one that was asked for."
+
+
+class ConsentRefused(ApiError):
+    code, status = "consent_refused", 409
+    detail = "The person did not agree at the provider."
 
 
 # --- looked up --------------------------------------------------------------------------------
@@ -152,10 +163,7 @@ def consent(
     Pending either way: the person consents next, or chooses an account.
     """
     if code is None:
-        with transaction.atomic():
-            row = _pending(bot, provider.channel)
-            url = consents.begin(provider, row, by=by, redirect_uri=redirect_uri)
-        return connection_shapes.ChannelConnection.from_row(row, consent_url=url)
+        return begin_consent(bot, provider, redirect_uri=redirect_uri, by=by)
     ended = consents.end(
         state or "", by=by, bot_id=bot.pk, channel=provider.channel, redirect_uri=redirect_uri
     )
@@ -169,6 +177,58 @@ def consent(
     row.connected_by, row.token_expires_at = by, token.expires_at
     row.save(update_fields=["connected_by", "token_expires_at"])
     return connection_shapes.ChannelConnection.from_row(row)
+
+
+def begin_consent(
+    bot: Bot, provider: Provider, *, redirect_uri: str, account_id: str | None = None, by: User
+) -> connection_shapes.ChannelConnection:
+    """Pending, with the provider's page on which the person agrees."""
+    with transaction.atomic():
+        row = _pending(bot, provider.channel)
+        url = consents.begin(
+            provider, row, by=by, redirect_uri=redirect_uri, account_id=account_id or ""
+        )
+    return connection_shapes.ChannelConnection.from_row(row, consent_url=url)
+
+
+def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -> str:
+    """The end of a consent to one account, in the person's browser: the account is connected.
+
+    Returns the page to which the person goes on; its query says what became of it. A state that
+    is not ours, or was used, is a 400 `invalid_state`.
+    """
+    consent = consents.find(state)
+    row = consent.connection
+    if row.channel != provider.channel:
+        raise consents.InvalidState
+    consents.use(consent)
+    try:
+        connected = _connect_consented(provider, consent, code, account_id)
+    except ApiError as exc:
+        rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
+        rows.update(last_error=str(exc)[:500])
+        outcome = {"status": "pending", "error": exc.code, "error_description": str(exc)}
+    else:
+        outcome = {"status": connected.status, "account_id": connected.account_id or ""}
+    return consents.way_back(consent, {"channel": row.channel, "bot_id": row.bot_id} | outcome)
+
+
+def _connect_consented(
+    provider: Provider, consent: Consent, code: str, account_id: str
+) -> connection_shapes.ChannelConnection:
+    """Connect the account that a consent was for, with the tokens that its code gives."""
+    bot, by = consent.connection.bot, consent.user
+    if not code:
+        raise ConsentRefused
+    if not by.is_active or by.role not in {Role.OWNER, Role.ADMIN}:
+        raise Forbidden
+    # Before the code is spent: new tokens may end those of the bot that has the account.
+    _ensure_free(bot, provider.channel, account_id)
+    tokens = consents.redeem(provider, consent, code)
+    found = provider.connect(tokens.access_token, account_id)
+    if consent.account_id not in {"", found.id}:
+        raise WrongAccount
+    return store(bot, provider.channel, replace(found, tokens=tokens), by=by)
 
 
 def _pending(bot: Bot, channel: str) -> ChannelConnection:

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import secrets
 import uuid
+from collections.abc import Mapping
 from datetime import timedelta
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
 from django.core import signing
@@ -31,8 +33,18 @@ class InvalidState(ApiError):
     )
 
 
-def begin(provider: Provider, connection: ChannelConnection, *, by: User, redirect_uri: str) -> str:
-    """The provider's page on which the person agrees; it sends them back to `redirect_uri`."""
+def begin(
+    provider: Provider,
+    connection: ChannelConnection,
+    *,
+    by: User,
+    redirect_uri: str,
+    account_id: str = "",
+) -> str:
+    """The provider's page on which the person agrees; in the end they come to `redirect_uri`.
+
+    `account_id`: the one account that may be connected then.
+    """
     _check(redirect_uri)
     verifier = secrets.token_urlsafe(32)
     digest = hashlib.sha256(verifier.encode()).digest()
@@ -40,6 +52,7 @@ def begin(provider: Provider, connection: ChannelConnection, *, by: User, redire
         client=connection.client,
         connection=connection,
         user=by,
+        account_id=account_id,
         redirect_uri=redirect_uri,
         verifier=verifier,
         expires_at=timezone.now() + LIFETIME,
@@ -87,6 +100,13 @@ def use(consent: Consent) -> None:
 def redeem(provider: Provider, consent: Consent, code: str) -> Tokens:
     """The tokens for the code that came back with a consent's state."""
     return provider.redeem_code(code, redirect_uri=consent.redirect_uri, verifier=consent.verifier)
+
+
+def way_back(consent: Consent, outcome: Mapping[str, Any]) -> str:
+    """The page to which a person goes on after a consent, with what became of it in its query."""
+    parts = urlsplit(consent.redirect_uri)
+    query = "&".join(filter(None, [parts.query, urlencode(outcome)]))
+    return urlunsplit(parts._replace(query=query))
 
 
 def delete_old() -> None:

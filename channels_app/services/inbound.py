@@ -337,7 +337,8 @@ def _match(connection: ChannelConnection, item: events.Echo) -> OutboundSend | N
     if found or item.is_foreign:
         return found
     recent = rows.filter(state__in=_OPEN, sent_at__gte=timezone.now() - _ECHO_AGE, text=item.text)
-    return recent.order_by("sent_at").first() if item.text else None
+    # A file's echo has no text, and neither has the part that sent it.
+    return recent.order_by("sent_at").first() if item.text or item.files else None
 
 
 def _store_report(

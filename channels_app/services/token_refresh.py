@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 
+from django.db import transaction
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.values import Tokens
 from channels_app.services import connections
 from chatplatform import locks
 from chatplatform.jobs import enqueue
@@ -61,8 +63,17 @@ def refresh(connection: ChannelConnection) -> bool:
                 # Lost after it was sent, the old one may be dead already.
                 connections.mark_expired(row, str(error))
                 return False
-            connections.set_tokens(row, tokens)
-            row.save(update_fields=["access_token", "refresh_token", "token_expires_at"])
+            row = _stored(row, tokens)
     connection.access_token, connection.refresh_token = row.access_token, row.refresh_token
     connection.token_expires_at = row.token_expires_at
     return bool(row.access_token)
+
+
+def _stored(before: ChannelConnection, tokens: Tokens) -> ChannelConnection:
+    """The connection with its new tokens; as it is, if it was given up or connected meanwhile."""
+    with transaction.atomic():
+        row = ChannelConnection.objects.select_for_update(no_key=True).get(pk=before.pk)
+        if row.access_token == before.access_token:
+            connections.set_tokens(row, tokens)
+            row.save(update_fields=["access_token", "refresh_token", "token_expires_at"])
+    return row

@@ -115,6 +115,27 @@ class PhotoappConnectPageDto(Shape):
     )  # fmt: skip
 
 
+class LocalappOAConnectDto(Shape):
+    """Begins a consent for an Official Account."""
+
+    model_config = example(redirect_uri="https://app.shop.example/channels/done")
+
+    redirect_uri: Text = Field(
+        description="Your page to which the person comes in the end: https, or this machine in"
+        " development. Its query then has `status`, `account_id`, or `error` and"
+        " `error_description`.",
+        min_length=1,
+        max_length=2000,
+    )
+    oa_id: Text | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        pattern=r"^[A-Za-z0-9_-]+$",
+        description="The account that must be chosen; left out: any.",
+    )
+
+
 class ChannelAccount(Shape):
     """An account that can be connected."""
 

@@ -3,7 +3,7 @@
 import pytest
 
 from channels_app.models import ChannelConnection
-from channels_app.tests.helpers import PAGE, Channel
+from channels_app.tests.helpers import OA, PAGE, Channel
 from chatplatform.testing import run_jobs
 from chats.models import Conversation
 
@@ -38,3 +38,21 @@ def agents_chat(page, socialnet, bot):
     socialnet.write("Is anybody there?")
     run_jobs()
     return Conversation.objects.get()
+
+
+@pytest.fixture
+def localapp(ann, bot, sim):
+    """The paths and the simulated customers of localapp, for Ann's bot."""
+    return Channel("localapp", ann, bot, sim, OA)
+
+
+@pytest.fixture
+def oa(localapp):
+    """An Official Account that is connected to Ann's bot, by a consent."""
+    body = {"redirect_uri": "https://app.shop.example/done"}
+    pending = localapp.ann.post(localapp.bot_path("connect"), body)
+    assert pending.status_code == 200, pending.content
+    back = localapp.sim.consent(pending.json()["consent_url"])
+    done = localapp.ann.browser.get(back)
+    assert (done.status_code, "status=connected" in done["Location"]) == (302, True), done
+    return ChannelConnection.objects.get(channel="localapp", status="connected")

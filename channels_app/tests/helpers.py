@@ -15,6 +15,7 @@ from chatplatform.testing import run_jobs
 from identity.testing import Person
 
 PAGE, OTHER_PAGE = "1048576000001", "1048576000002"
+OA = "3662000000000000001"
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """What the views of all channels share."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -42,12 +43,18 @@ class CallbackViewSet(OperationViewSet):
 
     channel: ClassVar[MessagingChannel]
 
-    def accept(self, request: Request) -> HttpResponse:
+    def accept(self, request: Request) -> HttpResponse | None:
         """Store a signed callback, and answer before anything is done with it."""
         http: Any = request._request
         # By read(): a batch may be larger than the API's own bodies.
         raw = http.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge
+        if self.is_probe(http.headers, raw):
+            return None
         callbacks.receive(PROVIDERS[self.channel], http.headers, raw)
         return HttpResponse("OK", content_type="text/plain")
+
+    def is_probe(self, headers: Mapping[str, str], raw: bytes) -> bool:
+        """Whether a call only asks if somebody is there; such a one is answered, and no more."""
+        return False

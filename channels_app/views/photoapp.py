@@ -123,7 +123,7 @@ class PhotoappCallbackViewSet(CallbackViewSet):
         return HttpResponse(challenge, content_type="text/plain")
 
     @operation(TAG, "Photoapp Webhook", access=PUBLIC, body=MessageHook, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse:
+    def receive(self, request: Request) -> HttpResponse | None:
         """Events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.

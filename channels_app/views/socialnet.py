@@ -136,7 +136,7 @@ class SocialnetCallbackViewSet(CallbackViewSet):
         return HttpResponse(challenge, content_type="text/plain")
 
     @operation(TAG, "Socialnet Webhook", access=PUBLIC, body=MessageHook, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse:
+    def receive(self, request: Request) -> HttpResponse | None:
         """Events of pages, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.

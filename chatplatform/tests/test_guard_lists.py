@@ -299,6 +299,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/client/migrate/messages": messages,
     "/socialnet/{client_id}/messages/{bot_id}": channel_messages("socialnet"),
     "/photoapp/{client_id}/messages/{bot_id}": channel_messages("photoapp"),
+    "/localapp/{client_id}/messages/{bot_id}": channel_messages("localapp"),
     "/photoapp/{client_id}/connection": channel_connections,
     "/mesaging/conversations": chats,
     "/mesaging/conversations/{conversation_id}/messages": messages,

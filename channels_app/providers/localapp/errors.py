@@ -1,0 +1,72 @@
+"""The provider's error numbers, as our kinds. They come with status 200, beside `error: 0`."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from django.utils import timezone as clock
+
+from channels_app.providers.errors import Kind, ProviderError
+
+# Further kinds of the same number, with another sign, were seen for refused tokens.
+_TOKEN = (-216, 216, -220, -401, 401, -242)
+KINDS: dict[int, Kind] = {
+    -32: Kind.RATE,
+    -200: Kind.TEMPORARY,
+    # Not at night: it is sent in the morning.
+    -234: Kind.TEMPORARY,
+    **dict.fromkeys(_TOKEN, Kind.TOKEN),
+    **dict.fromkeys((-100, -201, -210, -233, -240), Kind.REQUEST),
+    **dict.fromkeys((-204, -205, -248), Kind.BLOCKED),
+    **dict.fromkeys((-209, -212, -219, -221, -223, -224, -235, -320, -321), Kind.PERMISSION),
+    **dict.fromkeys((-211, -218), Kind.QUOTA),
+    **dict.fromkeys((-213, -227, -244), Kind.RECIPIENT),
+    **dict.fromkeys((-230, -232), Kind.WINDOW),
+}
+UPLOAD_EXPIRED, KIND_NOT_SUPPORTED = "-100", "-233"
+_NIGHT, _MORNING = -234, 6
+# The provider's customers live in one time zone.
+_ZONE = timezone(timedelta(hours=7))
+_MINUTE = timedelta(minutes=1)
+
+
+def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None) -> ProviderError:
+    """The refusal in an answer; one without a number is judged by its HTTP status."""
+    code = _code(body)
+    if code is None:
+        kind = _by_status(status, is_send=is_send)
+        reason = f"The provider answered {status} without a reason."
+        return ProviderError(kind, reason, wait=_wait(kind, wait))
+    kind = KINDS.get(code, Kind.REQUEST)
+    words = body.get("message") or body.get("error_description") or "no reason given"
+    message = str(words)[:300]
+    if code == _NIGHT:
+        wait = _until_morning()
+    return ProviderError(kind, message, code=str(code), wait=_wait(kind, wait))
+
+
+def _code(body: Any) -> int | None:
+    """The number of an error; None for none, and for what is no answer of the API."""
+    try:
+        return int(body["error"]) or None
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _by_status(status: int, *, is_send: bool) -> Kind:
+    if status == 429:
+        return Kind.RATE
+    if status >= 500 or status < 300:
+        return Kind.UNCERTAIN if is_send else Kind.TEMPORARY
+    return {401: Kind.TOKEN, 403: Kind.PERMISSION}.get(status, Kind.REQUEST)
+
+
+def _wait(kind: Kind, wait: timedelta | None) -> timedelta | None:
+    return wait or _MINUTE if kind == Kind.RATE else wait
+
+
+def _until_morning() -> timedelta:
+    now = clock.now().astimezone(_ZONE)
+    morning = datetime(now.year, now.month, now.day, _MORNING, tzinfo=_ZONE)
+    if morning <= now:
+        morning += timedelta(days=1)
+    return morning.astimezone(UTC) - now

@@ -1,0 +1,180 @@
+"""Callbacks: whether they are signed, and what they hold."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import timezone
+from pydantic import ValidationError
+
+from channels_app.providers import events, http
+from channels_app.providers.items import key_of, parse
+from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
+from chatplatform import crypto
+
+SIGNATURE = "X-ZEvent-Signature"
+_FILES: dict[str, Any] = {
+    "image": "image", "gif": "image", "sticker": "image", "audio": "audio", "video": "video",
+    "file": "file",
+}  # fmt: skip
+_FROM_CUSTOMER = {
+    f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
+}
+_ECHOES = {f"oa_send_{kind}" for kind in ("text", "image", "file", "sticker", "gif", "list")}
+# What the provider writes for its reactions; any other is shown as it comes.
+_REACTIONS = {
+    "/-heart": "❤️", "/-strong": "👍", ":>": "😆", ":o": "😮", ":-((": "😭", ":-h": "😡",
+}  # fmt: skip
+
+
+def is_probe(headers: Mapping[str, str], raw: bytes) -> bool:
+    """Whether it is the provider's look if somebody is there: unsigned, and without an event."""
+    if headers.get(SIGNATURE):
+        return False
+    body = parse(raw) if raw else {}
+    return isinstance(body, dict) and not body.get("event_name")
+
+
+def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:
+    """Whether the provider signed exactly these bytes, of our app."""
+    app_id, key = http.setting("LOCALAPP_APP_ID"), http.setting("LOCALAPP_OA_SECRET_KEY")
+    first = next(_bodies(parse(raw)), {})
+    if _text(first.get("app_id")) != app_id:
+        return False
+    signature = headers.get(SIGNATURE, "").removeprefix("mac=").lower()
+    # The body's time; some deliveries were seen that are signed with a header's.
+    times = [_text(first.get("timestamp")), headers.get("X-ZEvent-Timestamp", "")]
+    return any(
+        crypto.constant_time_equal(signature, _signature(app_id, raw, time, key))
+        for time in times
+        if time
+    )
+
+
+def items(body: Any) -> list[events.Item]:
+    """Every event; a body holds one, or a list of them."""
+    return [_item(raw) for raw in _bodies(body)]
+
+
+def _signature(app_id: str, raw: bytes, time: str, key: str) -> str:
+    signed = app_id.encode() + raw + time.encode("utf-8", "replace") + key.encode()
+    return hashlib.sha256(signed).hexdigest()
+
+
+def _bodies(body: Any) -> Iterator[dict[str, Any]]:
+    for each in body if isinstance(body, list) else [body]:
+        if isinstance(each, dict):
+            yield each
+
+
+def _item(raw: dict[str, Any]) -> events.Item:
+    try:
+        event = LocalappEvent.model_validate(raw)
+    except ValidationError:
+        return _unsupported(raw, "", "malformed")
+    name = event.event_name or "no event"
+    sender = (event.sender and event.sender.id) or ""
+    recipient = (event.recipient and event.recipient.id) or ""
+    # The account is the sender of echoes and of receipts.
+    is_from_account = name in _ECHOES or name in {"user_received_message", "user_seen_message"}
+    account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
+    account_id = event.oa_id or account_id
+    if not user_id or not account_id or event.message is None:
+        return _unsupported(raw, account_id, name)
+    common = {
+        "account_id": account_id,
+        "user_id": user_id,
+        "at": _time(event.timestamp) or timezone.now(),
+    }
+    return _known(name, event.message, common) or _unsupported(raw, account_id, name)
+
+
+def _known(name: str, message: LocalappMessage, common: dict[str, Any]) -> events.Item | None:
+    if name in _FROM_CUSTOMER:
+        return _message(message, common)
+    if name == "user_seen_message":
+        return _receipt("read", message.msg_ids, common) if message.msg_ids else None
+    if not message.msg_id:
+        return None
+    if name == "user_received_message":
+        return _receipt("delivered", [message.msg_id], common)
+    if name in _ECHOES:
+        text, files, _ = _content(message)
+        return events.Echo(
+            **common, message_id=message.msg_id, text=text, files=files,
+            key=key_of("message", message.msg_id),
+        )  # fmt: skip
+    if name == "user_reacted_message":
+        icon = message.react_icon or ""
+        return events.Reacted(
+            **common, message_id=message.msg_id, reaction=_REACTIONS.get(icon, icon[:40]) or None,
+            key=key_of("reaction", message.msg_id, common["at"], icon),
+        )  # fmt: skip
+    return None
+
+
+def _message(message: LocalappMessage, common: dict[str, Any]) -> events.Item:
+    text, files, place = _content(message)
+    of_time = ("message", common["user_id"], common["at"], text)
+    return events.MessageIn(
+        **common, message_id=message.msg_id, text=text, files=files, place=place,
+        reply_to=message.quote_msg_id,
+        key=key_of("message", message.msg_id) if message.msg_id else key_of(*of_time),
+    )  # fmt: skip
+
+
+def _content(
+    message: LocalappMessage,
+) -> tuple[str, list[events.InboundFile], events.Place | None]:
+    lines, files, place = [message.text or ""], list[events.InboundFile](), None
+    for attachment in message.attachments or []:
+        payload, kind = attachment.payload or {}, attachment.type or ""
+        url = _text(payload.get("url"))
+        if kind == "location" and (found := _place(payload)):
+            place = found
+        elif kind in _FILES:
+            name = _text(payload.get("name"))[:200]
+            files.append(events.InboundFile(_FILES[kind], url=url, file_name=name))
+        elif words := [word for word in (_text(payload.get("description")), url) if word]:
+            lines += words
+        else:
+            files.append(events.InboundFile("file", file_name=kind[:60]))
+    # A link's text often is its address already.
+    text = "\n".join(dict.fromkeys(line for line in lines if line))
+    return text, files, place
+
+
+def _place(payload: dict[str, Any]) -> events.Place | None:
+    at = payload.get("coordinates")
+    try:
+        place = events.Place(float(at["latitude"]), float(at["longitude"]))  # type: ignore[index]
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    return place if abs(place.latitude) <= 90 and abs(place.longitude) <= 180 else None
+
+
+def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.Item:
+    return events.Receipt(
+        **common, status=status, message_ids=ids,
+        key=key_of(status, common["user_id"], *sorted(ids)),
+    )  # fmt: skip
+
+
+def _unsupported(raw: dict[str, Any], account_id: str, kind: str) -> events.Unsupported:
+    at = _time(raw.get("timestamp")) or timezone.now()
+    return events.Unsupported(
+        account_id=account_id, at=at, kind=kind[:60], key=key_of("other", repr(raw))
+    )
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+
+def _time(value: Any) -> datetime | None:
+    """A moment in milliseconds, which is a string."""
+    try:
+        return datetime.fromtimestamp(max(int(value), 0) / 1000, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

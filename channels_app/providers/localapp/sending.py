@@ -1,0 +1,128 @@
+"""Messages of an account to its customers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from channels_app.providers import http, text
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.localapp import errors
+from channels_app.providers.localapp.client import Answer, call
+from channels_app.providers.values import Account, Envelope, OutgoingFile, Part, Sent
+
+MAX_TEXT = 2000  # characters
+MAX_CHOICES, MAX_TITLE = 5, 100
+_MEGABYTE = 1_000_000
+_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+# How a type is uploaded, how large it may be, and the extension without which it is refused.
+_UPLOADS = {
+    "image/jpeg": ("image", _MEGABYTE, "jpg"),
+    "image/png": ("image", _MEGABYTE, "png"),
+    "image/gif": ("gif", 5 * _MEGABYTE, "gif"),
+    "application/pdf": ("file", 5 * _MEGABYTE, "pdf"),
+    "application/msword": ("file", 5 * _MEGABYTE, "doc"),
+    _DOCX: ("file", 5 * _MEGABYTE, "docx"),
+}
+
+
+def parts(content: Sequence[Part]) -> list[Part]:
+    """Texts cut to the limit; links to what is no picture as text; captions of their own."""
+    planned = list[Part]()
+    for part in content:
+        if part.file and (part.file.open or part.file.kind == "image"):
+            planned += [*_texts(Part(text=part.text)), Part(file=part.file)]
+        elif part.file:
+            lines = [line for line in (part.text, part.file.url) if line]
+            planned += _texts(Part(text="\n".join(lines)))
+        else:
+            planned += _texts(part)
+    return planned
+
+
+def send(account: Account, part: Part, envelope: Envelope) -> Sent:
+    """Send one part. What the provider certainly did not take is sent once more in another way."""
+    try:
+        return _send(account, _message(account, part), envelope)
+    except ProviderError as error:
+        code = error.provider_code
+        if code == errors.UPLOAD_EXPIRED and part.file:
+            return _send(account, _message(account, part), envelope)
+        if code == errors.KIND_NOT_SUPPORTED and part.choices:
+            # Whether buttons are still taken is not documented.
+            lines = text.as_lines(part.text, part.choices)
+            return _send(account, {"text": lines}, envelope)
+        raise
+
+
+def _texts(part: Part) -> list[Part]:
+    """Pieces of a text; choices below the last one, as a list where they cannot be buttons."""
+    as_lines = text.as_lines(part.text, part.choices)
+    fits = (
+        len(part.choices) <= MAX_CHOICES
+        and all(0 < len(choice.title) <= MAX_TITLE for choice in part.choices)
+        # So that the list can take their place.
+        and len(as_lines) <= MAX_TEXT
+        and bool(part.text.strip())
+    )
+    pieces = [Part(text=piece) for piece in text.split(part.text if fits else as_lines, MAX_TEXT)]
+    if pieces and fits:
+        pieces[-1] = replace(pieces[-1], choices=part.choices)
+    return pieces
+
+
+def _send(account: Account, message: dict[str, Any], envelope: Envelope) -> Sent:
+    if envelope.reply_to and "text" in message:
+        message = message | {"quote_message_id": envelope.reply_to}
+    answer = call(
+        "POST", "v3.0/oa/message/cs", token=account.token, is_send=True,
+        json={"recipient": {"user_id": envelope.recipient_id}, "message": message},
+    )  # fmt: skip
+    message_id = answer.data.get("message_id")
+    if not isinstance(message_id, str) or not message_id:
+        raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
+    return Sent(message_id, answer.pause)
+
+
+def _message(account: Account, part: Part) -> dict[str, Any]:
+    if part.file:
+        return {"attachment": _attachment(account, part.file)}
+    message: dict[str, Any] = {"text": part.text}
+    if part.choices:
+        buttons = [
+            {"title": choice.title, "type": "oa.query.show", "payload": choice.payload}
+            for choice in part.choices
+        ]
+        message["attachment"] = {"type": "template", "payload": {"buttons": buttons}}
+    return message
+
+
+def _attachment(account: Account, file: OutgoingFile) -> dict[str, Any]:
+    """By its address; a file of our store is uploaded first, since the provider cannot get it."""
+    if not file.open:
+        return _media({"media_type": "image", "url": file.url})
+    if file.mime_type not in _UPLOADS:
+        raise ProviderError(Kind.REQUEST, "This channel takes JPEG, PNG, GIF, PDF, DOC and DOCX.")
+    kind, limit, extension = _UPLOADS[file.mime_type]
+    name = file.file_name if "." in file.file_name else f"{file.file_name or kind}.{extension}"
+    form = http.multipart({}, "file", replace(file, file_name=name))
+    if len(form[1]) > limit:
+        megabytes = limit // _MEGABYTE
+        raise ProviderError(Kind.REQUEST, f"This channel takes such a file up to {megabytes} MB.")
+    answer = call("POST", f"v2.0/oa/upload/{kind}", token=account.token, form=form)
+    file_id = _uploaded(answer)
+    if kind == "file":
+        return {"type": "file", "payload": {"token": file_id}}
+    return _media({"media_type": kind, "attachment_id": file_id})
+
+
+def _media(element: dict[str, Any]) -> dict[str, Any]:
+    payload = {"template_type": "media", "elements": [element]}
+    return {"type": "template", "payload": payload}
+
+
+def _uploaded(answer: Answer) -> str:
+    # Either key is in use.
+    file_id = answer.data.get("token") or answer.data.get("attachment_id")
+    if not file_id:
+        raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the upload.")
+    return str(file_id)

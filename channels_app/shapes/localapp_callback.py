@@ -1,0 +1,66 @@
+"""The callbacks of localapp, as far as we read them: tolerant, as those of the other providers."""
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from channels_app.shapes.graph_callback import Party, Tolerant
+from chatplatform.api.shapes import Text, example
+
+
+class LocalappAttachment(Tolerant):
+    """A file, place, link or card of a message."""
+
+    type: str | None = Field(None, description="image, gif, sticker, audio, video, file, link, …")
+    payload: dict[str, Any] | None = Field(None, description="Address, name, coordinates.")
+
+
+class LocalappMessage(Tolerant):
+    """The message that an event is about."""
+
+    msg_id: str | None = Field(None, description="The provider's id of the message.")
+    msg_ids: list[str] | None = Field(None, description="The messages that were read.")
+    text: str | None = Field(None, description="The words.")
+    quote_msg_id: str | None = Field(None, description="The message that it answers.")
+    react_icon: str | None = Field(None, description="The reaction; empty: taken back.")
+    attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
+
+
+class LocalappEvent(Tolerant):
+    """One event of one account."""
+
+    model_config = example(
+        app_id="2553900000000000001",
+        user_id_by_app="9791000000000000001",
+        event_name="user_send_text",
+        timestamp="1795226399980",
+        sender={"id": "6142000000000000001"},
+        recipient={"id": "3662000000000000001"},
+        message={"msg_id": "cb31dff1c39642cc1b83", "text": "hello"},
+    )
+
+    event_name: str | None = Field(
+        None, description="What happened; missing when the address is only checked."
+    )
+    app_id: str | None = Field(None, description="Our app.")
+    oa_id: str | None = Field(None, description="The account, where there is no recipient.")
+    timestamp: str | None = Field(None, description="When, in milliseconds since 1970.")
+    sender: Party | None = Field(None, description="Who did it; in receipts the account.")
+    recipient: Party | None = Field(None, description="To whom.")
+    message: LocalappMessage | None = Field(None, description="The message.")
+
+
+class LocalappConsentAnswer(Tolerant):
+    """What the provider's consent page sends the browser back with."""
+
+    state: Text = Field("", max_length=500, description="The state that the consent began with.")
+    code: Text = Field(
+        "", max_length=2000, description="What the tokens are given for; missing after a refusal."
+    )
+    oa_id: Text = Field("", max_length=100, description="The account that was agreed on.")
+
+    @field_validator("state", mode="before")
+    @classmethod
+    def _first(cls, value: Any) -> Any:
+        """It may come twice: from our own address, and from the provider."""
+        return value[0] if isinstance(value, list) and value else value

@@ -1,0 +1,105 @@
+"""localapp-services: Official Accounts of a client, their messages, and what the provider calls."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect
+from rest_framework.request import Request
+
+from channels_app.providers import PROVIDERS
+from channels_app.providers.localapp import inbound
+from channels_app.services import connections, messages
+from channels_app.shapes.connection import (
+    ChannelConnection,
+    ChannelMessageRequest,
+    ChannelMessagesQuery,
+    LocalappOAConnectDto,
+)
+from channels_app.shapes.localapp_callback import LocalappConsentAnswer, LocalappEvent
+from channels_app.views.channel import CallbackViewSet, ChannelViewSet
+from chatplatform.api import idempotency
+from chatplatform.api.openapi import Error
+from chatplatform.api.operation import PUBLIC, operation
+from chatplatform.api.pagination import page
+from chats.shapes.message import Message, MessagesResponse
+from identity.auth import ADMIN, BEARER
+
+TAG = "localapp-services"
+
+
+class LocalappViewSet(ChannelViewSet):
+    channel = "localapp"
+
+    @operation(TAG, "Client Messenger Connect", access=ADMIN)
+    def sign_in(self, client_id: int, bot_id: int, body: LocalappOAConnectDto) -> ChannelConnection:
+        """Begin a consent: send the person to `consent_url`, where they choose the account.
+
+        The provider sends them to Localapp Callback, which connects the account to the bot and
+        sends them on to `redirect_uri`. An account that expired or was given up is connected
+        again in the same way; its chats go on.
+        """
+        bot = self.bot(client_id, bot_id)
+        return connections.begin_consent(
+            bot, self.provider, redirect_uri=body.redirect_uri, account_id=body.oa_id, by=self.user
+        )
+
+    @operation(TAG, "Disconnect A Page Of Client", access=ADMIN)
+    def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """Give up the account: its tokens are forgotten, and its events are ignored from now on."""
+        return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
+
+    @operation(TAG, "Get Client Localapp Connection Info", access=BEARER)
+    def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """The bot's account and how it is; `disconnected` without an id if it never had one."""
+        return connections.describe(self.bot(client_id, bot_id), self.channel)
+
+    @operation(TAG, "Get Localapp Messages", access=BEARER, returns=MessagesResponse)
+    def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
+        """What the bot's customers and your side said on this channel, the newest first."""
+        rows = messages.history(self.bot(client_id, bot_id), self.provider, query)
+        return page(rows, query, by="-id", shape=Message.from_row)
+
+    @operation(
+        TAG, "Post Localapp Messages", access=BEARER, returns=Message, status=201, also={409: Error}
+    )
+    def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
+        """Send a message to a customer who has written to the bot's account.
+
+        The chat is yours if no agent has it. 409 `reply_window_closed` seven days after the
+        customer's last message; no `tag` lifts that.
+        """
+        bot = self.bot(client_id, bot_id)
+        key = idempotency.stable_id()
+        return Message.from_row(
+            messages.send(bot, self.provider, body, by=self.user, client_message_id=key)
+        )
+
+
+class LocalappCallbackViewSet(CallbackViewSet):
+    channel = "localapp"
+
+    @operation(TAG, "Localapp Callback", access=PUBLIC, status=302, waits=True, also={400: Error})
+    def end_consent(self, query: LocalappConsentAnswer) -> HttpResponse:
+        """The end of a consent, in the person's browser: the account is connected.
+
+        The browser is sent on to the `redirect_uri` of the beginning; the query says what became
+        of it. 400 `invalid_state` for a state that is not ours, was used, or is too old.
+        """
+        provider = PROVIDERS[self.channel]
+        url = connections.end_consent(
+            provider, state=query.state, code=query.code, account_id=query.oa_id
+        )
+        return HttpResponseRedirect(url)
+
+    @operation(TAG, "Localapp Callback", access=PUBLIC, body=LocalappEvent, also={401: Error})
+    def receive(self, request: Request) -> HttpResponse | None:
+        """An event of an account, signed in `X-ZEvent-Signature` with the webhook's own key.
+
+        Stored as it is and answered; then it is processed once, however often it is sent. A call
+        without an event and without a signature, as the provider checks an address, is a 200.
+        """
+        return self.accept(request)
+
+    def is_probe(self, headers: Mapping[str, str], raw: bytes) -> bool:
+        """As the provider checks the address."""
+        return inbound.is_probe(headers, raw)
