@@ -33,13 +33,15 @@ class Customer(TenantModel):
             models.UniqueConstraint(fields=["client", "imported_as"], name="customer_imported_as"),
         ]
         indexes = [
-            # The search of the chats by a part of the name, the e-mail address or the external id.
+            # The search by a part of the name, e-mail address, phone number or external id.
             GinIndex(
                 OpClass(Upper("name"), "gin_trgm_ops"),
                 OpClass(Upper("email"), "gin_trgm_ops"),
+                OpClass(Upper("phone"), "gin_trgm_ops"),
                 OpClass(Upper("external_id"), "gin_trgm_ops"),
                 name="customer_search",
-            )
+            ),
+            models.Index(fields=["client", "-id"], name="customer_list"),
         ]
 
     def __str__(self) -> str:

@@ -4,12 +4,13 @@ from django.urls import path
 
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer import AttachmentViewSet, ClientChatViewSet
-from chats.views.desk import ChatViewSet, PreviewViewSet, SavedReplyViewSet
+from chats.views.desk import ChatViewSet, CustomerViewSet, PreviewViewSet, SavedReplyViewSet
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
 from chats.views.words import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
+customer = CustomerViewSet.as_view
 messaging = MessagingViewSet.as_view
 saved_replies = SavedReplyViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
@@ -27,6 +28,9 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/history", ChatViewSet.as_view({"get": "history"})),
     path("ai/chat/history/customer/<int:customer_id>", ChatViewSet.as_view({"get": "of_customer"})),
     path("ai/<int:bot_id>/chat-history", ChatViewSet.as_view({"get": "of_bot"})),
+    path("ai/customers", customer({"get": "list"})),
+    path("ai/customers/<int:customer_id>", customer({"get": "retrieve", "put": "update"})),
+    path("ai/customers/<int:customer_id>/merge/<int:merged_id>", customer({"post": "merge"})),
     path("ai/chats", ChatViewSet.as_view({"get": "list"})),
     path("ai/chats/counts", ChatViewSet.as_view({"get": "counts"})),
     path("ai/chat/<uuid:chat_id>", ChatViewSet.as_view({"get": "retrieve"})),

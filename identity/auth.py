@@ -248,6 +248,8 @@ TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 ADMIN = Access(("bearer",), _person, _ADMINS)
 API_KEY = Access(("api_key",), _api_key, _KEYS, (), InvalidApiKey, _any_bot_allows)
 SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), InvalidApiKey)
+# Work on customers, at the desk or by the client's own server.
+BEARER_OR_SECRET_KEY = Access(("bearer", "api_key"), _person_or_key, _STAFF + _SECRET_KEY, _VIEWER)
 BEARER_OR_API_KEY = Access(
     ("bearer", "api_key"),
     _person_or_key,

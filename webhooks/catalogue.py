@@ -59,6 +59,11 @@ _TEST: dict[str, str | dict[str, Any]] = {
         "examples": ["It works: this is a test."],
     },
 }
+_MERGED = {
+    "type": "integer",
+    "description": "The id that is gone: everything of it is `customer`'s now.",
+    "examples": [18],
+}
 _NOTIFICATIONS = {
     "type": "array",
     "items": {"type": "object"},
@@ -95,6 +100,10 @@ EVENTS: dict[str, Kind] = {
     "sentiment.updated": Kind(
         "A conversation's sentiment was computed.",
         {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE},
+    ),
+    "customer.merged": Kind(
+        "Two customers became one; `customer` is who stays.",
+        {"customer": "CustomerDto", "merged_id": _MERGED},
     ),
     "feedback.created": Kind("A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}),
     "notification.created": Kind("Agents were notified.", {"notifications": _NOTIFICATIONS}),

@@ -264,6 +264,10 @@ def of_parent(make: Callable[..., list[Any]], name: str) -> Callable[[Place, int
 
 
 # The rows of each list.
+def customers(at: Place, count: int) -> list[Any]:
+    return [chat.customer for chat in chats(at, count)]
+
+
 ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/identity/users": users,
     "/identity/api-keys": keys,
@@ -283,6 +287,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/{bot_id}/train/web-url": web_urls,
     "/function-calling/{bot_id}": functions,
     "/function-calling/{bot_id}/events": function_calls,
+    "/ai/customers": customers,
     "/ai/chats": chats,
     "/ai/{bot_id}/chat-history": of_parent(chats, "bot_id"),
     "/ai/chat/history/customer/{customer_id}": of_parent(chats, "customer_id"),

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
             options={
-                'indexes': [django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('name'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('email'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('external_id'), 'gin_trgm_ops'), name='customer_search')],
+                'indexes': [django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('name'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('email'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('phone'), 'gin_trgm_ops'), django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('external_id'), 'gin_trgm_ops'), name='customer_search'), models.Index(fields=['client', '-id'], name='customer_list')],
                 'constraints': [models.UniqueConstraint(fields=('client', 'external_id'), name='customer_external_id'), models.UniqueConstraint(fields=('client', 'imported_as'), name='customer_imported_as')],
             },
         ),

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from chatplatform.api.shapes import FreeObject, Shape, Text, example
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example, read_only
 from chats import models
 from identity.models import User
 
@@ -72,3 +73,37 @@ class CustomerInfo(Shape):
             avatar_url=row.avatar_url or None,
             attributes=row.attributes,
         )
+
+
+class CustomerDto(CustomerInfo):
+    """A customer of the client. In a request, fields left out keep their value; null clears one."""
+
+    id: int | None = read_only("The customer's number.", path="customer_id")
+    created_at: Moment | None = read_only("When the customer first came.")
+
+    @classmethod
+    def from_row(cls, row: models.Customer) -> "CustomerDto":
+        known = dict(CustomerInfo.from_row(row))
+        return cls.model_construct(**known, id=row.pk, created_at=row.created_at)
+
+
+class CustomersQuery(Page):
+    """Which customers."""
+
+    q: Text | None = Field(
+        None,
+        description="A part of the name, the e-mail address, the phone number or the external id;"
+        " if no three letters or digits stand together in it, the beginning of one.",
+        min_length=1,
+        max_length=200,
+    )
+    external_id: Text | None = Field(
+        None, description="With exactly this id of your own system.", min_length=1, max_length=200
+    )
+
+
+class CustomersResponse(Shape):
+    """A page of customers."""
+
+    items: list[CustomerDto] = Field(description="The customers, the newest first.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")

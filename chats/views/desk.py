@@ -11,14 +11,21 @@ from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import conversations
-from chats.services.desk import agent_actions, assignment, inbox, saved_replies
+from chats.services.desk import (
+    agent_actions,
+    assignment,
+    customer_records,
+    inbox,
+    saved_replies,
+)
 from chats.services.exchange import bot_previews
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
 from chats.shapes.message import Message, MessagesResponse
+from chats.shapes.people import CustomerDto, CustomersQuery, CustomersResponse
 from chats.views import reply_responses
-from identity.auth import BEARER, BEARER_OR_API_KEY, TenantViewSet
+from identity.auth import BEARER, BEARER_OR_API_KEY, BEARER_OR_SECRET_KEY, TenantViewSet
 
 
 class ChatViewSet(TenantViewSet):
@@ -146,6 +153,38 @@ class SavedReplyViewSet(TenantViewSet):
         """A saved reply in the words of a chat: its variables are filled in. Nothing is sent."""
         chat = conversations.get(self.caller, pk=chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
+
+
+class CustomerViewSet(TenantViewSet):
+    @operation("AI / chat", "Get Customers", access=BEARER_OR_SECRET_KEY, returns=CustomersResponse)
+    def list(self, query: CustomersQuery) -> dict[str, Any]:
+        """The customers, the newest first; a key of one bot sees those who wrote to it."""
+        rows = customer_records.list_(self.caller, query)
+        return page(rows, query, by="-id", shape=CustomerDto.from_row)
+
+    @operation("AI / chat", "Get Customer By Id", access=BEARER_OR_SECRET_KEY)
+    def retrieve(self, customer_id: int) -> CustomerDto:
+        """One customer; 404 if they became part of another one."""
+        return CustomerDto.from_row(customer_records.get(self.caller, customer_id))
+
+    @operation("AI / chat", "Update Customer", access=BEARER_OR_SECRET_KEY, also={409: Error})
+    def update(self, customer_id: int, body: CustomerDto) -> CustomerDto:
+        """Change what is known of a customer; fields left out keep their value, null clears one.
+
+        Attributes are merged, null removes one. 409 `external_id_taken` if it is another's.
+        """
+        return CustomerDto.from_row(customer_records.edit(self.caller, customer_id, body))
+
+    @operation("AI / chat", "Merge Customers", access=BEARER_OR_SECRET_KEY, also={409: Error})
+    def merge(self, customer_id: int, merged_id: int) -> CustomerDto:
+        """Two customers are one person: chats, channel identities and attributes move to the first.
+
+        Where both know something, the first is right, also of the external id. From then on the
+        second id answers 404; messages keep the sender's id of their time.
+        """
+        return CustomerDto.from_row(
+            customer_records.merge(self.caller, customer_id, merged_id=merged_id)
+        )
 
 
 class PreviewViewSet(TenantViewSet):

@@ -1,8 +1,10 @@
 """Customers: what is known of the people who write."""
 
+import re
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 
 from bots.models import Bot
 from bots.services import customer_info
@@ -13,9 +15,14 @@ from chats.shapes.people import CustomerInfo
 from identity.models import ApiKey, Client, KeyScope
 
 MAX_ATTRIBUTES = 200
+# How the external id of a member of the staff begins, who tries bots as a customer.
+STAFF = "staff:"
 _FIELDS = ("name", "email", "phone", "avatar_url")
 # A bot's field of such a name is answered by the customer's own column.
 _ANSWERS = ("name", "email", "phone")
+_SEARCHED = ("name", "email", "phone", "external_id")
+# What the index can find: it knows sequences of three letters or digits.
+INDEXED = re.compile(r"[^\W_]{3}")
 
 
 def ensure_may_identify(key: ApiKey, info: CustomerInfo, *location: str) -> None:
@@ -25,6 +32,15 @@ def ensure_may_identify(key: ApiKey, info: CustomerInfo, *location: str) -> None
             "body", *location, "external_id",
             msg="A public key cannot say who the customer is; use a secret key.",
         )  # fmt: skip
+
+
+def search(client: Client, q: str) -> QuerySet[Customer]:
+    """Customers with `q` in a field; one that the index cannot find must begin a field."""
+    part = "icontains" if INDEXED.search(q) else "istartswith"
+    like = Q()
+    for column in _SEARCHED:
+        like |= Q(**{f"{column}__{part}": q.strip()})
+    return Customer.objects.for_client(client).filter(like)
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo) -> Customer:
@@ -70,11 +86,10 @@ def find_or_create(client: Client, info: CustomerInfo) -> Customer:
 
 
 def update(customer_id: int, info: CustomerInfo) -> Customer:
-    """Overwrite the fields that are given; attributes are merged."""
+    """Overwrite the fields that are given; attributes are merged, null removes one."""
     customer = _lock(customer_id)
     changes: dict[str, Any] = _fields(info)
-    changes["attributes"] = {**customer.attributes, **info.attributes}
-    _ensure_within_limits(changes["attributes"])
+    changes["attributes"] = merged_attributes(customer.attributes, info.attributes)
     for name, value in changes.items():
         setattr(customer, name, value)
     customer.save(update_fields=list(changes))
@@ -91,6 +106,13 @@ def identify(customer_id: int, info: CustomerInfo) -> Customer:
     if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
         return find_or_create(customer.client, info)
     return update(customer_id, info)
+
+
+def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What is known with what is new, where null removes an entry; 422 if it is too much."""
+    attributes = {name: value for name, value in {**known, **new}.items() if value is not None}
+    _ensure_within_limits(attributes)
+    return attributes
 
 
 def _ensure_within_limits(attributes: dict[str, Any]) -> None:

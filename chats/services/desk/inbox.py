@@ -1,6 +1,5 @@
 """Lists of chats, with filters and search, and how many there are."""
 
-import re
 from typing import Any
 
 from django.db.models import BigIntegerField, Func, IntegerField, Q, QuerySet, Value
@@ -9,15 +8,13 @@ from django.db.models.functions import Coalesce
 from bots.models import Bot
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Message, Status
-from chats.services.core import conversations
+from chats.services.core import conversations, customers
 from chats.shapes.conversation import ChatCounts, ChatsQuery
 from identity.auth import Principal
 from identity.models import Client, User
 
 # Words of a search that are used; more make it slower and no better.
 MAX_TERMS = 10
-# What the index can find: it knows sequences of three letters or digits.
-_INDEXED = re.compile(r"[^\W_]{3}")
 # Messages that a search considers, the newest first: that match by the index, or without it at all.
 MAX_MESSAGES = 10_000
 MAX_COUNTED = 10_000
@@ -145,15 +142,11 @@ def _state(user: User | None, query: ChatsQuery) -> Q:
 def _search(client: Client, q: str) -> QuerySet[Any, Any]:
     """Ids of chats with all words of `q` in a message, or with a code or customer like it."""
     terms, whole = q.split()[:MAX_TERMS], q.strip()
-    is_indexed = any(map(_INDEXED.search, terms))
-    part = "icontains" if is_indexed else "istartswith"
-    like = Q()
-    for column in ("name", "email", "external_id"):
-        like |= Q(**{f"{column}__{part}": whole})
-    customers = Customer.objects.for_client(client).filter(like)
+    is_indexed = bool(customers.INDEXED.search(q))
+    found_customers = customers.search(client, q).values("pk")
     chats = Conversation.objects.for_client(client)
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
-    found = found.union(chats.filter(customer_id__in=customers.values("pk")).values("pk"))
+    found = found.union(chats.filter(customer_id__in=found_customers).values("pk"))
     messages = Message.objects.for_client(client)
     if not is_indexed:
         newest = messages.order_by("-id")[:MAX_MESSAGES]

@@ -14,7 +14,7 @@ from chats.models import (
     Message,
     text_content,
 )
-from chats.services.core import conversations, lifecycle, messages
+from chats.services.core import conversations, customers, lifecycle, messages
 from chats.services.core.messages import Author
 from chats.services.reply import incoming
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
@@ -93,7 +93,7 @@ def _as_customer(user: User) -> Customer:
     """The customer in whose name a member of the staff tries bots."""
     return Customer.objects.get_or_create(
         client=user.client,
-        external_id=f"staff:{user.pk}",
+        external_id=f"{customers.STAFF}{user.pk}",
         defaults={"name": user.full_name, "email": user.email},
     )[0]
 

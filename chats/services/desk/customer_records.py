@@ -1,0 +1,133 @@
+"""Customers as the desk and the client's own server see them: found, read, edited and merged."""
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from bots.models import Bot
+from chatplatform.api.errors import ApiError, NotFound
+from chats.models import Conversation, Customer
+from chats.services.core import customers
+from chats.shapes.people import CustomerDto, CustomersQuery
+from identity.auth import Principal
+from identity.services import audit
+from webhooks.services import announce
+
+_COLUMNS = ("external_id", "name", "email", "phone", "avatar_url")
+
+
+class ExternalIdTaken(ApiError):
+    code, status = "external_id_taken", 409
+    detail = "Another customer has this external_id; if they are one person, merge them."
+
+
+class SameCustomer(ApiError):
+    code, status = "same_customer", 409
+    detail = "A customer cannot become part of themselves: name two customers."
+
+
+def visible(caller: Principal) -> QuerySet[Customer]:
+    """The client's customers; for a key of one bot, those who have a chat with it.
+
+    The staff, who try bots as customers, are left out.
+    """
+    chats = Conversation.objects.filter(customer=OuterRef("pk"))
+    staff = Q(external_id__startswith=customers.STAFF) & Exists(chats.filter(is_preview=True))
+    rows = Customer.objects.for_client(caller.client).exclude(staff)
+    if caller.key and caller.key.bot_id:
+        rows = rows.filter(Exists(chats.filter(bot_id=caller.key.bot_id)))
+    return rows
+
+
+def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
+    """The customers that the caller may see and the query finds, in no order."""
+    rows = visible(caller)
+    if query.external_id is not None:
+        rows = rows.filter(external_id=query.external_id)
+    if query.q is not None:
+        rows = rows.filter(pk__in=customers.search(caller.client, query.q).values("pk"))
+    return rows
+
+
+def get(caller: Principal, customer_id: int) -> Customer:
+    """A customer that the caller may see; else 404, also for one that was merged."""
+    customer = visible(caller).filter(pk=customer_id).first()
+    if customer is None:
+        raise NotFound
+    return customer
+
+
+def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
+    """Change the fields that are given: null clears one, attributes are merged.
+
+    422 names each answer that does not fit a bot with which the customer has a chat; 409 if the
+    external id is another's.
+    """
+    get(caller, customer_id)
+    with transaction.atomic():
+        customer = Customer.objects.select_for_update(no_key=True).get(pk=customer_id)
+        chats = Conversation.objects.filter(bot=OuterRef("pk"), customer=customer)
+        for bot in Bot.objects.for_client(caller.client).filter(Exists(chats)).order_by("pk"):
+            customers.check_update(bot, body)
+        before = {name: getattr(customer, name) for name in (*_COLUMNS, "attributes")}
+        for name in body.model_fields_set.intersection(_COLUMNS):
+            empty = None if name == "external_id" else ""
+            setattr(customer, name, getattr(body, name) or empty)
+        customer.attributes = customers.merged_attributes(customer.attributes, body.attributes)
+        changed = [name for name, value in before.items() if getattr(customer, name) != value]
+        if changed:
+            _save(customer, changed)
+            _record(caller, "customer.updated", customer, {"fields": changed})
+    return customer
+
+
+def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
+    """Make one customer part of another: chats, identities and attributes move, the row goes.
+
+    Where both know something, the customer who stays is right. 409 for the same customer.
+    """
+    get(caller, customer_id)
+    get(caller, merged_id)
+    if merged_id == customer_id:
+        raise SameCustomer
+    with transaction.atomic():
+        # Chats before customers, as everywhere. Until the end nothing can point to the two.
+        chats = Conversation.objects.filter(customer_id=merged_id).order_by("pk")
+        list(chats.select_for_update(no_key=True).values_list("pk"))
+        rows = Customer.objects.select_for_update().filter(pk__in=[customer_id, merged_id])
+        locked = {row.pk: row for row in rows.order_by("pk")}
+        if len(locked) < 2:
+            raise NotFound  # merged meanwhile
+        kept, gone = locked[customer_id], locked[merged_id]
+        for relation in Customer._meta.related_objects:
+            pointing = relation.related_model._base_manager.filter(**{relation.field.name: gone})
+            pointing.update(**{relation.field.name: kept})
+        gone.delete()
+        for name in (*_COLUMNS, "imported_as"):
+            setattr(kept, name, getattr(kept, name) or getattr(gone, name))
+        kept.attributes = customers.merged_attributes(gone.attributes, kept.attributes)
+        kept.save()
+        _record(
+            caller, "customer.merged", kept,
+            {"merged_id": merged_id, "merged_external_id": gone.external_id},
+        )  # fmt: skip
+        data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
+        announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
+    return kept
+
+
+def _save(customer: Customer, changed: list[str]) -> None:
+    try:
+        with transaction.atomic():
+            customer.save(update_fields=changed)
+    except IntegrityError as exc:
+        raise ExternalIdTaken from exc
+
+
+def _record(caller: Principal, action: str, customer: Customer, changes: dict[str, object]) -> None:
+    audit.record(
+        caller.client_id,
+        action,
+        by=caller.user or caller.key,
+        subject=f"customer:{customer.pk}",
+        changes=changes,
+    )
