@@ -324,7 +324,8 @@ MISSING: dict[str, Any] = {
     "chat_code": "NO-SUCH-CODE",
     "order_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
-    "customer_id": 999_999_999, "merged_id": 999_999_999, "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
+    "customer_id": 999_999_999, "merged_id": 999_999_999,
+    "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
     "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "config_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "event_id": f"evt_{1:032x}",
 }  # fmt: skip
