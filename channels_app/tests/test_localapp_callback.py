@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import random
+from typing import Any
 
 import pytest
 from django.conf import settings as project
 
 from channels_app.models import InboundCallback, InboundItem, Outcome
 from channels_app.tests.helpers import OA
+from channels_app.tests.test_mutated_callbacks import mutate
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
@@ -15,6 +18,18 @@ from chats.models import Message
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/localapp/callback"
 USER = "6142000000000000001"
+FILE = {"type": "file", "payload": {"name": "a.pdf", "size": "5", "checksum": "x"}}
+PLACE = {"type": "location", "payload": {"coordinates": {"latitude": "1.5", "longitude": "2"}}}
+# Event names and messages that are then changed by chance.
+EVENTS: list[tuple[str, Any]] = [
+    ("user_send_text", {"msg_id": "m1", "text": "hello", "quote_msg_id": "m0"}),
+    ("user_send_file", {"msg_id": "m2", "attachments": [FILE]}),
+    ("user_send_location", {"msg_id": "m3", "attachments": [PLACE, FILE]}),
+    ("oa_send_text", {"msg_id": "m4", "text": "elsewhere"}),
+    ("user_received_message", {"msg_id": "m4"}),
+    ("user_seen_message", {"msg_ids": ["m4", "m5"]}),
+    ("user_reacted_message", {"msg_id": "m1", "react_icon": "/-heart"}),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +53,7 @@ def signature(raw, *, time="1795226399980", key=None):
 
 def post(person, body, **headers):
     """A callback; signed as the provider does, unless headers are given."""
-    raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = headers or {"X-ZEvent-Signature": f"mac={signature(raw)}"}
     return person.browser.post(PATH, raw, content_type="application/json", headers=headers)
 
@@ -153,6 +168,21 @@ def test_a_crowd_in_any_order_with_doubles_is_every_message_once(localapp, oa, s
     assert sorted(texts) == sorted(f"no {number}" for number in range(20))
     assert InboundItem.objects.filter(outcome="processed").count() == 20
     assert InboundItem.objects.filter(outcome="duplicate").count() == 20
+
+
+def test_mutated_bodies_are_accepted_and_counted(nobody, oa):
+    chance = random.Random(20261122)
+    for _ in range(100):
+        body = mutate(event(*chance.choice(EVENTS)), chance)
+        # Of another app it would be refused; what is not an event is a check of the address.
+        body |= {"app_id": project.LOCALAPP_APP_ID, "timestamp": "1795226399980"}
+        assert post(nobody, body).status_code == 200, body
+    while run_jobs():
+        pass
+    failed = Job.objects.filter(name="channels_app.process_callback").exclude(state="done")
+    assert [job.last_error for job in failed] == []
+    promised = sum(InboundCallback.objects.values_list("item_count", flat=True))
+    assert InboundItem.objects.count() == promised == 100
 
 
 @pytest.mark.parametrize("signing", ["wrong", "missing"])

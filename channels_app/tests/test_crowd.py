@@ -1,0 +1,15 @@
+"""A small crowd of callbacks on each channel, in disorder; `drills/` has the large one."""
+
+import pytest
+
+from channels_app.tests import crowd
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_socialnet(socialnet, page, ben):
+    crowd.run(socialnet, ben, 30)
+
+
+def test_localapp(localapp, oa, ben):
+    crowd.run(localapp, ben, 30)
