@@ -81,15 +81,17 @@ def payment_secret(**_: Any) -> list[CheckMessage]:
 def channels(**_: Any) -> list[CheckMessage]:
     """Whether every channel that has an app has the app's secret too."""
     names = sorted(name.upper() for name in MESSAGING_CHANNELS)
+    pairs = [(f"{name}_APP_ID", f"{name}_APP_SECRET") for name in names]
+    # This provider signs with another key.
+    pairs.append(("LOCALAPP_APP_ID", "LOCALAPP_OA_SECRET_KEY"))
     return [
         Warning(
-            f"{name}_APP_ID is set and {name}_APP_SECRET is not: every callback will be refused.",
-            hint=f"Set {name}_APP_SECRET to the secret of the app at the provider.",
+            f"{app_id} is set and {secret} is not: every callback will be refused.",
+            hint=f"Set {secret} to the value in the provider's console.",
             id="chatplatform.W005",
         )
-        for name in names
-        if getattr(settings, f"{name}_APP_ID", "")
-        and not getattr(settings, f"{name}_APP_SECRET", "")
+        for app_id, secret in pairs
+        if getattr(settings, app_id, "") and not getattr(settings, secret, "")
     ]
 
 

@@ -157,3 +157,5 @@ def test_check_finds_an_app_without_its_secret(settings):
     assert [message.id for message in checks.channels()] == ["chatplatform.W005"]
     settings.SOCIALNET_APP_ID = ""
     assert checks.channels() == []
+    settings.LOCALAPP_OA_SECRET_KEY = ""
+    assert "LOCALAPP_OA_SECRET_KEY is not" in checks.channels()[0].msg
