@@ -74,6 +74,10 @@ urlpatterns = [
     path("ai/client/chat/files/<uuid:chat_id>", client_chat({"post": "send_files"})),
     path("ai/client/chat/assistant/<uuid:chat_id>", client_chat({"post": "send_as_assistant"})),
     path("ai/client/chat/auto-response/<uuid:chat_id>", client_chat({"post": "auto_respond"})),
+    path("ai/client/chat/<uuid:chat_id>/delivered", client_chat({"post": "delivered"})),
+    path("ai/client/chat/<uuid:chat_id>/read", client_chat({"post": "read"})),
+    path("ai/client/chat/<uuid:chat_id>/transcript", client_chat({"get": "transcript"})),
+    path("ai/client/chat/<uuid:chat_id>/transcript.txt", client_chat({"get": "transcript_file"})),
     path("ai/client/chats", client_chat({"get": "list"})),
     path("ai/client/chat/history/<uuid:chat_id>", client_chat({"get": "history"})),
     path(

@@ -93,6 +93,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/feedback"): {"rating": 5},
     ("POST", "/ai/{bot_id}/generate-chat"): {"messages": [{"role": "user", "content": "Hello"}]},
     ("POST", "/ai/chat/{chat_id}/generate"): {"stream": False},
+    ("POST", "/ai/client/chat/{chat_id}/delivered"): {"seq": 1},
+    ("POST", "/ai/client/chat/{chat_id}/read"): {},
     ("POST", "/ai/client/chat/customer/{chat_id}"): {"name": "Zoe"},
     ("POST", "/ai/client/chat/files/{chat_id}"): {"files": ("a.txt", b"Hello"), "reply": "none"},
     ("POST", "/ai/client/chat/assistant/{chat_id}"): {"text": "Hello"},
@@ -215,7 +217,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     """Create one row for each id that a path names; they belong to the owner's client."""
     client = owner.client
     assert owner.user
-    bot = make_bot(client)
+    bot = make_bot(client, export_enabled=True)
     prompt = Prompt.objects.create(client=client, bot=bot, version=bot.pk, content="Be kind.")
     document = Document.objects.create(
         client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",

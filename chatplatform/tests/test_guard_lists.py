@@ -313,6 +313,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
 BOUNDED_BECAUSE = {
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
+    "/ai/client/chat/{chat_id}/transcript": "a file to keep: the last 5,000 messages of one chat",
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",
     "/config/{client_id}/email-notification": "the recipients are at most 20, in one column",

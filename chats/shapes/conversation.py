@@ -129,6 +129,35 @@ class ConversationHistory(Shape):
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
+class TranscriptLine(Shape):
+    """What somebody said."""
+
+    sender: str = Field(description="Which side it was: customer, bot, agent or system.")
+    name: str = Field(description="The name at the time; may be empty.")
+    text: str = Field(description="The words; empty if there were only files.")
+    files: list[str] = Field(description="Names of the files, or their types.")
+    created_at: Moment = Field(description="When it was said.")
+
+
+class Transcript(Shape):
+    """A chat for its customer to keep."""
+
+    chat_code: str = Field(description="The chat's code.")
+    bot_name: str = Field(description="Who the customer wrote to.")
+    created_at: Moment = Field(description="When the chat was opened.")
+    ended_at: Moment | None = Field(None, description="When it ended.")
+    messages: list[TranscriptLine] = Field(description="What was said, oldest first.")
+
+    def as_text(self) -> str:
+        """The same for people to read; times are in UTC."""
+        lines = [f"{self.bot_name}, {self.chat_code}, {self.created_at:%Y-%m-%d %H:%M} UTC", ""]
+        for line in self.messages:
+            words = [line.text, *(f"[{file}]" for file in line.files)]
+            said = " ".join(word for word in words if word)
+            lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {line.name or line.sender}: {said}")
+        return "\n".join(lines) + "\n"
+
+
 class ConversationsResponse(Shape):
     """A page of chats."""
 

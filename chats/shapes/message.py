@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from bots.shapes.train import Upload
-from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Language, Moment, Shape, Text, iso
+from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Language, Moment, Shape, Text, example, iso
 from chats import models
 from chats.shapes.people import Location
 
@@ -170,6 +170,17 @@ class Message(Shape):
             "deleted_at": iso(row.deleted_at) if row.deleted_at else None,
             "customer_reaction": row.customer_reaction or None,
         }
+
+
+class ArrivalReport(Shape):
+    """Messages to the customer arrived or were read: all, or all up to one that is named."""
+
+    model_config = example(seq=4)
+
+    seq: int | None = Field(
+        None, ge=1, le=2**31 - 1, description="Up to the message with this place in the chat."
+    )
+    message_id: uuid.UUID | None = Field(None, description="Up to this message of the chat.")
 
 
 class MessagesResponse(Shape):

@@ -1,5 +1,6 @@
 """AI / client: what a customer's page or the client's own server does with a chat."""
 
+import io
 import uuid
 from typing import Any
 
@@ -11,8 +12,9 @@ from chatplatform.api import idempotency
 from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, conversations, messages
+from chats.services.core import attachments, conversations, message_status, messages
 from chats.services.desk import inbox
+from chats.services.exchange import customer_transcripts
 from chats.services.reply import incoming
 from chats.shapes.conversation import (
     ChatCreation,
@@ -20,8 +22,10 @@ from chats.shapes.conversation import (
     Conversation,
     ConversationHistory,
     ConversationsResponse,
+    Transcript,
 )
 from chats.shapes.message import (
+    ArrivalReport,
     AttachmentQuery,
     ChatTurn,
     ConvMessage,
@@ -68,6 +72,50 @@ class ClientChatViewSet(TenantViewSet):
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation without internal notes, oldest first."""
         return messages.history_page(self.key, chat_id, query)
+
+    @operation(
+        "AI / client", "Report Messages As Delivered", access=API_KEY, status=204, also={409: Error}
+    )
+    def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
+        """The customer's page has messages of bot and agents: `message.delivered`, once for each.
+
+        409 `channel_reports` for a chat on a channel.
+        """
+        chat = conversations.get(self.caller, pk=chat_id)
+        message_status.report_delivered(chat, body)
+
+    @operation(
+        "AI / client", "Report Messages As Read", access=API_KEY, status=204, also={409: Error}
+    )
+    def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
+        """The customer has read messages of bot and agents: `message.read`, once for each.
+
+        409 `channel_reports` for a chat on a channel.
+        """
+        chat = conversations.get(self.caller, pk=chat_id)
+        message_status.report_read(chat, body)
+
+    @operation("AI / client", "Get Transcript", access=API_KEY, also={409: Error})
+    def transcript(self, chat_id: uuid.UUID) -> Transcript:
+        """The customer takes the chat along: what was said, by whom and when.
+
+        No internal notes. 409 `export_off` if the bot's `export_enabled` is false. Of a very long
+        chat the last 5,000 messages.
+        """
+        return customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
+
+    @operation(
+        "AI / client", "Download Transcript", access=API_KEY, returns=File, also={409: Error}
+    )
+    def transcript_file(self, chat_id: uuid.UUID) -> HttpResponseBase:
+        """The transcript as plain text, as a download."""
+        transcript = customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
+        return media.file_response(
+            io.BytesIO(transcript.as_text().encode()),
+            mime_type="text/plain; charset=utf-8",
+            cache_control="private, no-store",
+            download_as=f"{transcript.chat_code}.txt",
+        )
 
     @operation("AI / client", "Update customer information in chat conversation", access=API_KEY)
     def update_customer(self, chat_id: uuid.UUID, body: CustomerInfo) -> Conversation:

@@ -113,7 +113,10 @@ class ChatViewSet(TenantViewSet):
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
     def read(self, chat_id: uuid.UUID) -> Conversation:
-        """Mark all messages of the customer as read: `unread_count` becomes 0."""
+        """Mark all messages of the customer as read: `unread_count` becomes 0.
+
+        Each that was unread is announced as `message.read`, unless the chat is on a channel.
+        """
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(agent_actions.mark_read(chat))
 

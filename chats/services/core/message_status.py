@@ -1,4 +1,6 @@
-"""How far a message came at its channel: sent, delivered, read, failed, or not known.
+"""How far a message came: sent, delivered, read, failed, or not known.
+
+Channels report it of their messages; of all others the customer's page or app, and the desk.
 
 A status only moves forward, in whatever order and how often reports come in: pending, sent,
 delivered, read. `failed` stays, unless the message is known to have arrived after all.
@@ -10,14 +12,40 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
-from chats.models import Conversation, LockedConversation, Message, MessageStatus
+from chatplatform.api.errors import ApiError, Invalid
+from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chats.models import Conversation, LockedConversation, Message, MessageStatus, SenderType
 from chats.services.core import conversations
 from chats.shapes import message as message_shapes
 from webhooks.services import announce
 
 UNCERTAIN = "It is not known whether this message went out: the connection broke while it was sent."
 _ARRIVED = {MessageStatus.DELIVERED, MessageStatus.READ}
+
+
+class ChannelReports(ApiError):
+    code, status = "channel_reports", 409
+    detail = "This chat is on a channel, which itself says how far messages came."
+
+
+def report_delivered(chat: Conversation, report: message_shapes.ArrivalReport) -> None:
+    """The customer's page or app has messages of bot, agents and system."""
+    record_delivered(chat, _reported(chat, report), at=timezone.now())
+
+
+def report_read(chat: Conversation, report: message_shapes.ArrivalReport) -> None:
+    """The customer has read messages of bot, agents and system."""
+    record_read(chat, _reported(chat, report), at=timezone.now())
+
+
+def record_read_by_agent(chat: Conversation) -> None:
+    """An agent has read what the customer wrote; a channel's customers are told by the channel."""
+    if chat.channel not in MESSAGING_CHANNELS and not chat.is_preview:
+        rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+        record_read(chat, _on_the_way(rows), at=timezone.now())
 
 
 def record_sent(message: Message, *, provider_message_id: str) -> None:
@@ -87,6 +115,32 @@ def _record_arrival(
             _write(row, changes)
             is_read = status == MessageStatus.READ
             announce_message(locked, "message.read" if is_read else "message.delivered", row)
+
+
+def _reported(
+    chat: Conversation, report: message_shapes.ArrivalReport
+) -> QuerySet[Message, uuid.UUID]:
+    """Ids of the messages that a report means: all to the customer, up to the one it names.
+
+    409 for a chat on a channel, 422 if the chat has no such message.
+    """
+    if chat.channel in MESSAGING_CHANNELS:
+        raise ChannelReports
+    rows = Message.objects.filter(conversation=chat, is_note=False)
+    if report.message_id:
+        named = rows.filter(pk=report.message_id).first()
+        if named is None:
+            raise Invalid.field("body", "message_id", msg="No such message in this conversation.")
+        rows = rows.filter(seq__lte=named.seq)
+    if report.seq:
+        rows = rows.filter(seq__lte=report.seq)
+    return _on_the_way(rows.exclude(sender_type=SenderType.CUSTOMER))
+
+
+def _on_the_way(rows: QuerySet[Message]) -> QuerySet[Message, uuid.UUID]:
+    """Ids of those that nobody has read; history that was moved in is left as it is."""
+    on_the_way = rows.filter(sent_at=None).exclude(status=MessageStatus.READ)
+    return on_the_way.values_list("pk", flat=True)
 
 
 def _lock(message: Message) -> tuple[LockedConversation, Message]:

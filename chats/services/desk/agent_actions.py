@@ -13,6 +13,7 @@ from chats.services.core import (
     channel_hooks,
     conversations,
     lifecycle,
+    message_status,
     presence,
 )
 from chats.shapes import desk as desk_shapes
@@ -47,6 +48,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
 def mark_read(chat: Conversation) -> Conversation:
     """Set `unread_count` to 0: the customer's messages have been read."""
     with transaction.atomic():
+        message_status.record_read_by_agent(chat)
         chat = conversations.lock(chat)
         if chat.unread_count and chat.channel in MESSAGING_CHANNELS:
             channel_hooks.sender().enqueue_seen(chat)
