@@ -444,6 +444,7 @@ class NotificationKind(models.TextChoices):
     UNASSIGNED = "unassigned"
     HANDOFF = "handoff"
     UNANSWERED = "unanswered"
+    MENTIONED = "mentioned"
 
 
 class Notification(TenantModel):
@@ -452,6 +453,8 @@ class Notification(TenantModel):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE)
+    # The note that mentions the user.
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, null=True)
     kind = models.CharField(max_length=10, choices=NotificationKind)
     assigned_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     is_read = models.BooleanField(default=False)

@@ -25,7 +25,12 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/assign", ChatViewSet.as_view({"post": "assign"})),
     path("ai/chat/<uuid:chat_id>/unassign", ChatViewSet.as_view({"post": "unassign"})),
     path("ai/chat/<uuid:chat_id>/manual", ChatViewSet.as_view({"post": "manual"})),
+    path("ai/chat/<uuid:chat_id>/manual/files", ChatViewSet.as_view({"post": "manual_files"})),
     path("ai/chat/<uuid:chat_id>/history", ChatViewSet.as_view({"get": "history"})),
+    path(
+        "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>/receipt",
+        ChatViewSet.as_view({"get": "receipt"}),
+    ),
     path("ai/chat/history/customer/<int:customer_id>", ChatViewSet.as_view({"get": "of_customer"})),
     path("ai/<int:bot_id>/chat-history", ChatViewSet.as_view({"get": "of_bot"})),
     path("ai/customers", customer({"get": "list"})),
@@ -39,6 +44,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/snooze", ChatViewSet.as_view({"post": "snooze"})),
     path("ai/chat/<uuid:chat_id>/read", ChatViewSet.as_view({"post": "read"})),
     path("ai/chat/notifications", NotificationViewSet.as_view({"get": "list"})),
+    path("ai/chat/notifications/read", NotificationViewSet.as_view({"put": "read_all"})),
     path(
         "ai/chat/notifications/<uuid:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),

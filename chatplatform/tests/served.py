@@ -78,6 +78,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/typing"): {"is_typing": True},
     ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
     ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
+    ("POST", "/ai/chat/{chat_id}/manual/files"): {"files": ("a.txt", b"Hello")},
     ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
     ("POST", "/ai/chat/saved-replies"): {"shortcut": "late", "texts": {"en": "Sorry."}},
     ("PUT", "/ai/chat/saved-replies/{saved_reply_id}"): {
@@ -244,7 +245,10 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     message = Message.objects.create(
         client=client, conversation=chat, seq=1, sender_type="customer", content=[]
     )
-    Conversation.objects.filter(pk=chat.pk).update(last_seq=1)
+    answer = Message.objects.create(
+        client=client, conversation=chat, seq=2, sender_type="bot", content=[], receipt={}
+    )
+    Conversation.objects.filter(pk=chat.pk).update(last_seq=2)
     attachment = Attachment.objects.create(
         client=client, conversation=chat, message=message, file=ContentFile(b"x", name="x.txt"),
         file_name="x.txt", mime_type="text/plain", size_bytes=1,
@@ -288,6 +292,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "conversation_id": chat.pk,
         "chat_code": chat.chat_code,
         "attachment_id": attachment.pk,
+        "message_id": answer.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
         "client_id": client.pk,
         "user_id": make_person(client, Role.AGENT, "Abe").user.pk,  # type: ignore[union-attr]
@@ -323,6 +328,7 @@ MISSING: dict[str, Any] = {
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "attachment_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "message_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "chat_code": "NO-SUCH-CODE",
     "order_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -173,13 +173,14 @@ class Migration(migrations.Migration):
             name='Notification',
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('assigned', 'Assigned'), ('unassigned', 'Unassigned'), ('handoff', 'Handoff'), ('unanswered', 'Unanswered')], max_length=10)),
+                ('kind', models.CharField(choices=[('assigned', 'Assigned'), ('unassigned', 'Unassigned'), ('handoff', 'Handoff'), ('unanswered', 'Unanswered'), ('mentioned', 'Mentioned')], max_length=10)),
                 ('is_read', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('assigned_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='chats.conversation')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notifications', to=settings.AUTH_USER_MODEL)),
+                ('message', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='chats.message')),
             ],
             options={
                 'indexes': [models.Index(fields=['user', '-id'], name='notification_list')],

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bots.shapes.train import Upload
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 from chats import models
@@ -72,13 +73,40 @@ class ManualChatMessageDto(Shape):
         max_length=10,
         description="Files by link, places, at most 10. A link is passed on and never fetched.",
     )
-    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+    is_note: bool = Field(
+        False,
+        description="An internal note: never shown to the customer. It notifies the people whom it"
+        " mentions: `@` and the full name, or the first name if only one has it.",
+    )
 
     @model_validator(mode="after")
     def _not_blank(self) -> "ManualChatMessageDto":
         if not self.text.strip():
             raise ValueError("text must not be blank")
         return self
+
+
+class ManualChatFilesDto(Shape):
+    """An agent's message with files."""
+
+    text: Text = Field("", max_length=8000, description="What the agent says beside the files.")
+    files: list[Upload] = Field(
+        min_length=1, max_length=10, description="1 to 10 files, as a customer may send them."
+    )
+    client_message_id: Text | None = Field(
+        None, min_length=1, max_length=200, description="As with a message without files."
+    )
+    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+
+    @property
+    def words(self) -> ManualChatMessageDto:
+        """The message without its files."""
+        return ManualChatMessageDto.model_construct(
+            text=self.text.strip(),
+            client_message_id=self.client_message_id,
+            attachments=[],
+            is_note=self.is_note,
+        )
 
 
 class ChatSnoozeDto(Shape):
@@ -97,9 +125,10 @@ class AssignNotification(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     chat_id: uuid.UUID = Field(description="The chat it is about.")
-    kind: Literal["assigned", "unassigned", "handoff", "unanswered"] = Field(
+    message_id: uuid.UUID | None = Field(None, description="The note that mentions you.")
+    kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
         description="You got it; you do not have it any more; it waits for an agent; its customer"
-        " waits too long."
+        " waits too long; a note mentions you."
     )
     assigned_by: Identity | None = Field(None, description="Who did it; null: the platform.")
     is_read: bool = Field(description="Whether it was read; what you did yourself is.")
@@ -118,6 +147,12 @@ class NotificationsResponse(Shape):
 
     items: list[AssignNotification] = Field(description="The notifications.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class ReadCount(Shape):
+    """How many notifications were marked as read."""
+
+    count: int = Field(description="Those that were unread before.")
 
 
 class NotificationsQuery(Page):

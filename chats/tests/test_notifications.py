@@ -105,3 +105,16 @@ def test_a_chat_that_is_deleted_meanwhile_notifies_nobody(ann, bot):
     chat.delete()
     assert run_jobs() == 1
     assert not Notification.objects.exists()
+
+
+def test_all_are_marked_as_read(ben, bea, chat):
+    mine, hers = ben.user, bea.user
+    for user, is_read in ((mine, False), (mine, False), (mine, True), (hers, False)):
+        Notification.objects.create(
+            client_id=chat.client_id, user=user, conversation=chat, kind="assigned", is_read=is_read
+        )
+    reply = ben.put(f"{PATH}/read")
+    assert (reply.status_code, reply.json()) == (200, {"count": 2})
+    assert ben.put(f"{PATH}/read").json() == {"count": 0}
+    assert ben.get(PATH, {"unread": "true"}).json()["items"] == []
+    assert len(bea.get(PATH, {"unread": "true"}).json()["items"]) == 1

@@ -8,9 +8,9 @@ from rest_framework.request import Request
 
 from chatplatform.api import idempotency
 from chatplatform.api.openapi import Error
-from chatplatform.api.operation import operation
+from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import conversations
+from chats.services.core import attachments, conversations
 from chats.services.desk import (
     agent_actions,
     assignment,
@@ -24,8 +24,11 @@ from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
 from chats.shapes.message import Message, MessagesResponse
 from chats.shapes.people import CustomerDto, CustomersQuery, CustomersResponse
+from chats.shapes.receipt import ReplyReceipt
 from chats.views import reply_responses
 from identity.auth import BEARER, BEARER_OR_API_KEY, BEARER_OR_SECRET_KEY, TenantViewSet
+
+FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
 
 class ChatViewSet(TenantViewSet):
@@ -56,11 +59,36 @@ class ChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, pk=chat_id)
         return Message.from_row(agent_actions.send(chat, body, by=self.user))
 
+    @operation(
+        "AI / chat", "Manual Chat With Files", access=BEARER, body=FILES, returns=Message,
+        status=201, also={409: Error},
+    )  # fmt: skip
+    def manual_files(
+        self, chat_id: uuid.UUID, body: desk_shapes.ManualChatFilesDto
+    ) -> dict[str, Any]:
+        """Send files to the customer, or leave them in a note.
+
+        The message's content has a signed link to each file, valid for a day. A file is always
+        served as a download.
+        """
+        chat = conversations.get(self.caller, pk=chat_id)
+        with attachments.stored(body.files) as files:
+            message = agent_actions.send(chat, body.words, by=self.user, files=files)
+        return Message.from_row(message)
+
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first."""
         chat = conversations.get(self.caller, pk=chat_id)
         return page(inbox.transcript(chat), query, by="seq", shape=Message.from_row)
+
+    @operation("AI / chat", "Get Reply Receipt", access=BEARER)
+    def receipt(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> ReplyReceipt:
+        """Why the bot said this: passages and scores, the gate, prompt, engine and credits.
+
+        404 for messages of customers and agents, which have no receipt.
+        """
+        return inbox.receipt(conversations.get(self.caller, pk=chat_id), message_id)
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:

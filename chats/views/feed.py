@@ -43,6 +43,11 @@ class NotificationViewSet(TenantViewSet):
             staff_notifications.mark_read(self.user, notification_id)
         )
 
+    @operation("AI / chat", "Mark All Notifications As Read", access=BEARER)
+    def read_all(self) -> desk_shapes.ReadCount:
+        """Mark all of the caller's own notifications as read."""
+        return desk_shapes.ReadCount(count=staff_notifications.mark_all_read(self.user))
+
 
 class FeedViewSet(TenantViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=True)

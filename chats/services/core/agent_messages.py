@@ -1,17 +1,23 @@
 """Agents' messages to customers, from the desk or through a channel's own operations."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
 
 from chats.models import AssignType, Conversation, Message, Status
-from chats.services.core import conversations, lifecycle, messages
+from chats.services.core import attachments, conversations, lifecycle, messages
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 
 
 def send(
-    chat: Conversation, body: ManualChatMessageDto, *, by: User, tag: str | None = None
+    chat: Conversation,
+    body: ManualChatMessageDto,
+    *,
+    by: User,
+    files: Sequence[attachments.StoredFile] = (),
+    tag: str | None = None,
 ) -> Message:
     """Store an agent's message or note. A message assigns a chat that no agent has, and wakes it.
 
@@ -36,11 +42,13 @@ def send(
                 lifecycle.wake(chat)
             if chat.assign_type != AssignType.AGENT:
                 lifecycle.to_agent(chat, by, by=by)
-        return messages.append_by_agent(
+        message = messages.append_by_agent(
             chat,
             by=by,
-            content=messages.build_content(chat, body),
+            content=messages.build_content(chat, body, files),
             is_note=body.is_note,
             client_message_id=body.client_message_id,
             metadata=metadata,
         )
+        attachments.attach(message, files)
+        return message

@@ -23,7 +23,14 @@ from chats.models import (
     SenderType,
     text_content,
 )
-from chats.services.core import attachments, channel_hooks, conversations, fast_sql, lifecycle
+from chats.services.core import (
+    attachments,
+    channel_hooks,
+    conversations,
+    fast_sql,
+    lifecycle,
+    staff_notifications,
+)
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
 from identity.models import ApiKey, User
@@ -118,8 +125,8 @@ def append_by_agent(
     client_message_id: str | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Message:
-    """Store an agent's message or note."""
-    return append(
+    """Store an agent's message or note; a note notifies the people whom it mentions."""
+    message = append(
         chat,
         author=Author.from_user(by),
         content=content,
@@ -128,6 +135,9 @@ def append_by_agent(
         is_note=is_note,
         metadata=metadata or {},
     )
+    if is_note:
+        staff_notifications.notify_mentioned(message, by=by)
+    return message
 
 
 def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:

@@ -1,6 +1,8 @@
 """Notifications: what people of the client should look at. Previews notify nobody."""
 
+import re
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable
 
 from django.db.models import QuerySet
@@ -8,7 +10,7 @@ from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.api.errors import NotFound
-from chats.models import Conversation, Notification, NotificationKind
+from chats.models import Conversation, Message, Notification, NotificationKind
 from chats.services.core import presence
 from chats.shapes import desk as desk_shapes
 from identity.models import Role, User
@@ -68,6 +70,34 @@ def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> No
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
+def notify_mentioned(note: Message, *, by: User) -> None:
+    """Notify the people whom a note names behind an `@`; by the first name if it is only one's."""
+    if "@" not in note.text:
+        return
+    people = User.objects.filter(client_id=note.client_id, is_disabled=False)
+    ids = _ids_by_name(people.values_list("pk", "full_name"))
+    names = "|".join(re.escape(name) for name in sorted(ids, key=len, reverse=True))
+    found = re.findall(rf"(?<!\w)@({names})(?!\w)", _plain(note.text))
+    to = sorted({user_id for name in found for user_id in ids.get(name, ())})
+    _notify(note.conversation, NotificationKind.MENTIONED, to, by=by, message=note)
+
+
+def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
+    """The people of each full name, and of each first name that is only one person's."""
+    full_names: dict[str, set[int]] = defaultdict(set)
+    first_names: dict[str, set[int]] = defaultdict(set)
+    for user_id, full_name in people:
+        name = _plain(full_name)
+        full_names[name].add(user_id)
+        first_names[name.partition(" ")[0]].add(user_id)
+    first_names = {name: ids for name, ids in first_names.items() if len(ids) == 1}
+    return {name: ids for name, ids in (first_names | full_names).items() if name}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
 def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
     """A person's notifications: the unread ones, the read ones, or (None) all."""
     assert user.client
@@ -88,6 +118,11 @@ def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
     return row
 
 
+def mark_all_read(user: User) -> int:
+    """Mark all of the user's notifications as read; how many were not."""
+    return list_for_user(user, unread=True).update(is_read=True)
+
+
 def _audience(chat: Conversation, online: set[int]) -> list[int]:
     everyone = set(staff(chat.client_id).values_list("pk", flat=True))
     return sorted(everyone & online or everyone)
@@ -103,7 +138,12 @@ def _mail(
 
 
 def _notify(
-    chat: Conversation, kind: NotificationKind, to: Iterable[int], *, by: User | None = None
+    chat: Conversation,
+    kind: NotificationKind,
+    to: Iterable[int],
+    *,
+    by: User | None = None,
+    message: Message | None = None,
 ) -> None:
     if chat.is_preview:
         return
@@ -112,6 +152,7 @@ def _notify(
             client_id=chat.client_id,
             user_id=user_id,
             conversation=chat,
+            message=message,
             kind=kind,
             assigned_by=by,
             is_read=by is not None and by.pk == user_id,

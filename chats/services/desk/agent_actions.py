@@ -1,5 +1,6 @@
 """What agents do in a chat: answer, leave a note, read, snooze, end."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -10,6 +11,7 @@ from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import Conversation, Message
 from chats.services.core import (
     agent_messages,
+    attachments,
     channel_hooks,
     conversations,
     lifecycle,
@@ -22,13 +24,19 @@ from identity.models import User
 MAX_SNOOZE = timedelta(days=366)
 
 
-def send(chat: Conversation, body: desk_shapes.ManualChatMessageDto, *, by: User) -> Message:
+def send(
+    chat: Conversation,
+    body: desk_shapes.ManualChatMessageDto,
+    *,
+    by: User,
+    files: Sequence[attachments.StoredFile] = (),
+) -> Message:
     """Store an agent's message to the customer, or an internal note.
 
     A message assigns the chat to its sender if no agent has it, and wakes a snoozed chat. 409 if
     another agent has the chat; an admin may answer there without taking it.
     """
-    message = agent_messages.send(chat, body, by=by)
+    message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
     return message
 

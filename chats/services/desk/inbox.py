@@ -1,15 +1,17 @@
 """Lists of chats, with filters and search, and how many there are."""
 
+import uuid
 from typing import Any
 
 from django.db.models import BigIntegerField, Func, IntegerField, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from bots.models import Bot
+from bots.models import Bot, Chunk
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Message, Status
 from chats.services.core import conversations, customers
 from chats.shapes.conversation import ChatCounts, ChatsQuery
+from chats.shapes.receipt import ReplyReceipt
 from identity.auth import Principal
 from identity.models import Client, User
 
@@ -91,6 +93,17 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
     """Every message of a chat, internal notes too."""
     rows = Message.objects.for_client(chat.client)
     return rows.filter(conversation=chat)
+
+
+def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
+    """Why a message of a chat says what it says; 404 if neither bot nor platform wrote it."""
+    rows = Message.objects.for_client(chat.client).filter(conversation=chat, receipt__isnull=False)
+    message = rows.filter(pk=message_id).first()
+    if message is None:
+        raise NotFound
+    ids = [found["id"] for found in (message.receipt or {}).get("chunks") or ()]
+    chunks = Chunk.objects.for_client(chat.client).filter(bot_id=chat.bot_id, pk__in=ids)
+    return ReplyReceipt.of(message, chunks.select_related("document"))
 
 
 class _Count(Func):

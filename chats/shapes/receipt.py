@@ -1,0 +1,95 @@
+"""The shape of a receipt: why a bot's message says what it says."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import Field
+
+from bots.models import Chunk
+from chatplatform.api.shapes import Shape
+from chats import models
+from chats.shapes.bot_preview import Usage
+
+
+class Passage(Shape):
+    """A passage that the search found. What it says is null if it was trained anew or deleted."""
+
+    chunk_id: int = Field(description="Its number.")
+    score: float = Field(description="How well it fits; comparable only within one receipt.")
+    document_id: int | None = Field(description="The document that it is from.")
+    title: str | None = Field(description="The document's title.")
+    url: str | None = Field(description="The document's web address, if it has one.")
+    page: int | None = Field(description="Page of the document, from 1, if it has pages.")
+    text: str | None = Field(description="The passage as it is now.")
+
+    @classmethod
+    def from_chunk(cls, chunk_id: int, score: float, chunk: Chunk | None) -> "Passage":
+        document = chunk.document if chunk else None
+        return cls(
+            chunk_id=chunk_id,
+            score=score,
+            document_id=document.pk if document else None,
+            title=(document.title or document.file_name) if document else None,
+            url=(document.url or None) if document else None,
+            page=chunk.page if chunk else None,
+            text=chunk.text if chunk else None,
+        )
+
+
+class ReplyReceipt(Shape):
+    """How a message of the bot, or of the platform, came about. Null is what did not apply."""
+
+    message_id: uuid.UUID = Field(description="The message.")
+    answers: list[uuid.UUID] = Field(
+        description="The customer's messages that it answers, several if they came in a burst."
+    )
+    decision: str | None = Field(
+        description="What was decided: `answered`, `small_talk`, `below_gate` (nothing fits well"
+        " enough), `nothing_to_quote`, `no_answer`, `model_refused`, `engine_failed`,"
+        " `credits_used_up`, `approval_needed`, `customer_declined`, `agent_declined`,"
+        " `handoff_not_wanted`."
+    )
+    handoff_reason: str | None = Field(description="Why the chat was handed over, if it was.")
+    gate: float | None = Field(
+        description="The probability, 0..1, that the passages hold the answer."
+    )
+    threshold: float | None = Field(description="The gate from which the bot answered then, 0..1.")
+    passages: list[Passage] = Field(description="What the search found, the best first.")
+    knowledge_version: int | None = Field(description="State of the bot's training then.")
+    prompt_version: int | None = Field(description="The prompt's version, if a model was asked.")
+    engine: str | None = Field(
+        description="`embedded`, `openai_compatible`, or `external` for your own assistant."
+    )
+    model: str | None = Field(description="The model.")
+    engine_error: str | None = Field(description="Why the model failed, if it did.")
+    call_ids: list[str] = Field(description="The function calls that were made or proposed.")
+    usage: Usage = Field(description="Tokens, and the credits that were charged.")
+
+    @classmethod
+    def of(cls, message: models.Message, chunks: Iterable[Chunk]) -> "ReplyReceipt":
+        """The stored receipt, with the passages as they are now."""
+        receipt: dict[str, Any] = message.receipt or {}
+        by_id = {chunk.pk: chunk for chunk in chunks}
+        tokens = receipt.get("usage") or {}
+        replied_to = [str(message.in_reply_to_id)] if message.in_reply_to_id else []
+        call_id = receipt.get("call_id")
+        optional = (
+            "decision", "handoff_reason", "gate", "threshold", "knowledge_version",
+            "prompt_version", "engine", "model", "engine_error",
+        )  # fmt: skip
+        return cls.model_construct(
+            message_id=message.pk,
+            answers=receipt.get("answers") or replied_to,
+            passages=[
+                Passage.from_chunk(found["id"], found["score"], by_id.get(found["id"]))
+                for found in receipt.get("chunks") or ()
+            ],
+            call_ids=[*(receipt.get("calls") or ()), *([call_id] if call_id else ())],
+            usage=Usage(
+                prompt_tokens=tokens.get("prompt_tokens", 0),
+                completion_tokens=tokens.get("completion_tokens", 0),
+                credits=receipt.get("credits") or 0,
+            ),
+            **{name: receipt.get(name) for name in optional},
+        )

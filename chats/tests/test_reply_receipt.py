@@ -1,0 +1,94 @@
+"""Get Reply Receipt: why the bot said this."""
+
+import uuid
+
+import pytest
+
+from bots.models import Chunk, Prompt
+from bots.testing import trained
+from chatplatform.testing import run_jobs
+from chats.models import Message
+from identity.models import ClientConfig
+from identity.testing import make_key
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHOP = "RETURNS\n\nYou may return damaged goods within thirty days and get your money back.\n"
+QUESTION = "Within how many days may I return damaged goods?"
+
+
+def receipt_of(caller, message):
+    return caller.get(f"/ai/chat/{message.conversation_id}/messages/{message.pk}/receipt")
+
+
+def ask(server, chat, text=QUESTION):
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "async"})
+    run_jobs()
+    return Message.objects.exclude(sender_type="customer").order_by("-seq").first()
+
+
+def test_an_answer_shows_its_passages_and_the_gate(ben, server, bot, chat):
+    document = trained(bot, SHOP)
+    answer = ask(server, chat)
+    question = Message.objects.get(seq=1)
+    receipt = receipt_of(ben, answer).json()
+    first = receipt["passages"][0]
+    chunk = Chunk.objects.get(pk=first["chunk_id"])
+    assert (first["document_id"], first["title"], first["text"]) == (
+        document.pk, "Shop", chunk.text,
+    )  # fmt: skip
+    assert "thirty days" in first["text"]
+    assert receipt["gate"] >= receipt["threshold"] == 0.77
+    assert receipt["message_id"] == str(answer.pk)
+    assert receipt["answers"] == [str(question.pk)]
+    assert (receipt["decision"], receipt["engine"], receipt["model"]) == (
+        "answered", "embedded", "extractive",
+    )  # fmt: skip
+    assert receipt["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "credits": 1}
+    assert (receipt["prompt_version"], receipt["handoff_reason"]) == (None, None)
+    assert receipt["knowledge_version"] == bot.knowledge_version
+    # Trained anew: the number and the score are what is left of the passage.
+    Chunk.objects.all().delete()
+    (passage,) = receipt_of(ben, answer).json()["passages"]
+    assert (passage["chunk_id"], passage["text"], passage["title"]) == (chunk.pk, None, None)
+
+
+def test_a_handover_shows_what_was_missing(ben, server, bot, chat, client_a):
+    trained(bot, SHOP)
+    ClientConfig.objects.filter(client=client_a).update(answer_threshold=1.0)
+    told = ask(server, chat, "Do you sell purple elephants?")
+    receipt = receipt_of(ben, told).json()
+    assert (receipt["decision"], receipt["handoff_reason"]) == ("below_gate", "no_answer")
+    assert receipt["gate"] < receipt["threshold"] == 1.0
+    assert receipt["usage"]["credits"] == 0
+
+
+def test_a_models_answer_shows_the_prompt(ben, server, bot, chat, stub, client_a):
+    trained(bot, SHOP)
+    Prompt.objects.create(client=client_a, bot=bot, version=1, content="Be kind.")
+    stub.play("Within thirty days [1].")
+    receipt = receipt_of(ben, ask(server, chat)).json()
+    assert (receipt["engine"], receipt["model"]) == ("openai_compatible", "stub")
+    assert receipt["prompt_version"] == 1
+    assert receipt["usage"]["prompt_tokens"] > 0
+    assert receipt["call_ids"] == []
+
+
+def test_a_receipt_of_another_system_is_readable(ben, chat, add_message):
+    message = add_message(chat, "bot", "Hello", receipt={"engine": "external", "x": [1]})
+    receipt = receipt_of(ben, message).json()
+    assert (receipt["engine"], receipt["passages"], receipt["decision"]) == ("external", [], None)
+
+
+def test_other_messages_have_no_receipt(ann, ben, cara, server, nobody, chat, add_message):
+    for side in ("customer", "agent"):
+        assert receipt_of(ben, add_message(chat, side, "Hello")).status_code == 404
+    answer = add_message(chat, "bot", "Hello", receipt={"decision": "small_talk"})
+    other = server.post("/ai/client/chat", {}).json()["id"]
+    assert receipt_of(ben, answer).status_code == 200
+    for chat_id, message_id in ((other, answer.pk), (chat.pk, uuid.uuid4())):
+        path = f"/ai/chat/{chat_id}/messages/{message_id}/receipt"
+        assert ben.get(path).status_code == 404
+    assert receipt_of(cara, answer).status_code == 404
+    assert receipt_of(nobody, answer).status_code == 401
+    assert receipt_of(make_key(ann.client), answer).status_code == 401
