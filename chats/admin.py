@@ -35,8 +35,10 @@ class CustomerAdmin(ReadOnlyAdmin):
 
 @admin.register(Feedback)
 class FeedbackAdmin(ReadOnlyAdmin):
-    list_display = ["created_at", "client", "conversation", "rating", "resolved", "comment"]
-    list_filter = ["rating", "resolved", "conversation__bot"]
+    list_display = [
+        "created_at", "client", "conversation", "rating", "thumb", "reason", "resolved", "comment",
+    ]  # fmt: skip
+    list_filter = ["rating", "thumb", "reason", "resolved", "conversation__bot"]
     list_select_related = ["client", "conversation"]
     search_fields = ["comment", "conversation__chat_code"]
 

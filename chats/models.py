@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Now, Upper
 from bots.models import Bot
 from chatplatform.customer_channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
+from chats.client_models import SavedReply as SavedReply
 from identity.models import ApiKey, TenantModel, User
 
 
@@ -409,17 +410,26 @@ class SummaryJob(TenantModel):
         return f"summaries {self.done}/{self.total}"
 
 
+class Thumb(models.TextChoices):
+    UP = "up"
+    DOWN = "down"
+
+
 class Feedback(TenantModel):
-    """A rating by the customer: once for a chat, once for each message."""
+    """A rating by the customer, in stars or by thumb: once for a chat, once for each message."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="feedbacks"
     )
     message = models.ForeignKey(Message, on_delete=models.CASCADE, null=True)
-    rating = models.PositiveSmallIntegerField()
+    rating = models.PositiveSmallIntegerField(null=True)
+    thumb = models.CharField(max_length=4, choices=Thumb, null=True)
     resolved = models.BooleanField(null=True)
+    reason = models.CharField(max_length=20, null=True)
     comment = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
+    # When it was last corrected.
+    updated_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -430,13 +440,15 @@ class Feedback(TenantModel):
             ),
             models.UniqueConstraint(fields=["message"], name="feedback_once_a_message"),
             models.CheckConstraint(
-                condition=models.Q(rating__gte=1, rating__lte=5), name="feedback_rating"
+                condition=models.Q(rating__gte=1, rating__lte=5, thumb__isnull=True)
+                | models.Q(rating__isnull=True, thumb__isnull=False, message__isnull=False),
+                name="feedback_rating",
             ),
         ]
         indexes = [models.Index(fields=["client", "-id"], name="feedback_list")]
 
     def __str__(self) -> str:
-        return f"{self.rating} for {self.conversation_id}"
+        return f"{self.rating or self.thumb} for {self.conversation_id}"
 
 
 class NotificationKind(models.TextChoices):
@@ -465,30 +477,6 @@ class Notification(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.kind} for {self.user_id}"
-
-
-class SavedReply(TenantModel):
-    """A text that agents send often: of one of them, or of the whole client."""
-
-    # Null: everybody's.
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, null=True)
-    shortcut = models.CharField(max_length=40)
-    # Text by language, with variables.
-    texts = models.JSONField()
-    created_at = models.DateTimeField(db_default=Now())
-    updated_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["client", "shortcut", "owner"],
-                nulls_distinct=False,
-                name="saved_reply_shortcut",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.shortcut
 
 
 def text_content(text: str) -> list[dict[str, Any]]:

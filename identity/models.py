@@ -86,6 +86,10 @@ class ClientConfig(TenantModel):
     inactivity_end_minutes = models.PositiveIntegerField(default=1440)
     # Minutes after the end in which a customer's message reopens the chat; 0: never.
     reopen_window_minutes = models.PositiveIntegerField(default=1440)
+    # Whether customers of chats that have ended are asked how it was.
+    ask_feedback = models.BooleanField(default=True)
+    # Minutes in which a customer may correct a rating; 0: never.
+    feedback_edit_minutes = models.PositiveIntegerField(default=60)
     first_response_target_seconds = models.PositiveIntegerField(default=300)
     auto_summary = models.BooleanField(default=False)
     auto_tag = models.BooleanField(default=False)

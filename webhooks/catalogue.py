@@ -106,6 +106,9 @@ EVENTS: dict[str, Kind] = {
         {"customer": "CustomerDto", "merged_id": _MERGED},
     ),
     "feedback.created": Kind("A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}),
+    "feedback.updated": Kind(
+        "A customer corrected feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}
+    ),
     "notification.created": Kind("Agents were notified.", {"notifications": _NOTIFICATIONS}),
     "document.trained": Kind("A document was trained.", _DOCUMENT),
     "document.failed": Kind("A document could not be trained; `error` says why.", _DOCUMENT),

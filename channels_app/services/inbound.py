@@ -34,7 +34,7 @@ from channels_app.providers.values import Profile
 from channels_app.services import connections, consequences, outbox, sending
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
-from chats.models import Conversation, Message
+from chats.models import Conversation, Message, Thumb
 from chats.services.core import (
     attachments,
     channel_messages,
@@ -414,13 +414,13 @@ def _store_survey(connection: ChannelConnection, item: events.Survey) -> None:
 def _store_rating(connection: ChannelConnection, item: events.Rated) -> None:
     message = _find(_identity(connection, item.user_id), item.message_id)
     if message and not message.is_note and message.sender_type in {"bot", "agent"}:
-        rating = 5 if item.is_good else 1
-        _rate(message.conversation, ChatFeedBackDto(rating=rating, message_id=message.pk))
+        thumb = Thumb.UP if item.is_good else Thumb.DOWN
+        _rate(message.conversation, ChatFeedBackDto(thumb=thumb.value, message_id=message.pk))
 
 
 def _rate(chat: Conversation, body: ChatFeedBackDto) -> None:
     try:
-        feedback.create(chat, body)
+        feedback.give(chat, body)
     except feedback.FeedbackGiven:
         log.info("chat %s was rated before", chat.pk)
 

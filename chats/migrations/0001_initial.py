@@ -137,17 +137,20 @@ class Migration(migrations.Migration):
             name='Feedback',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rating', models.PositiveSmallIntegerField()),
+                ('rating', models.PositiveSmallIntegerField(null=True)),
+                ('thumb', models.CharField(choices=[('up', 'Up'), ('down', 'Down')], max_length=4, null=True)),
                 ('resolved', models.BooleanField(null=True)),
+                ('reason', models.CharField(max_length=20, null=True)),
                 ('comment', models.TextField(blank=True, default='')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('updated_at', models.DateTimeField(null=True)),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='feedbacks', to='chats.conversation')),
                 ('message', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='chats.message')),
             ],
             options={
                 'indexes': [models.Index(fields=['client', '-id'], name='feedback_list')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('message__isnull', True)), fields=('conversation',), name='feedback_once_a_chat'), models.UniqueConstraint(fields=('message',), name='feedback_once_a_message'), models.CheckConstraint(condition=models.Q(('rating__gte', 1), ('rating__lte', 5)), name='feedback_rating')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('message__isnull', True)), fields=('conversation',), name='feedback_once_a_chat'), models.UniqueConstraint(fields=('message',), name='feedback_once_a_message'), models.CheckConstraint(condition=models.Q(models.Q(('rating__gte', 1), ('rating__lte', 5), ('thumb__isnull', True)), models.Q(('message__isnull', False), ('rating__isnull', True), ('thumb__isnull', False)), _connector='OR'), name='feedback_rating')],
             },
         ),
         migrations.AddField(

@@ -8,6 +8,7 @@ from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import FreeObject, JsonObject, Moment, Shape, Text, iso
 from chats import models
 from chats.shapes.conversation import Conversation
+from chats.shapes.insight import FeedbackReason
 from chats.shapes.message import Message
 from chats.shapes.people import Identity
 
@@ -28,10 +29,13 @@ class PortableTag(Shape):
 class PortableFeedback(Shape):
     """A rating as the customer gave it."""
 
-    rating: int = Field(description="1..5.", ge=1, le=5)
+    rating: int | None = Field(None, description="1..5; null for a thumb.", ge=1, le=5)
+    thumb: Literal["up", "down"] | None = Field(None, description="Of one message, instead.")
+    reason: FeedbackReason | None = Field(None, description="What was not good.")
     resolved: bool | None = Field(None, description="Whether the matter is settled.")
     comment: Text = Field("", description="In the customer's words.")
     created_at: Moment = Field(description="When it was given.")
+    updated_at: Moment | None = Field(None, description="When it was last corrected.")
 
 
 class PortableSummary(Shape):

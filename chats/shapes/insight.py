@@ -167,10 +167,27 @@ class ChatSentiment(Shape):
     created_at: Moment = Field(description="When it was judged.")
 
 
+FeedbackReason = Literal[
+    "wrong_answer", "not_understood", "no_solution", "too_slow", "unfriendly", "other"
+]
+
+
 class ChatFeedBackDto(Shape):
     """A customer's rating of a chat, or of one message in it."""
 
-    rating: int = Field(ge=1, le=5, description="From 1 (bad) to 5 (good).", examples=[5])
+    rating: int | None = Field(
+        None,
+        ge=1,
+        le=5,
+        description="From 1 (bad) to 5 (good); null for a thumb.",
+        examples=[5],
+    )
+    thumb: Literal["up", "down"] | None = Field(
+        None, description="Instead of `rating`, for one message."
+    )
+    reason: FeedbackReason | None = Field(
+        None, description="What was not good: one of the reasons that a page may offer."
+    )
     resolved: bool | None = Field(None, description="Whether the matter is settled; null unknown.")
     comment: Text | None = Field(None, description="In the customer's words.", max_length=2000)
     message_id: uuid.UUID | None = Field(
@@ -179,6 +196,15 @@ class ChatFeedBackDto(Shape):
     id: int | None = read_only("Number of the feedback.")
     chat_id: uuid.UUID | None = read_only("The chat.", path="chat_id")
     created_at: Moment | None = read_only("When it was given.")
+    updated_at: Moment | None = read_only("When it was last corrected; null: never.")
+
+    @model_validator(mode="after")
+    def _stars_or_a_thumb(self) -> "ChatFeedBackDto":
+        if (self.rating is None) == (self.thumb is None):
+            raise ValueError("give either rating or thumb")
+        if self.thumb and not self.message_id:
+            raise ValueError("a thumb is for one message: give message_id")
+        return self
 
     @classmethod
     def from_row(cls, row: models.Feedback) -> "ChatFeedBackDto":
@@ -190,6 +216,9 @@ class FeedbacksQuery(Page):
 
     bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only for this bot's chats.")
     rating: int | None = Field(None, ge=1, le=5, description="Only this rating.")
+    thumb: Literal["up", "down"] | None = Field(None, description="Only these thumbs.")
+    reason: FeedbackReason | None = Field(None, description="Only with this reason.")
+    chat_id: uuid.UUID | None = Field(None, description="Only of this chat and its messages.")
     created_from: Moment | None = Field(None, description="Only given then or later.")
     created_to: Moment | None = Field(None, description="Only given before.")
 

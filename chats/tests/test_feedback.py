@@ -9,6 +9,7 @@ from bots.testing import make_bot
 from chatplatform.api.shapes import iso
 from chatplatform.testing import at_once
 from chats.models import Feedback
+from identity.models import ClientConfig
 from identity.testing import make_key, make_person
 from webhooks.models import Event
 
@@ -39,6 +40,7 @@ def test_a_chat_is_rated(server, chat):
 
 
 def test_the_chat_and_each_answer_are_rated_once(ann, server, chat, add_message):
+    ClientConfig.objects.update(feedback_edit_minutes=0)
     answers = [add_message(chat, "bot", "Yes."), add_message(chat, "agent", "No.")]
     for message_id in (None, *(str(answer.pk) for answer in answers)):
         body = {"rating": 5, "message_id": message_id}
@@ -56,6 +58,9 @@ def test_the_chat_and_each_answer_are_rated_once(ann, server, chat, add_message)
         {}, {"rating": 0}, {"rating": 6}, {"rating": 4.5}, {"rating": None}, {"rating": "good"},
         {"rating": 5, "comment": "x" * 2001}, {"rating": 5, "comment": "\x00"},
         {"rating": 5, "chat_id": "x"}, {"rating": 5, "stars": 5}, {"rating": 5, "message_id": "x"},
+        {"thumb": "up"},
+        {"thumb": "sideways", "message_id": str(uuid.uuid4())}, {"rating": 5, "reason": "blue"},
+        {"thumb": "up", "rating": 5, "message_id": str(uuid.uuid4())},
     ],
 )  # fmt: skip
 def test_a_wrong_body_is_refused(server, chat, body):
@@ -99,7 +104,8 @@ def test_access_is_refused(ann, ben, cara, nobody, client_b, chat):
 @pytest.mark.django_db(transaction=True)
 def test_one_of_ten_concurrent_ratings_is_stored(server, chat):
     replies = at_once(*[lambda: server.post(path_of(chat), {"rating": 5})] * 10)
-    assert sorted(reply.status_code for reply in replies) == [200] + [409] * 9
+    assert {reply.status_code for reply in replies} == {200}
+    assert len({reply.json()["id"] for reply in replies}) == 1
     assert Feedback.objects.count() == announced().count() == 1
 
 
@@ -128,6 +134,9 @@ def test_ratings_are_listed_newest_first(ann, cara, ratings):
 
 def test_ratings_are_filtered(ann, ratings, bot, cara):
     assert list_ids(ann, rating=3) == [ratings[1]]
+    assert list_ids(ann, chat_id=Feedback.objects.get(pk=ratings[0]).conversation_id) == [
+        ratings[0]
+    ]
     assert list_ids(ann, bot_id=bot.pk) == ratings[::-1]
     assert list_ids(ann, bot_id=make_bot(ann.client).pk) == []
     assert list_ids(ann, bot_id=make_bot(cara.client).pk) == []
@@ -145,3 +154,47 @@ def test_ratings_are_filtered(ann, ratings, bot, cara):
 )
 def test_a_wrong_query_is_refused(ann, query):
     assert ann.get(LIST, query).status_code == 422
+
+
+def test_a_rating_is_corrected_for_a_while(server, chat):
+    first = server.post(path_of(chat), {"rating": 2, "comment": "Slow"}).json()
+    assert first["updated_at"] is None
+    body = {"rating": 1, "reason": "no_solution"}
+    second = server.post(path_of(chat), body)
+    assert second.status_code == 200
+    corrected = second.json()
+    assert (corrected["id"], corrected["created_at"]) == (first["id"], first["created_at"])
+    assert (corrected["rating"], corrected["reason"], corrected["comment"]) == (
+        1, "no_solution", None,
+    )  # fmt: skip
+    assert corrected["updated_at"] >= corrected["created_at"]
+    assert Event.objects.get(type="feedback.updated").data["feedback"] == corrected
+    # The same again changes nothing.
+    assert server.post(path_of(chat), body).json() == corrected
+    assert (announced().count(), Event.objects.filter(type="feedback.updated").count()) == (1, 1)
+    an_hour_ago = Feedback.objects.get().created_at - timedelta(minutes=60)
+    Feedback.objects.update(created_at=an_hour_ago)
+    reply = server.post(path_of(chat), {"rating": 5})
+    assert (reply.status_code, reply.json()["code"]) == (409, "feedback_given")
+    assert Feedback.objects.get().rating == 1
+
+
+def test_thumbs_and_stars_stand_in_one_list(ann, server, chat, add_message):
+    answers = [add_message(chat, "bot", "Yes."), add_message(chat, "agent", "No.")]
+    server.post(path_of(chat), {"rating": 4})
+    for thumb, answer in zip(("up", "down"), answers, strict=True):
+        body = {"thumb": thumb, "message_id": str(answer.pk), "reason": "too_slow"}
+        assert server.post(path_of(chat), body).status_code == 200
+    items = ann.get(LIST).json()["items"]
+    assert [(item["thumb"], item["rating"]) for item in items] == [
+        ("down", None), ("up", None), (None, 4),
+    ]  # fmt: skip
+    assert [item["message_id"] for item in items] == [
+        str(answers[1].pk), str(answers[0].pk), None,
+    ]  # fmt: skip
+    assert list_ids(ann, thumb="up") == [items[1]["id"]]
+    assert list_ids(ann, reason="too_slow") == [items[0]["id"], items[1]["id"]]
+    assert list_ids(ann, reason="other") == []
+    # A thumb becomes stars.
+    body = {"rating": 5, "message_id": str(answers[0].pk)}
+    assert server.post(path_of(chat), body).json()["thumb"] is None

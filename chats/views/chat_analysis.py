@@ -86,8 +86,12 @@ class InsightViewSet(TenantViewSet):
     def rate(
         self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
-        """A customer's rating of a chat, or of one answer in it; each once."""
-        return insight_shapes.ChatFeedBackDto.from_row(feedback.create(self._chat(chat_id), body))
+        """A customer's rating of a chat in stars, or of one answer in it in stars or by thumb.
+
+        A further rating of the same corrects it, as long as the client's setting
+        `feedback_edit_minutes` allows; then 409 `feedback_given`.
+        """
+        return insight_shapes.ChatFeedBackDto.from_row(feedback.give(self._chat(chat_id), body))
 
     @operation(
         "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse

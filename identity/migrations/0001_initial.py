@@ -129,6 +129,8 @@ class Migration(migrations.Migration):
                 ('burst_wait_ms', models.PositiveIntegerField(default=0)),
                 ('inactivity_end_minutes', models.PositiveIntegerField(default=1440)),
                 ('reopen_window_minutes', models.PositiveIntegerField(default=1440)),
+                ('ask_feedback', models.BooleanField(default=True)),
+                ('feedback_edit_minutes', models.PositiveIntegerField(default=60)),
                 ('first_response_target_seconds', models.PositiveIntegerField(default=300)),
                 ('auto_summary', models.BooleanField(default=False)),
                 ('auto_tag', models.BooleanField(default=False)),

@@ -194,6 +194,17 @@ class ClientConfigDto(Shape):
         description="Minutes after its end in which a customer's message reopens the chat,"
         " 0..525,600. 0: each starts a new chat.",
     )
+    ask_feedback: bool = Field(
+        True,
+        description="Whether the customer of a chat that has ended, and in which somebody answered,"
+        " is asked how it was: by a message of type `feedback`, on channels by their own survey.",
+    )
+    feedback_edit_minutes: int = Field(
+        60,
+        ge=0,
+        le=525_600,
+        description="Minutes in which a customer may correct a rating, 0..525,600. 0: never.",
+    )
     first_response_target_seconds: int = Field(
         300,
         ge=1,

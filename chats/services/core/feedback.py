@@ -1,44 +1,68 @@
 """Customers' ratings of a chat, or of one answer in it."""
 
-from django.db import IntegrityError, transaction
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, Invalid
-from chats.models import Conversation, Feedback, Message, SenderType
-from chats.services.core import conversations
+from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
+from chats.services.core import canned_replies, conversations, messages
 from chats.shapes.insight import ChatFeedBackDto, FeedbacksQuery
 from identity.models import Client
+
+_FIELDS = ("rating", "thumb", "reason", "resolved", "comment")
+_ASKED = "feedback_asked"
 
 
 class FeedbackGiven(ApiError):
     code, status = "feedback_given", 409
-    detail = "This was rated before; a rating is given once."
+    detail = "This was rated before, and the time to correct it is over."
 
 
-def create(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
-    """Store a rating of a chat, or of one message in it, and announce it."""
+def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
+    """Store a rating of a chat, or of one message in it, and announce it.
+
+    A further one corrects the first, for as long as the client's setting says; then 409.
+    """
     message = _rated_message(chat, body)
-    try:
-        with transaction.atomic():
-            locked = conversations.lock(chat)
-            row = Feedback.objects.create(
-                client_id=chat.client_id,
-                conversation=locked,
-                message=message,
-                rating=body.rating,
-                resolved=body.resolved,
-                comment=body.comment or "",
-            )
-            conversations.announce_change(
-                locked,
-                "feedback.created",
-                feedback=ChatFeedBackDto.from_row(row).model_dump(mode="json"),
-            )
-    except IntegrityError as exc:
-        if "feedback_once" not in str(exc):
-            raise
-        raise FeedbackGiven from exc
+    given = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
+    with transaction.atomic():
+        locked = conversations.lock(chat)
+        row = Feedback.objects.filter(conversation=locked, message=message).first()
+        if row is None:
+            row = Feedback(client_id=chat.client_id, conversation=locked, message=message, **given)
+            row.save()
+            row.refresh_from_db(fields=["created_at"])
+            _announce(locked, "feedback.created", row)
+        else:
+            _correct(locked, row, given)
     return row
+
+
+def ask(chat: LockedConversation) -> None:
+    """Ask the customer of an ended chat how it was: once, and only if somebody answered them.
+
+    Messaging channels ask by a survey of their own.
+    """
+    if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:
+        return
+    asked = Message.objects.filter(conversation=chat, receipt__decision=_ASKED)
+    rated = Feedback.objects.filter(conversation=chat, message=None)
+    if chat.channel in MESSAGING_CHANNELS or asked.exists() or rated.exists():
+        return
+    question = canned_replies.sentence("survey_question", language=chat.language, chat=chat)
+    stars = [{"label": "★" * count, "value": str(count)} for count in range(5, 0, -1)]
+    messages.append(
+        chat,
+        author=messages.Author(SenderType.SYSTEM),
+        content=[{"type": "feedback", "text": question.text, "options": stars}],
+        language=question.language,
+        receipt={"decision": _ASKED},
+    )
 
 
 def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]:
@@ -46,11 +70,32 @@ def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]
     rows = Feedback.objects.for_client(client).filter(conversation__is_preview=False)
     filters = {
         "conversation__bot_id": query.bot_id,
+        "conversation_id": query.chat_id,
         "rating": query.rating,
+        "thumb": query.thumb,
+        "reason": query.reason,
         "created_at__gte": query.created_from,
         "created_at__lt": query.created_to,
     }
     return rows.filter(**{name: value for name, value in filters.items() if value is not None})
+
+
+def _correct(chat: LockedConversation, row: Feedback, given: dict[str, Any]) -> None:
+    minutes = chat.client.config.feedback_edit_minutes
+    if timezone.now() >= row.created_at + timedelta(minutes=minutes):
+        raise FeedbackGiven
+    changed = {name: value for name, value in given.items() if value != getattr(row, name)}
+    if not changed:
+        return
+    for name, value in (changed | {"updated_at": timezone.now()}).items():
+        setattr(row, name, value)
+    row.save(update_fields=[*changed, "updated_at"])
+    _announce(chat, "feedback.updated", row)
+
+
+def _announce(chat: LockedConversation, event_type: str, row: Feedback) -> None:
+    shape = ChatFeedBackDto.from_row(row).model_dump(mode="json")
+    conversations.announce_change(chat, event_type, feedback=shape)
 
 
 def _rated_message(chat: Conversation, body: ChatFeedBackDto) -> Message | None:

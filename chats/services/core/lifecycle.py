@@ -133,7 +133,7 @@ def wake(chat: LockedConversation) -> None:
 
 
 def end(chat: LockedConversation, *, by: EndedBy) -> None:
-    """End it. Its owner stays in the row; a job makes the insights that the client wants."""
+    """End it. Its owner stays in the row; a job follows it with what the client wants."""
     ensure_not_ended(chat)
     _move(
         chat,
@@ -146,12 +146,12 @@ def end(chat: LockedConversation, *, by: EndedBy) -> None:
     )
     conversations.announce_change(chat, "conversation.ended")
     config = chat.client.config
-    wants_insights = config.auto_summary or config.auto_tag or config.auto_sentiment
-    if wants_insights and not chat.is_preview:
+    insights = config.auto_summary or config.auto_tag or config.auto_sentiment
+    if (insights or config.ask_feedback) and not chat.is_preview:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
-    if chat.channel in MESSAGING_CHANNELS:
+    if chat.channel in MESSAGING_CHANNELS and config.ask_feedback:
         channel_hooks.sender().enqueue_survey(chat)
 
 

@@ -22,7 +22,7 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
-from chats.services.core import conversations, tags
+from chats.services.core import conversations, feedback, tags
 from chats.services.insight import transcripts
 from chats.services.insight.transcripts import Transcript
 from chats.shapes.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
@@ -95,13 +95,15 @@ def analyse_sentiment(chat: Conversation) -> ChatSentiment:
 
 
 def run_after_end(conversation_id: str) -> None:
-    """After the end of a chat: a job for each insight that the client asks for."""
+    """After the end of a chat: the customer is asked how it was, and a job makes each insight."""
     chat = Conversation.objects.select_related("client__config").filter(pk=conversation_id).first()
     if chat is None:
         return
     config = chat.client.config
     wanted = (config.auto_summary, config.auto_tag, config.auto_sentiment)
     with jobs.commit():
+        if config.ask_feedback:
+            feedback.ask(conversations.lock(chat))
         for kind, is_wanted in zip(KINDS, wanted, strict=True):
             if is_wanted:
                 jobs.enqueue(
