@@ -242,6 +242,8 @@ class Message(TenantModel):
     error = models.CharField(max_length=500, null=True)
     in_reply_to = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     is_note = models.BooleanField(default=False)
+    # The bot's welcome at the top of a chat: it takes a number, and no figure counts it.
+    is_welcome = models.BooleanField(default=False)
     client_message_id = models.CharField(max_length=200, null=True)
     provider_message_id = models.CharField(max_length=300, null=True)
     language = models.CharField(max_length=20, default="", blank=True)

@@ -86,6 +86,8 @@ class ClientConfig(TenantModel):
     inactivity_end_minutes = models.PositiveIntegerField(default=1440)
     # Minutes after the end in which a customer's message reopens the chat; 0: never.
     reopen_window_minutes = models.PositiveIntegerField(default=1440)
+    # Whether an identified customer has one open chat with a bot at most.
+    reuse_open = models.BooleanField(default=False)
     # Whether customers of chats that have ended are asked how it was.
     ask_feedback = models.BooleanField(default=True)
     # Minutes in which a customer may correct a rating; 0: never.

@@ -108,6 +108,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('sent', 'Sent'), ('delivered', 'Delivered'), ('read', 'Read'), ('failed', 'Failed')], default='sent', max_length=10)),
                 ('error', models.CharField(max_length=500, null=True)),
                 ('is_note', models.BooleanField(default=False)),
+                ('is_welcome', models.BooleanField(default=False)),
                 ('client_message_id', models.CharField(max_length=200, null=True)),
                 ('provider_message_id', models.CharField(max_length=300, null=True)),
                 ('language', models.CharField(blank=True, default='', max_length=20)),

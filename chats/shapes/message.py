@@ -120,6 +120,11 @@ class Message(Shape):
     error: str | None = Field(None, description="Why it failed, if it did.")
     in_reply_to: uuid.UUID | None = Field(None, description="The message that it answers.")
     is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+    is_welcome: bool = Field(
+        False,
+        description="The bot's welcome, first in its chat. It has a `seq`, and nothing else counts"
+        " it; it raises no event.",
+    )
     client_message_id: str | None = Field(None, description="The id that the sender gave it.")
     provider_message_id: str | None = Field(None, description="The id in a messaging channel.")
     language: str | None = Field(None, description="Language of the text, BCP 47.")
@@ -157,6 +162,7 @@ class Message(Shape):
             "error": row.error,
             "in_reply_to": str(row.in_reply_to_id) if row.in_reply_to_id else None,
             "is_note": row.is_note,
+            "is_welcome": row.is_welcome,
             "client_message_id": row.client_message_id,
             "provider_message_id": row.provider_message_id,
             "language": row.language or None,

@@ -2,14 +2,52 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import Any
+from typing import Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 
 from bots.models import Chunk
 from chatplatform.api.shapes import Shape
 from chats import models
 from chats.shapes.bot_preview import Usage
+
+
+class StoredChunk(BaseModel):
+    id: int
+    score: float
+
+
+class StoredUsage(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class StoredReceipt(BaseModel):
+    """A receipt as it is stored with a message; unknown fields are left out."""
+
+    decision: str | None = None
+    handoff_reason: str | None = None
+    gate: float | None = None
+    threshold: float | None = None
+    chunks: list[StoredChunk] = []
+    knowledge_version: int | None = None
+    prompt_version: int | None = None
+    engine: str | None = None
+    model: str | None = None
+    engine_error: str | None = None
+    usage: StoredUsage | None = None
+    credits: int | None = None
+    calls: list[str] | None = None
+    call_id: str | None = None
+    answers: list[uuid.UUID] = []
+
+    @classmethod
+    def from_row(cls, row: models.Message) -> "StoredReceipt":
+        """Empty if it has another form: a message may be imported with any."""
+        try:
+            return cls.model_validate(row.receipt)
+        except ValidationError:
+            return cls()
 
 
 class Passage(Shape):
@@ -67,29 +105,23 @@ class ReplyReceipt(Shape):
     usage: Usage = Field(description="Tokens, and the credits that were charged.")
 
     @classmethod
-    def of(cls, message: models.Message, chunks: Iterable[Chunk]) -> "ReplyReceipt":
+    def of(cls, message: models.Message, receipt: StoredReceipt, chunks: Iterable[Chunk]) -> Self:
         """The stored receipt, with the passages as they are now."""
-        receipt: dict[str, Any] = message.receipt or {}
         by_id = {chunk.pk: chunk for chunk in chunks}
-        tokens = receipt.get("usage") or {}
-        replied_to = [str(message.in_reply_to_id)] if message.in_reply_to_id else []
-        call_id = receipt.get("call_id")
-        optional = (
-            "decision", "handoff_reason", "gate", "threshold", "knowledge_version",
-            "prompt_version", "engine", "model", "engine_error",
-        )  # fmt: skip
-        return cls.model_construct(
+        replied_to = [message.in_reply_to_id] if message.in_reply_to_id else []
+        tokens = receipt.usage or StoredUsage()
+        return cls.copy_from(
+            receipt,
             message_id=message.pk,
-            answers=receipt.get("answers") or replied_to,
+            answers=receipt.answers or replied_to,
             passages=[
-                Passage.from_chunk(found["id"], found["score"], by_id.get(found["id"]))
-                for found in receipt.get("chunks") or ()
+                Passage.from_chunk(found.id, found.score, by_id.get(found.id))
+                for found in receipt.chunks
             ],
-            call_ids=[*(receipt.get("calls") or ()), *([call_id] if call_id else ())],
+            call_ids=[*(receipt.calls or ()), *([receipt.call_id] if receipt.call_id else ())],
             usage=Usage(
-                prompt_tokens=tokens.get("prompt_tokens", 0),
-                completion_tokens=tokens.get("completion_tokens", 0),
-                credits=receipt.get("credits") or 0,
+                prompt_tokens=tokens.prompt_tokens,
+                completion_tokens=tokens.completion_tokens,
+                credits=receipt.credits or 0,
             ),
-            **{name: receipt.get(name) for name in optional},
         )

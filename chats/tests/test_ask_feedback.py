@@ -40,7 +40,7 @@ def test_the_question_comes_after_the_end(server, answered):
     types = list(Event.objects.order_by("rank", "position").values_list("type", flat=True))
     assert types[-2:] == ["conversation.ended", "message.created"]
     answered.refresh_from_db()
-    assert (answered.status, answered.unread_count) == ("ended", 0)
+    assert (answered.status, answered.unread_count) == ("ended", 1)
 
 
 def test_it_is_asked_in_the_chats_language(server, answered):

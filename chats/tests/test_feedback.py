@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -196,5 +197,5 @@ def test_thumbs_and_stars_stand_in_one_list(ann, server, chat, add_message):
     assert list_ids(ann, reason="too_slow") == [items[0]["id"], items[1]["id"]]
     assert list_ids(ann, reason="other") == []
     # A thumb becomes stars.
-    body = {"rating": 5, "message_id": str(answers[0].pk)}
-    assert server.post(path_of(chat), body).json()["thumb"] is None
+    stars: dict[str, Any] = {"rating": 5, "message_id": str(answers[0].pk)}
+    assert server.post(path_of(chat), stars).json()["thumb"] is None

@@ -76,12 +76,16 @@ def test_a_wrong_body_is_refused(ben, chat, contents, fields):
     assert (Message.objects.count(), Attachment.objects.count()) == (0, 0)
 
 
-def test_who_may_not(ben, cara, bea, server, nobody, client_a, bot, chat):
+def test_who_may_not(cara, server, nobody, client_a, chat):
     vic = make_person(client_a, Role.VIEWER, "Vic")
     for caller, status in ((vic, 403), (cara, 404), (server, 401), (nobody, 401)):
         assert send(caller, chat, file()).status_code == status
+    assert (Message.objects.count(), Attachment.objects.count()) == (0, 0)
+
+
+def test_not_in_a_colleagues_chat_nor_after_the_end(ben, bea, bot):
     beas = make_chat(bot, assign_type="agent", assignee=bea.user)
-    assert send(ben, beas, file()).status_code == 409
+    assert send(ben, beas, file()).json()["code"] == "already_assigned"
     ended = make_chat(bot, status="ended")
     assert send(ben, ended, file()).json()["code"] == "chat_ended"
     assert (Message.objects.count(), Attachment.objects.count()) == (0, 0)

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from chatplatform import media
 from chatplatform.api import idempotency
+from chatplatform.api.errors import json_response
 from chatplatform.api.openapi import Error, File
 from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
@@ -41,12 +42,19 @@ FILES = Form(FilesBody, files=("files",))
 
 
 class ClientChatViewSet(TenantViewSet):
-    @operation("AI / client", "Create new chat conversation", access=API_KEY, status=201)
-    def create(self, body: ChatCreation) -> Conversation:
-        """Open a conversation, with the customer's first message if there is one."""
-        return Conversation.from_row(
-            incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
-        )
+    @operation(
+        "AI / client", "Create new chat conversation", access=API_KEY, returns=Conversation,
+        status=201, also={200: Conversation},
+    )  # fmt: skip
+    def create(self, body: ChatCreation) -> HttpResponseBase:
+        """Open a conversation, with the customer's first message if there is one.
+
+        If your setting `reuse_open` is on and the customer's `external_id` has an open chat with
+        this bot, the answer is 200 with that chat: the customer's data is updated and the message
+        stored there; all else stays as it is.
+        """
+        chat, is_new = incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
+        return json_response(Conversation.from_row(chat), 201 if is_new else 200)
 
     @operation(
         "AI / client",

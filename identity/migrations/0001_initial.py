@@ -129,6 +129,7 @@ class Migration(migrations.Migration):
                 ('burst_wait_ms', models.PositiveIntegerField(default=0)),
                 ('inactivity_end_minutes', models.PositiveIntegerField(default=1440)),
                 ('reopen_window_minutes', models.PositiveIntegerField(default=1440)),
+                ('reuse_open', models.BooleanField(default=False)),
                 ('ask_feedback', models.BooleanField(default=True)),
                 ('feedback_edit_minutes', models.PositiveIntegerField(default=60)),
                 ('first_response_target_seconds', models.PositiveIntegerField(default=300)),

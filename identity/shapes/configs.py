@@ -194,6 +194,11 @@ class ClientConfigDto(Shape):
         description="Minutes after its end in which a customer's message reopens the chat,"
         " 0..525,600. 0: each starts a new chat.",
     )
+    reuse_open: bool = Field(
+        False,
+        description="Whether a customer with an `external_id` has one open chat with a bot at most:"
+        " opening another one returns the open one.",
+    )
     ask_feedback: bool = Field(
         True,
         description="Whether the customer of a chat that has ended, and in which somebody answered,"

@@ -36,6 +36,16 @@ def greeting(*, language: str, chat: Conversation) -> Said:
     return _in(language, chat, chat.bot.welcome_message, own, _ours("greeting"))
 
 
+def welcome(*, language: str, chat: Conversation) -> Said | None:
+    """The bot's own welcome message; None if it has none in the language or its default one."""
+    own = chat.bot.welcome_message
+    for wanted in (language, chat.bot.default_language):
+        for code in _codes(wanted, own):
+            if own.get(code):
+                return Said(own[code], code)
+    return None
+
+
 def confirm(action: str, *, language: str, chat: Conversation) -> Said:
     """The question before a call of a function that the customer must confirm."""
     question = sentence("confirm", language=language, chat=chat)

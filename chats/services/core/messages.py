@@ -25,6 +25,7 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
+    canned_replies,
     channel_hooks,
     conversations,
     fast_sql,
@@ -76,6 +77,7 @@ class MessageFields(channel_hooks.ChannelFields, total=False):
     citations: list[dict[str, Any]]
     receipt: dict[str, Any] | None
     is_note: bool
+    is_welcome: bool
     recipient: dict[str, Any] | None
     sent_at: datetime | None
 
@@ -107,13 +109,30 @@ def append(
     if message.recipient is None and not message.is_note:
         message.recipient = _recipient(chat, author)
     is_past = message.sent_at is not None
-    is_announced = not (is_past or chat.is_preview)
+    is_announced = not (is_past or chat.is_preview or message.is_welcome)
     chat.last_event_seq += is_announced
     _update_counters(chat, message, is_past=is_past)
     if is_announced:
         _publish(chat, message)
     fast_sql.store_message(chat, message)
     return message
+
+
+def append_welcome(chat: LockedConversation) -> None:
+    """Put the bot's welcome, if it has one, at the top of a new chat's history.
+
+    It is a message of the bot that takes a number and nothing else: it is not announced, no
+    channel sends it, and no counter, time or search knows of it.
+    """
+    words = canned_replies.welcome(language=chat.language, chat=chat)
+    if words and not chat.bot.is_disabled:
+        append(
+            chat,
+            author=Author.bot_of(chat),
+            content=text_content(words.text),
+            language=words.language,
+            is_welcome=True,
+        )
 
 
 def append_by_agent(
@@ -249,14 +268,15 @@ def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
 def _update_counters(chat: LockedConversation, message: Message, *, is_past: bool) -> None:
     """Change in the conversation what a new message changes: `fast_sql.COUNTERS`, nothing else.
 
-    A note takes numbers only. Nobody waits for an answer to history: it moves no times. The
-    conversation's language is the one in which its customer writes.
+    A note or a welcome takes numbers only. Nobody waits for an answer to history: it moves no
+    times. The conversation's language is the one in which its customer writes.
     """
     chat.last_seq = message.seq
-    if not message.is_note:
-        chat.message_count += 1
-        chat.last_message = message
-    if not (message.is_note or is_past):
+    if message.is_note or message.is_welcome:
+        return
+    chat.message_count += 1
+    chat.last_message = message
+    if not is_past:
         chat.last_message_at = message.created_at
         if message.sender_type in {SenderType.BOT, SenderType.AGENT}:
             chat.first_response_at = chat.first_response_at or message.created_at

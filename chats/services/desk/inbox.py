@@ -11,7 +11,7 @@ from chatplatform.api.errors import Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Message, Status
 from chats.services.core import conversations, customers
 from chats.shapes.conversation import ChatCounts, ChatsQuery
-from chats.shapes.receipt import ReplyReceipt
+from chats.shapes.receipt import ReplyReceipt, StoredReceipt
 from identity.auth import Principal
 from identity.models import Client, User
 
@@ -101,9 +101,11 @@ def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
     message = rows.filter(pk=message_id).first()
     if message is None:
         raise NotFound
-    ids = [found["id"] for found in (message.receipt or {}).get("chunks") or ()]
-    chunks = Chunk.objects.for_client(chat.client).filter(bot_id=chat.bot_id, pk__in=ids)
-    return ReplyReceipt.of(message, chunks.select_related("document"))
+    stored = StoredReceipt.from_row(message)
+    chunks = Chunk.objects.for_client(chat.client).filter(
+        bot_id=chat.bot_id, pk__in=[found.id for found in stored.chunks]
+    )
+    return ReplyReceipt.of(message, stored, chunks.select_related("document"))
 
 
 class _Count(Func):
@@ -160,7 +162,7 @@ def _search(client: Client, q: str) -> QuerySet[Any, Any]:
     chats = Conversation.objects.for_client(client)
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
     found = found.union(chats.filter(customer_id__in=found_customers).values("pk"))
-    messages = Message.objects.for_client(client)
+    messages = Message.objects.for_client(client).filter(is_welcome=False)
     if not is_indexed:
         newest = messages.order_by("-id")[:MAX_MESSAGES]
         messages = Message.objects.filter(pk__in=newest.values("pk"))

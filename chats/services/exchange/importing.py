@@ -288,10 +288,9 @@ def _message(
 
 # Columns that have the same name and value as the entity's fields.
 _MESSAGE_FIELDS = (
-    "seq", "status", "error", "is_note", "client_message_id", "provider_message_id", "receipt",
-    "created_at", "delivered_at", "read_at", "edited_at", "deleted_at", "external_id", "sent_at",
-    "metadata", "translations",
-    "sentiment",
+    "seq", "status", "error", "is_note", "is_welcome", "client_message_id", "provider_message_id",
+    "receipt", "created_at", "delivered_at", "read_at", "edited_at", "deleted_at", "external_id",
+    "sent_at", "metadata", "translations", "sentiment",
 )  # fmt: skip
 
 # Senders of whose messages at most one may answer the same message.
@@ -338,13 +337,16 @@ UPDATE chats_conversation chat SET
 FROM (
     SELECT conversation_id,
         max(seq) AS last_seq,
-        count(*) FILTER (WHERE NOT is_note) AS message_count,
-        (array_agg(id ORDER BY seq DESC) FILTER (WHERE NOT is_note))[1] AS last_message_id,
-        max(created_at) FILTER (WHERE NOT is_note AND sent_at IS NULL) AS last_message_at,
+        count(*) FILTER (WHERE is_counted) AS message_count,
+        (array_agg(id ORDER BY seq DESC) FILTER (WHERE is_counted))[1] AS last_message_id,
+        max(created_at) FILTER (WHERE is_counted AND sent_at IS NULL) AS last_message_at,
         min(created_at) FILTER (
-            WHERE NOT is_note AND sent_at IS NULL AND sender_type = ANY(%(answering)s)
+            WHERE is_counted AND sent_at IS NULL AND sender_type = ANY(%(answering)s)
         ) AS first_response_at
-    FROM chats_message WHERE conversation_id = ANY(%(chats)s)
+    FROM (
+        SELECT *, NOT (is_note OR is_welcome) AS is_counted
+        FROM chats_message WHERE conversation_id = ANY(%(chats)s)
+    ) message
     GROUP BY conversation_id
 ) stored
 WHERE chat.id = stored.conversation_id
@@ -382,7 +384,7 @@ def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids))
     counted: Any = rows.values("pk", "last_seq").annotate(
         stored=Count("messages"),
-        shown=Count("messages", filter=Q(messages__is_note=False)),
+        shown=Count("messages", filter=Q(messages__is_note=False, messages__is_welcome=False)),
         newest=Max("messages__seq"),
     )
     gapless = Q(last_seq=F("stored"), newest=F("stored"), message_count=F("shown"))
@@ -400,7 +402,7 @@ _RENUMBER = (
     FROM (
         SELECT chat.id,
             count(*) AS stored,
-            count(*) FILTER (WHERE NOT is_note) AS shown,
+            count(*) FILTER (WHERE NOT (is_note OR is_welcome)) AS shown,
             count(*) FILTER (WHERE seq <= chat.read_from_seq) AS read
         FROM chats_message message JOIN chats_conversation chat
             ON chat.id = message.conversation_id

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 24_000
 
 @dataclass(frozen=True)
 class Transcript:
-    """The lines of a chat, oldest first, without notes and the platform's own messages."""
+    """The lines of a chat, oldest first, without notes, welcome and the platform's messages."""
 
     lines: tuple[Line, ...]
     # The ids of the customer's messages, in the order of their lines.
@@ -38,7 +38,9 @@ class Transcript:
 
 def for_chat(chat: Conversation) -> Transcript:
     """The chat's first message, and as many of the latest as there is room for."""
-    rows = Message.objects.for_client(chat.client).filter(conversation=chat, is_note=False)
+    rows = Message.objects.for_client(chat.client).filter(
+        conversation=chat, is_note=False, is_welcome=False
+    )
     spoken = rows.exclude(sender_type=SenderType.SYSTEM).exclude(text="")
     latest = list(spoken.order_by("-seq")[: MAX_LINES + 1])
     first = spoken.order_by("seq").first()

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple, Unpack
 
@@ -11,9 +12,11 @@ from django.utils import timezone
 
 from bots.engine import Capability
 from bots.knowledge import language as languages
+from bots.models import Bot
 from bots.services import engines
 from bots.services.function_calls import ordering_key
 from chatplatform.api.errors import ApiError
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
@@ -49,27 +52,28 @@ class Received(NamedTuple):
     is_new: bool
 
 
+class Opened(NamedTuple):
+    """A chat for a customer; `is_new`: opened by this request."""
+
+    chat: LockedConversation
+    is_new: bool
+
+
+class _OpenedMeanwhile(Exception):  # noqa: N818 - no error
+    """Another request has opened a chat for the same customer."""
+
+
 def open_chat(
     key: ApiKey, creation: ChatCreation, *, client_message_id: str | None = None
-) -> Conversation:
-    """Open a conversation, together with its first message if there is one."""
+) -> Opened:
+    """Open a conversation, together with its first message if there is one.
+
+    If the client wants one open chat for each customer, it may be the open one.
+    """
     customers.ensure_may_identify(key, creation.customer, "customer")
     bot = conversations.bot_for_key(key, creation.bot_id)
     with transaction.atomic():
-        chat = conversations.open_chat(
-            bot,
-            customer=customers.find_or_create_for_chat(bot, creation.customer),
-            opened_by_key_id=key.pk,
-            channel=creation.channel,
-            language=creation.language
-            or languages.detect(
-                creation.message or "", default=bot.default_language, offered=bot.languages
-            ),
-            tags=creation.tags,
-            location=creation.location.model_dump() if creation.location else None,
-            metadata=creation.metadata,
-        )
-        tags.store_initial(chat)
+        chat, is_new = _open_or_reuse(key, bot, creation)
         if creation.message:
             first = message_shapes.ConvMessage(
                 text=creation.message,
@@ -77,7 +81,53 @@ def open_chat(
                 client_message_id=client_message_id,
             )
             _receive(MessageTarget.from_chat(chat), first)
+    return Opened(chat, is_new)
+
+
+def _open_or_reuse(key: ApiKey, bot: Bot, creation: ChatCreation) -> Opened:
+    """A chat is locked before its customer: so who locks the customer first begins anew."""
+    while True:
+        existing = _find_open(key, bot, creation)
+        if existing:
+            chat = conversations.lock(existing)
+            if chat.status != Status.ENDED:
+                chat.customer = customers.update(chat.customer_id, creation.customer)
+                return Opened(chat, is_new=False)
+            continue
+        with suppress(_OpenedMeanwhile), transaction.atomic():
+            return Opened(_open(key, bot, creation), is_new=True)
+
+
+def _open(key: ApiKey, bot: Bot, creation: ChatCreation) -> LockedConversation:
+    customer = customers.find_or_create_for_chat(bot, creation.customer)
+    if _find_open(key, bot, creation):
+        raise _OpenedMeanwhile
+    chat = conversations.open_chat(
+        bot,
+        customer=customer,
+        opened_by_key_id=key.pk,
+        channel=creation.channel,
+        language=creation.language
+        or languages.detect(
+            creation.message or "", default=bot.default_language, offered=bot.languages
+        ),
+        tags=creation.tags,
+        location=creation.location.model_dump() if creation.location else None,
+        metadata=creation.metadata,
+    )
+    tags.store_initial(chat)
+    messages.append_welcome(chat)
     return chat
+
+
+def _find_open(key: ApiKey, bot: Bot, creation: ChatCreation) -> Conversation | None:
+    """The customer's open chat with the bot, if the client wants no other beside it."""
+    external_id = creation.customer.external_id
+    if external_id is None or not key.client.config.reuse_open:
+        return None
+    rows = conversations.visible_to_key(key).exclude(status=Status.ENDED)
+    own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
+    return own.filter(customer__external_id=external_id).order_by("-id").first()
 
 
 def receive(
