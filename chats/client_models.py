@@ -28,3 +28,18 @@ class SavedReply(TenantModel):
 
     def __str__(self) -> str:
         return self.shortcut
+
+
+class ClientTag(TenantModel):
+    """A tag that the client uses. `Tagging` and `Conversation.tags` repeat its name."""
+
+    name = models.CharField(max_length=60)
+    # "#rrggbb", or empty.
+    colour = models.CharField(max_length=7, default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["client", "name"], name="client_tag_once")]
+
+    def __str__(self) -> str:
+        return self.name

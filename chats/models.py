@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Now, Upper
 from bots.models import Bot
 from chatplatform.customer_channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
+from chats.client_models import ClientTag as ClientTag
 from chats.client_models import SavedReply as SavedReply
 from identity.models import ApiKey, TenantModel, User
 
@@ -149,6 +150,12 @@ class Conversation(TenantModel):
             ),
             # The export, in the order of opening.
             models.Index(fields=["client", "id"], name="conversation_export"),
+            # The messaging interface's filter by the other system's groups.
+            models.Index(
+                fields=["client", "group_id", "-id"],
+                condition=~models.Q(group_id=""),
+                name="conversation_group",
+            ),
             # All chats of one bot, of one customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
-from chats.services.core import staff_notifications
+from chats.services.core import staff_notifications, tags
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import retention
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
@@ -72,6 +72,12 @@ def notify_waiting(*, conversation_id: str) -> None:
 def assign_waiting(*, client: int) -> None:
     """Assign a client's waiting chats to its agents, by its strategy."""
     routing.assign_waiting(client)
+
+
+@job("chats.rename_tag", queue=Queue.INSIGHT)
+def rename_tag(*, client: int, old_name: str, new_name: str | None, up_to: int) -> None:
+    """Rename a tag in the next chats that have it, or take it from them."""
+    tags.rename_in_chats(client, old_name, new_name, up_to=up_to)
 
 
 @job("chats.delete_expired", queue=Queue.INSIGHT)

@@ -62,7 +62,12 @@ urlpatterns = [
     path("ai/chat/summary/calculate", InsightViewSet.as_view({"post": "calculate"})),
     path("ai/chat/summary/calculate/<uuid:job_id>", InsightViewSet.as_view({"get": "calculation"})),
     path("ai/chat/<uuid:chat_id>/summarize", InsightViewSet.as_view({"post": "summarize"})),
-    path("ai/tags", InsightViewSet.as_view({"get": "client_tags"})),
+    path("ai/tags", InsightViewSet.as_view({"get": "client_tags", "post": "create_tag"})),
+    path(
+        "ai/tags/<int:tag_id>",
+        InsightViewSet.as_view({"put": "update_tag", "delete": "delete_tag"}),
+    ),
+    path("ai/tags/<int:tag_id>/merge", InsightViewSet.as_view({"post": "merge_tag"})),
     path("ai/chat/<uuid:chat_id>/tags", chat_tags),
     path("ai/chat/<uuid:chat_id>/tags/auto", InsightViewSet.as_view({"post": "auto_tag"})),
     path("ai/chat/<uuid:chat_id>/tags/auto-temp", InsightViewSet.as_view({"post": "propose_tags"})),
@@ -107,8 +112,15 @@ urlpatterns = [
     path("config/<int:client_id>/words", words),
     # messaging (the specification spells its paths so)
     path("mesaging/conversations", conversations),
+    path("mesaging/conversations/<uuid:conversation_id>", messaging({"get": "retrieve"})),
     path("mesaging/conversations/<uuid:conversation_id>/messages", conversation_messages),
     path("mesaging/conversations/<uuid:conversation_id>/end", messaging({"put": "end"})),
-    path("mesaging/conversations/<uuid:conversation_id>/summary", messaging({"get": "summary"})),
-    path("mesaging/conversations/<uuid:conversation_id>/ai-tags", messaging({"get": "ai_tags"})),
+    path(
+        "mesaging/conversations/<uuid:conversation_id>/summary",
+        messaging({"get": "summary", "post": "make_summary"}),
+    ),
+    path(
+        "mesaging/conversations/<uuid:conversation_id>/ai-tags",
+        messaging({"get": "ai_tags", "post": "make_ai_tags"}),
+    ),
 ]

@@ -61,16 +61,23 @@ def page(
     *,
     by: str | tuple[str, ...] = "id",
     shape: Callable[[Row], Any],
+    resumable: bool = False,
 ) -> dict[str, Any]:
     """One page of `rows`, in the order of a unique column (`id`, `-id`, `seq`), or of several that
     are unique together and have one direction (`("-activity", "-id")`).
 
     Reads one row more than the page holds, which shows without a second query if there is a next.
+    `resumable`: `resume_cursor` goes on behind the last row, also if there is no next page yet.
     """
     order = (by,) if isinstance(by, str) else by
     if query.cursor:
         rows = _after(rows, order, query.cursor)
-    return as_page(list(rows.order_by(*order)[: query.limit + 1]), query, by=order, shape=shape)
+    fetched = list(rows.order_by(*order)[: query.limit + 1])
+    result = as_page(fetched, query, by=order, shape=shape)
+    if resumable:
+        last = fetched[: query.limit][-1:]
+        result["resume_cursor"] = _cursor_at(last[0], order) if last else query.cursor
+    return result
 
 
 def as_page(

@@ -21,6 +21,7 @@ from chatplatform.api.operation import PUBLIC, Access, Form, routes
 from chatplatform.signatures import new_secret
 from chats.models import (
     Attachment,
+    ClientTag,
     Conversation,
     Customer,
     Message,
@@ -91,6 +92,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/summary/calculate"): {"force": True},
     ("POST", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
     ("PUT", "/ai/chat/{chat_id}/tags"): {"tags": ["refund"]},
+    ("POST", "/ai/tags"): {"name": "late", "colour": "#d73a4a"},
+    ("PUT", "/ai/tags/{tag_id}"): {"colour": "#d73a4a"},
+    ("POST", "/ai/tags/{tag_id}/merge"): {"into": "refund"},
     ("POST", "/ai/chat/{chat_id}/feedback"): {"rating": 5},
     ("POST", "/ai/{bot_id}/generate-chat"): {"messages": [{"role": "user", "content": "Hello"}]},
     ("POST", "/ai/chat/{chat_id}/generate"): {"stream": False},
@@ -257,6 +261,8 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         client=client, conversation=chat, summary="Hello", language="en", message_count=1,
         engine="embedded",
     )  # fmt: skip
+    ClientTag.objects.get_or_create(client=client, name="refund")
+    tag = ClientTag.objects.create(client=client, name=uuid.uuid4().hex)
     saved_reply = SavedReply.objects.create(
         client=client, shortcut=uuid.uuid4().hex, texts={"en": "Hi."}
     )
@@ -282,6 +288,7 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         "merged_id": Customer.objects.create(client=client, name="Zoe too").pk,
         "notification_id": notification.pk,
         "saved_reply_id": saved_reply.pk,
+        "tag_id": tag.pk,
         "document_id": document.pk,
         "text_id": written["text"].pk,
         "question_answer_id": written["question_answer"].pk,
@@ -324,6 +331,7 @@ MISSING: dict[str, Any] = {
     "web_url_id": 999_999_999, "saved_reply_id": 999_999_999,
     "text_id": 999_999_999, "question_answer_id": 999_999_999,
     "version": 999_999_999,
+    "tag_id": 999_999_999,
     "client_id": 999_999_999, "user_id": 999_999_999,
     "chat_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "conversation_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -36,6 +36,7 @@ from chatplatform.ids import short_code, uuid7
 from chatplatform.tests.served import ALL, Served, rows_of
 from chats.models import (
     Attachment,
+    ClientTag,
     Conversation,
     Customer,
     Feedback,
@@ -246,6 +247,11 @@ def notifications(at: Place, count: int) -> list[Any]:
     )  # fmt: skip
 
 
+def client_tags(at: Place, count: int) -> list[Any]:
+    chats(at, count)
+    return rows(ClientTag, count, client=at.client, name="own-{}".format)
+
+
 def saved_replies(at: Place, count: int) -> list[Any]:
     shortcut = "late-{}".format
     return rows(SavedReply, count, client=at.client, shortcut=shortcut, texts=lambda _: {"en": "a"})
@@ -295,7 +301,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/chat/notifications": notifications,
     "/ai/chat/saved-replies": saved_replies,
     "/ai/chat/feedbacks": chats,
-    "/ai/tags": chats,
+    "/ai/tags": client_tags,
     "/ai/client/chats": chats,
     "/ai/client/chat/history/{chat_id}": messages,
     "/ai/client/chat/history-with-customer/{chat_id}": messages,
@@ -325,6 +331,7 @@ BOUNDED_BECAUSE = {
     "/ai/chat/{chat_id}/saved-replies/{saved_reply_id}": "as many as the text has variables",
     "/ai/chat/events": "a live stream: it reads what is new, page by page, for as long as it lasts",
     "/config/{client_id}/words": "as many as the platform has words; yours are columns",
+    "/mesaging/conversations/{conversation_id}": "one conversation; its tags are a column",
     "/mesaging/conversations/{conversation_id}/summary": "one summary; its points are a column",
 }
 # Filters that join other tables, or choose another order.

@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
                 ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='chats.customer')),
             ],
             options={
-                'indexes': [models.Index(fields=['client', 'id'], name='conversation_export'), models.Index(fields=['bot', '-id'], name='conversation_of_bot'), models.Index(fields=['customer', '-id'], name='conversation_of_customer'), models.Index(condition=models.Q(('status', 'open'), ('waiting_since__isnull', False)), fields=['waiting_since'], name='conversation_waiting'), models.Index(condition=models.Q(('status', 'snoozed')), fields=['snoozed_until'], name='conversation_to_wake'), models.Index(condition=models.Q(('return_at__isnull', False)), fields=['return_at'], name='conversation_to_return'), models.Index(models.F('client'), django.db.models.functions.comparison.Coalesce('ended_at', 'imported_at'), models.F('id'), condition=models.Q(('status', 'ended')), name='conversation_to_delete'), models.Index(condition=models.Q(('status', 'open')), fields=['client', 'assign_type', 'assignee'], name='conversation_owner')],
+                'indexes': [models.Index(fields=['client', 'id'], name='conversation_export'), models.Index(condition=models.Q(('group_id', ''), _negated=True), fields=['client', 'group_id', '-id'], name='conversation_group'), models.Index(fields=['bot', '-id'], name='conversation_of_bot'), models.Index(fields=['customer', '-id'], name='conversation_of_customer'), models.Index(condition=models.Q(('status', 'open'), ('waiting_since__isnull', False)), fields=['waiting_since'], name='conversation_waiting'), models.Index(condition=models.Q(('status', 'snoozed')), fields=['snoozed_until'], name='conversation_to_wake'), models.Index(condition=models.Q(('return_at__isnull', False)), fields=['return_at'], name='conversation_to_return'), models.Index(models.F('client'), django.db.models.functions.comparison.Coalesce('ended_at', 'imported_at'), models.F('id'), condition=models.Q(('status', 'ended')), name='conversation_to_delete'), models.Index(condition=models.Q(('status', 'open')), fields=['client', 'assign_type', 'assignee'], name='conversation_owner')],
                 'constraints': [models.UniqueConstraint(fields=('client', 'external_id'), name='conversation_external'), models.CheckConstraint(condition=models.Q(('assign_type', 'agent'), ('assignee__isnull', True), _connector='OR'), name='assignee_only_for_agent')],
             },
         ),
@@ -188,6 +188,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['user', '-id'], name='notification_list')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ClientTag',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=60)),
+                ('colour', models.CharField(blank=True, default='', max_length=7)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('client', 'name'), name='client_tag_once')],
             },
         ),
         migrations.CreateModel(

@@ -94,12 +94,19 @@ class ConversationEntity(Conversation):
             # The newest message travels among the messages.
             **dict(Conversation.from_row(row)) | {"last_message": None},
             assignee_email=agent.email if agent else None,
-            requester=Identity.model_construct(**row.requester) if row.requester else None,
-            responsible=Identity.model_construct(**row.responsible) if row.responsible else None,
+            requester=_identity(row.requester),
+            responsible=_identity(row.responsible),
             taggings=[PortableTag.copy_from(tag) for tag in fetched.taggings.all()],
             feedback=next(map(PortableFeedback.copy_from, fetched.chat_feedback), None),
             summaries=[PortableSummary.copy_from(summary) for summary in fetched.summaries.all()],
         )
+
+
+def _identity(stored: dict[str, Any] | None) -> Identity | None:
+    """Without our own id of the agent, which means nothing elsewhere."""
+    if stored is None:
+        return None
+    return Identity.model_construct(external_id=stored["external_id"], name=stored["name"])
 
 
 class MessageEntity(Message):
@@ -138,6 +145,11 @@ class ConversationEntitiesResponse(Shape):
 
     items: list[ConversationEntity] = Field(description="The conversations.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    resume_cursor: str | None = Field(
+        None,
+        description="Behind the last row of this page, on the last page too: with it a later"
+        " request returns what came since. Null if there is no row yet.",
+    )
 
 
 class MessageEntitiesResponse(Shape):
@@ -145,6 +157,11 @@ class MessageEntitiesResponse(Shape):
 
     items: list[MessageEntity] = Field(description="The messages.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    resume_cursor: str | None = Field(
+        None,
+        description="Behind the last row of this page, on the last page too: with it a later"
+        " request returns what came since. Null if there is no row yet.",
+    )
 
 
 class MigratePage(Page):

@@ -50,6 +50,9 @@ TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag
 class Tag(Shape):
     """A tag. In a request only the name counts; a response has the other fields."""
 
+    id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="Its number; only in the client's list."
+    )
     name: Text = Field(description="1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS)
     source: Literal["agent", "ai", "customer"] | None = Field(
         None, description="Who gave it; null in the client's list."
@@ -65,6 +68,14 @@ class Tag(Shape):
         le=MAX_NUMBER,
         description="Chats of the client that have it; only in the client's list.",
     )
+    colour: Text | None = Field(
+        None, max_length=7, description="`#rrggbb`; only in the client's list."
+    )
+
+    @classmethod
+    def given(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
+        """A tag of a chat, without what the client's list alone shows."""
+        return cls.copy_from(row, id=None, count=None, colour=None, **fields)
 
 
 def _as_tag(value: Any) -> Any:
@@ -100,12 +111,40 @@ class Tags(Shape):
 
     @classmethod
     def from_rows(cls, rows: Iterable[models.Tagging]) -> "Tags":
-        return cls.model_construct(tags=[Tag.copy_from(row, count=None) for row in rows])
+        return cls.model_construct(tags=[Tag.given(row) for row in rows])
 
     @classmethod
     def proposed(cls, suggested: Iterable[Suggested]) -> "Tags":
-        tags = [Tag.copy_from(tag, source="ai", count=None) for tag in suggested]
-        return cls.model_construct(tags=tags)
+        return cls.model_construct(tags=[Tag.given(tag, source="ai") for tag in suggested])
+
+
+def _one_name(value: str) -> str:
+    (name,) = _tag_names([value])
+    return name
+
+
+TagName = Annotated[Text, AfterValidator(_one_name)]
+
+
+class ClientTagRequest(Shape):
+    """A tag of the client. A field that an update leaves out keeps its value."""
+
+    model_config = example(name="refund", colour="#d73a4a")
+
+    name: TagName | None = Field(
+        None, description="1 to 60 characters. An update with another name renames the tag."
+    )
+    colour: Text | None = Field(
+        None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null: none."
+    )
+
+
+class TagMerge(Shape):
+    """The tag that another one becomes."""
+
+    model_config = example(into="refund")
+
+    into: TagName = Field(description="The name of the tag that stays.")
 
 
 class ChatSummary(Shape):

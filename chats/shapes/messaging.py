@@ -1,11 +1,12 @@
 """The shapes of the messaging API: the same rows, in the words of another system."""
 
 import uuid
-from typing import cast
+from typing import Annotated, Any, cast
 
 from django.utils import timezone
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
 from chats.shapes.conversation import ConversationStatus
@@ -13,6 +14,11 @@ from chats.shapes.exchange import MessageEntity
 from chats.shapes.insight import TagNames
 from chats.shapes.message import MessageContent, Recipient, Sender
 from chats.shapes.people import Identity, Location
+
+
+def _as_list(value: Any) -> Any:
+    """A parameter of the query that is given once is no list yet."""
+    return [value] if isinstance(value, str) else value
 
 
 class ConversationRequest(Shape):
@@ -39,12 +45,24 @@ class ConversationRequest(Shape):
     )
 
 
+class Responsible(Identity):
+    """Who answers a conversation: by your own id if you named them, and by ours."""
+
+    external_id: Text = Field(
+        description="The id or address by which you named them; else our own id of the agent.",
+        max_length=200,
+    )
+    user_id: int | None = Field(
+        description="The agent here who has the conversation; null if nobody here has it."
+    )
+
+
 class ConversationResponse(Shape):
     """A conversation as the messaging interface shows it."""
 
     id: uuid.UUID = Field(description="UUIDv7; the same conversation's id everywhere.")
     requester: Identity = Field(description="The customer.")
-    responsible: Identity | None = Field(description="Who answers, or was named to.")
+    responsible: Responsible | None = Field(description="Who answers, or was named to.")
     provider: str = Field(description="The system, or the channel, that it comes from.")
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="Tags.")
@@ -59,11 +77,10 @@ class ConversationResponse(Shape):
             "external_id": row.customer.external_id or str(row.customer_id),
             "name": row.customer.name,
         }
-        answers = Identity.from_row(row.assignee).model_dump() if row.assignee else row.responsible
         return cls.model_construct(
             id=row.pk,
             requester=Identity.model_construct(**asks),
-            responsible=Identity.model_construct(**answers) if answers else None,
+            responsible=_responsible(row),
             provider=row.provider or row.channel,
             location=Location.model_construct(**row.location) if row.location else None,
             tags=row.tags,
@@ -71,6 +88,39 @@ class ConversationResponse(Shape):
             status=cast("ConversationStatus", row.status),
             created_at=row.created_at,
         )
+
+
+def _responsible(row: models.Conversation) -> Responsible | None:
+    """The agent who has it, by the id that the other system gave them if it named this agent."""
+    named, agent = row.responsible, row.assignee
+    if agent and (named is None or named.get("user_id") != agent.pk):
+        return Responsible.model_construct(
+            external_id=str(agent.pk), name=agent.full_name, user_id=agent.pk
+        )
+    if named is None:
+        return None
+    return Responsible.model_construct(
+        external_id=named["external_id"],
+        name=agent.full_name if agent else named["name"],
+        user_id=agent.pk if agent else None,
+    )
+
+
+class MessagingQuery(Page):
+    """Which conversations; all filters given must match."""
+
+    group_id: Text | None = Field(
+        None, min_length=1, max_length=200, description="Only of this group of yours."
+    )
+    status: ConversationStatus | None = Field(None, description="Only with this status.")
+    tags: Annotated[TagNames, BeforeValidator(_as_list)] = Field(
+        default_factory=list, description="Only with all of these tags: `tags=a&tags=b`."
+    )
+    requester_id: Text | None = Field(
+        None, min_length=1, max_length=200, description="Only of the requester with this id."
+    )
+    created_from: Moment | None = Field(None, description="Opened at this time or later.")
+    created_to: Moment | None = Field(None, description="Opened before this time.")
 
 
 class ConversationResponses(Shape):

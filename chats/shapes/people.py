@@ -1,6 +1,8 @@
 """The shapes of people, customers and agents, and of their location."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example, read_only
@@ -22,10 +24,21 @@ class Identity(Shape):
         return cls.model_construct(external_id=str(user.pk), name=user.full_name)
 
 
+def _country(text: str) -> str:
+    name = " ".join(text.split())
+    return name.upper() if len(name) == 2 and name.isascii() and name.isalpha() else name
+
+
 class Location(Shape):
     """Where a person is, as far as it is known."""
 
-    country: Text | None = Field(None, description="ISO 3166-1 alpha-2.", pattern="^[A-Z]{2}$")
+    country: Annotated[Text, AfterValidator(_country)] | None = Field(
+        None,
+        max_length=100,
+        description="A country, in your own words or by its two-letter code (ISO 3166-1), which is"
+        " stored in capitals.",
+        examples=["DE"],
+    )
     region: Text | None = Field(None, description="Region or state.", max_length=100)
     city: Text | None = Field(None, description="City.", max_length=100)
     latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")

@@ -143,7 +143,7 @@ def test_a_key_is_required(db, caller, request):
         {"message": "a\x00b"},
         {"language": "English"},
         {"channel": "chatapp"},
-        {"location": {"country": "Vietnam"}},
+        {"location": {"country": "x" * 101}},
         {"tags": [""]},
         {"tags": ["x" * 61]},
         {"tags": ["x"] * 21},

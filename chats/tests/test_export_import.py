@@ -40,7 +40,7 @@ def create_chats(server, chats=3):
         shared = {"client": row.client, "conversation": row}
         Tagging.objects.create(**shared, name="refund", source="ai", confidence=0.5)
         Feedback.objects.create(**shared, rating=4, comment="fine")
-        Feedback.objects.create(**shared, message=second, rating=2)
+        Feedback.objects.create(**shared, message=second, thumb="down", reason="too_slow")
         Conversation.objects.filter(pk=chat).update(
             tags=["refund"], requester={"external_id": "7", "name": "Zed"}, provider="mail",
             group_id="g", status="ended", ended_by="agent", ended_at=row.created_at,
@@ -86,6 +86,28 @@ def delete_chats():
     Conversation.objects.all().delete()
 
 
+def test_the_last_page_says_where_to_go_on_later(server):
+    for path in PATHS.values():
+        empty = server.get(path).json()
+        assert (empty["next_cursor"], empty["resume_cursor"]) == (None, None)
+    create_chats(server, 3)
+    later = {}
+    for kind, path in PATHS.items():
+        first = server.get(path, {"limit": 2}).json()
+        assert first["resume_cursor"] == first["next_cursor"] is not None
+        last = server.get(path, {"cursor": first["resume_cursor"]}).json()
+        assert last["next_cursor"] is None
+        nothing = server.get(path, {"cursor": last["resume_cursor"]}).json()
+        assert (nothing["items"], nothing["resume_cursor"]) == ([], last["resume_cursor"])
+        later[kind] = last["resume_cursor"]
+    before = {str(pk) for pk in Conversation.objects.values_list("pk", flat=True)}
+    create_chats(server, 1)
+    new = Conversation.objects.exclude(pk__in=before).get()
+    for kind, path in PATHS.items():
+        items = server.get(path, {"cursor": later[kind]}).json()["items"]
+        assert {item.get("conversation_id", item["id"]) for item in items} == {str(new.pk)}
+
+
 def test_the_pages_of_an_export_hold_everything_once(server):
     create_chats(server)
     exported = export(server)
@@ -98,8 +120,8 @@ def test_the_pages_of_an_export_hold_everything_once(server):
         "name": "refund", "source": "ai", "confidence": 0.5, "created_at": None,
     }  # fmt: skip
     assert first["feedback"]["rating"] == 4
-    assert [message["feedback"] and message["feedback"]["rating"] for message in
-            exported["messages"][:2]] == [None, 2]  # fmt: skip
+    assert [message["feedback"] and message["feedback"]["thumb"] for message in
+            exported["messages"][:2]] == [None, "down"]  # fmt: skip
 
 
 def test_rows_of_the_last_seconds_are_not_exported(server):

@@ -1,8 +1,11 @@
 """messaging: Create, List and End Conversation, List Messages, Summary and Ai Tags."""
 
+from datetime import timedelta
+
 import pytest
 
 from bots.testing import make_bot
+from chatplatform.api.shapes import iso
 from chatplatform.models import Job
 from chats.models import Conversation, Customer, Feedback, Notification, Summary, Tagging
 from chats.testing import make_chat
@@ -70,10 +73,43 @@ def test_other_lists_show_the_conversation(server, ben):
 def test_a_responsible_agent_is_assigned(server, ben, by):
     named = {"external_id": str(getattr(ben.user, by)), "name": "somebody"}
     opened = open_(server, responsible=named).json()
-    assert opened["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    assert opened["responsible"] == {
+        "external_id": named["external_id"], "name": "Ben", "user_id": ben.user.pk,
+    }  # fmt: skip
     chat = Conversation.objects.get()
     assert (chat.assign_type, chat.assignee) == ("agent", ben.user)
     assert Notification.objects.get().user == ben.user
+
+
+def test_the_responsible_is_whoever_has_it_now(server, ann, ben, bea):
+    named = {"external_id": ben.user.email, "name": "Ben at the shop"}
+    path = f"{PATH}/{open_(server, responsible=named).json()['id']}"
+    chat = Conversation.objects.get()
+    body = {"assign_type": "agent", "user_id": bea.user.pk}
+    assert ann.post(f"/ai/chat/{chat.pk}/assign", body).status_code == 200
+    assert server.get(path).json()["responsible"] == {
+        "external_id": str(bea.user.pk), "name": "Bea", "user_id": bea.user.pk,
+    }  # fmt: skip
+    assert ann.post(f"/ai/chat/{chat.pk}/unassign").status_code == 200
+    assert server.get(path).json()["responsible"] == {
+        "external_id": ben.user.email, "name": "Ben at the shop", "user_id": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("vn", "VN"),
+        ("DE", "DE"),
+        ("Germany", "Germany"),
+        ("  Viet  Nam ", "Viet Nam"),
+        ("日本", "日本"),
+    ],
+)
+def test_a_country_is_a_code_or_a_name(server, given, stored):
+    opened = open_(server, location={"country": given}).json()
+    assert opened["location"]["country"] == stored
+    assert server.get(f"{PATH}/{opened['id']}").json() == opened
 
 
 def test_any_other_responsible_is_stored_as_a_name(server, cara, client_a):
@@ -81,7 +117,8 @@ def test_any_other_responsible_is_stored_as_a_name(server, cara, client_a):
     vic = User.objects.get(full_name="Vic")
     for name in ("desk-5", cara.user.email, str(cara.user.pk), str(vic.pk), "9" * 30):
         named = {"external_id": name, "name": "Sam"}
-        assert open_(server, responsible=named).json()["responsible"] == named
+        shown = open_(server, responsible=named).json()["responsible"]
+        assert shown == named | {"user_id": None}
     assert not Conversation.objects.exclude(assign_type="bot").exists()
     assert Notification.objects.count() == 0
 
@@ -109,7 +146,7 @@ def test_a_key_of_several_bots_must_name_one(client_a, bot):
         {"requester": REQUESTER, "responsible": {"external_id": ""}},
         {"requester": REQUESTER, "provider": "x" * 61},
         {"requester": REQUESTER, "group_id": "x" * 201},
-        {"requester": REQUESTER, "location": {"country": "Vietnam"}},
+        {"requester": REQUESTER, "location": {"country": "x" * 101}},
         {"requester": REQUESTER, "tags": ["x"] * 21}, {"requester": REQUESTER, "tags": [" "]},
         {"requester": REQUESTER, "tags": ["x" * 61]},
         {"requester": REQUESTER, "client_id": 1}, {"requester": REQUESTER, "status": "ended"},
@@ -131,7 +168,8 @@ def test_conversations_of_all_channels_are_listed_newest_first(server, client_a,
     assert ids(reply) == [brought, str(web.pk)]
     shown = reply.json()["items"][1]
     assert shown["requester"] == {"external_id": str(web.customer_id), "name": "Zoe"}
-    assert shown["responsible"] == {"external_id": str(ben.user.pk), "name": "Ben"}
+    agent = ben.user.pk
+    assert shown["responsible"] == {"external_id": str(agent), "name": "Ben", "user_id": agent}
     assert (shown["provider"], shown["group_id"], shown["location"]) == ("web", None, None)
     first = server.get(PATH, {"limit": 1}).json()
     assert ids(server.get(PATH, {"cursor": first["next_cursor"]})) == [str(web.pk)]
@@ -219,3 +257,61 @@ def test_access_is_refused(page, nobody, ann, client_a, client_b, chat):
                 assert getattr(who, method)(path, *args).status_code == 404
     assert ids(others[0].get(PATH)) == ids(others[1].get(PATH)) == []
     assert Conversation.objects.get().status == "open"
+
+
+# --- filters, one conversation, insights made by key --------------------------------------------
+
+
+def test_conversations_are_filtered(server):
+    day = timedelta(days=1)
+    made = {
+        "a": open_(server, group_id="g-1", tags=["vip", "new"]).json()["id"],
+        "b": open_(server, group_id="g-2", tags=["vip"]).json()["id"],
+        "c": server.post(PATH, {"requester": {"external_id": "other"}}).json()["id"],
+    }
+    server.put(f"{PATH}/{made['b']}/end")
+    created = Conversation.objects.get(pk=made["c"]).created_at
+    Conversation.objects.filter(pk=made["c"]).update(created_at=created - 3 * day)
+    before = iso(created - day)
+    expected = {
+        "group_id=g-1": "a", "status=ended": "b", "status=open": "ca", "tags=vip": "ba",
+        "tags=vip&tags=new": "a", "tags=VIP": "", f"created_from={before}": "ba",
+        f"created_to={before}": "c", "requester_id=other": "c", "group_id=none": "", "": "cba",
+    }  # fmt: skip
+    names = {pk: name for name, pk in made.items()}
+    for query, wanted in expected.items():
+        assert "".join(names[pk] for pk in ids(server.get(f"{PATH}?{query}"))) == wanted, query
+    for query in ("status=closed", "group_id=", "tags=", "created_to=soon", "group=g-1"):
+        assert server.get(f"{PATH}?{query}").status_code == 422, query
+
+
+def test_one_conversation(server, ann, nobody, client_b):
+    opened = open_(server, group_id="g-1").json()
+    path = f"{PATH}/{opened['id']}"
+    assert server.get(path).json() == opened
+    assert make_key(client_b).get(path).status_code == 404
+    assert (nobody.get(path).status_code, ann.get(path).status_code) == (401, 401)
+
+
+def test_a_key_has_summary_and_tags_made(server, bot, client_a, credits_spent, add_message):
+    path = f"{PATH}/{open_(server).json()['id']}"
+    chat = Conversation.objects.get()
+    add_message(chat, "customer", "Where is my parcel? It is late and I am furious.")
+    assert server.get(f"{path}/summary").status_code == 404
+    made = server.post(f"{path}/summary")
+    assert made.status_code == 200, made.content
+    assert made.json() == server.get(f"{path}/summary").json()
+    assert (made.json()["message_count"], credits_spent(client_a)) == (1, 1)
+    # A current one is not made, and not charged, again.
+    assert server.post(f"{path}/summary").json() == made.json()
+    assert credits_spent(client_a) == 1
+    Tagging.objects.create(client=client_a, conversation=chat, name="own", source="agent")
+    tagged = server.post(f"{path}/ai-tags")
+    assert tagged.status_code == 200
+    assert tagged.json() == server.get(f"{path}/ai-tags").json()
+    assert "own" not in [tag["name"] for tag in tagged.json()["tags"]]
+    page = make_key(client_a, "public", bot.pk)
+    stranger = make_bot(client_a)
+    for caller, status in ((page, 403), (make_key(client_a, "secret", stranger.pk), 404)):
+        assert caller.post(f"{path}/summary").status_code == status
+        assert caller.post(f"{path}/ai-tags").status_code == status

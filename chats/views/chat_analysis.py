@@ -13,7 +13,7 @@ from chats.models import Conversation
 from chats.services.core import conversations, feedback, tags
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.shapes import insight as insight_shapes
-from identity.auth import BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
+from identity.auth import ADMIN, BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
 
 # Work that costs credits, by an engine that may be away.
 PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
@@ -56,6 +56,29 @@ class InsightViewSet(TenantViewSet):
     def client_tags(self) -> insight_shapes.Tags:
         """Your tags with the number of chats of each; the 1,000 most used."""
         return tags.list_for_client(self.client)
+
+    @operation("AI / chat", "Create Client Tag", access=ADMIN, status=201, also={409: Error})
+    def create_tag(self, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
+        """Add a tag to your list; a tag is also added when a chat first gets it."""
+        return tags.create(self.user, body)
+
+    @operation("AI / chat", "Update Client Tag", access=ADMIN, also={409: Error})
+    def update_tag(self, tag_id: int, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
+        """Rename a tag, or change its colour. 409 `tag_exists`: merge the two instead.
+
+        A job renames it in the chats that have it; each announces `tags.updated`.
+        """
+        return tags.update(self.user, tag_id, body)
+
+    @operation("AI / chat", "Merge Client Tag", access=ADMIN)
+    def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
+        """Make a tag another one, in all chats, and delete it; the answer is the tag that stays."""
+        return tags.merge(self.user, tag_id, into=body.into)
+
+    @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
+    def delete_tag(self, tag_id: int) -> None:
+        """Delete a tag, and take it from all chats."""
+        tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
     def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:

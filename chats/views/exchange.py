@@ -13,9 +13,11 @@ from chats.models import Conversation
 from chats.services.core import conversations
 from chats.services.desk import inbox
 from chats.services.exchange import exporting, messaging_api
+from chats.services.insight import chat_analysis
 from chats.shapes import exchange as exchange_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import messaging as messaging_shapes
+from chats.views.chat_analysis import PAID
 from identity.auth import SECRET_KEY, TenantViewSet
 
 
@@ -31,11 +33,14 @@ class MigrationViewSet(TenantViewSet):
     def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """All messages of the key's chats in a stable order, internal notes too.
 
-        Keep `next_cursor` to go on after a break. A message is listed 5 seconds after it came, so
-        that none is passed over.
+        Keep `resume_cursor` to go on after a break, or later with what came since. A message is
+        listed 5 seconds after it came, so that none is passed over.
         """
         return page(
-            exporting.messages(self.key), query, shape=exchange_shapes.MessageEntity.from_row
+            exporting.messages(self.key),
+            query,
+            shape=exchange_shapes.MessageEntity.from_row,
+            resumable=True,
         )
 
     @operation(
@@ -47,12 +52,14 @@ class MigrationViewSet(TenantViewSet):
     def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """All chats of the key in a stable order; their messages have a list of their own.
 
-        Keep `next_cursor` to go on after a break. A chat is listed 5 seconds after it began.
+        Keep `resume_cursor` to go on after a break, or later with what was opened since. A chat is
+        listed 5 seconds after it began.
         """
         return page(
             exporting.conversations(self.key),
             query,
             shape=exchange_shapes.ConversationEntity.from_row,
+            resumable=True,
         )
 
 
@@ -108,14 +115,19 @@ class MessagingViewSet(TenantViewSet):
         access=SECRET_KEY,
         returns=messaging_shapes.ConversationResponses,
     )
-    def list(self, query: Page) -> dict[str, Any]:
+    def list(self, query: messaging_shapes.MessagingQuery) -> dict[str, Any]:
         """The key's conversations, newest first, whichever door they came through."""
         return page(
-            messaging_api.list_(self.key),
+            messaging_api.list_(self.key, query),
             query,
             by="-id",
             shape=messaging_shapes.ConversationResponse.from_row,
         )
+
+    @operation("messaging", "Get Conversation", access=SECRET_KEY)
+    def retrieve(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
+        """One conversation, whichever door it came through."""
+        return messaging_shapes.ConversationResponse.from_row(self._chat(conversation_id))
 
     @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
     def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
@@ -129,6 +141,20 @@ class MessagingViewSet(TenantViewSet):
         """The newest summary; 404 before the first is made."""
         return insight_shapes.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
+        )
+
+    @operation("messaging", "Create Conversation Summary", access=SECRET_KEY, also=PAID, waits=True)
+    def make_summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
+        """The summary; made, stored and charged only if the last one is not current."""
+        return insight_shapes.ChatSummary.from_row(
+            chat_analysis.summarise(self._chat(conversation_id))
+        )
+
+    @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
+    def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
+        """Have an engine add the tags that it is sure of; the answer has all that it ever gave."""
+        return insight_shapes.Tags.from_rows(
+            messaging_api.make_ai_tags(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)

@@ -1,34 +1,113 @@
-"""Tags: rows with the source of each, and their names on the chat for lists and filters."""
+"""Tags: rows with the source of each, and their names on the chat for lists and filters.
+
+The client's own list of tags has a row for each name that was ever given.
+"""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Count, OuterRef, Subquery
+from django.db import IntegrityError, transaction
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform import jobs
-from chatplatform.api.errors import Invalid
-from chats.models import Conversation, LockedConversation, Message, SenderType, Tagging, TagSource
+from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chats.models import (
+    ClientTag,
+    Conversation,
+    LockedConversation,
+    Message,
+    SenderType,
+    Tagging,
+    TagSource,
+)
 from chats.services.core import conversations
-from chats.shapes.insight import MAX_TAGS, Tag, Tags
-from identity.models import Client, KeyScope
+from chats.shapes.insight import MAX_TAGS, ClientTagRequest, Tag, Tags
+from identity.models import Client, KeyScope, User
+from identity.services import audit
 
 MAX_LISTED = 1_000
+# Chats in which one job renames a tag; the rest is left to the next one.
+CHATS_A_JOB = 100
 # The vocabulary: so many of the client's tags, with so many examples each.
 VOCABULARY_TAGS = 40
 EXAMPLES = 5
 
 
+class TagExists(ApiError):
+    code, status = "tag_exists", 409
+    detail = "There is a tag of this name: merge the one into the other."
+
+
 def list_for_client(client: Client) -> Tags:
     """The client's tags with the number of chats of each, the most used first."""
-    counted = (
-        Tagging.objects.for_client(client)
-        .values("name")
-        .annotate(count=Count("id"))
-        .order_by("-count", "name")[:MAX_LISTED]
-    )
-    return Tags.model_construct(tags=[Tag.model_construct(**row) for row in counted])
+    rows = _counted(ClientTag.objects.for_client(client)).order_by("-count", "name")
+    return Tags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
+
+
+def create(user: User, body: ClientTagRequest) -> Tag:
+    """A tag before any chat has it; 409 `tag_exists`."""
+    if body.name is None:
+        raise Invalid.field("body", "name", msg="Field required", type="missing")
+    assert user.client
+    row = ClientTag(client=user.client, name=body.name, colour=body.colour or "")
+    _save(row, "created", by=user, changes={"name": row.name})
+    return _shape(_counted(ClientTag.objects.filter(pk=row.pk)).get())
+
+
+def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
+    """Change a tag's name or colour. A job renames it in the chats that have it."""
+    with transaction.atomic():
+        row = _lock(user, tag_id)
+        before = row.name
+        if "colour" in body.model_fields_set:
+            row.colour = body.colour or ""
+        if body.name not in {None, before}:
+            row.name = body.name
+        _save(row, "updated", by=user, changes={"name": [before, row.name]})
+        if row.name != before:
+            _enqueue_rename(row.client_id, before, row.name)
+    return _shape(_counted(ClientTag.objects.filter(pk=row.pk)).get())
+
+
+def merge(user: User, tag_id: int, *, into: str) -> Tag:
+    """Replace a tag by another one in all chats, by a job, and delete it."""
+    with transaction.atomic():
+        row = _lock(user, tag_id)
+        others = ClientTag.objects.filter(client_id=row.client_id, name=into)
+        kept = _counted(others.exclude(pk=tag_id)).first()
+        if kept is None:
+            raise Invalid.field("body", "into", msg="There is no other tag of this name.")
+        _record(row, "merged", by=user, changes={"name": [row.name, into]})
+        _enqueue_rename(row.client_id, row.name, into)
+        row.delete()
+    return _shape(kept)
+
+
+def delete(user: User, tag_id: int) -> None:
+    """Delete a tag; a job takes it from the chats that have it."""
+    with transaction.atomic():
+        row = _lock(user, tag_id)
+        _record(row, "deleted", by=user, changes={"name": row.name})
+        _enqueue_rename(row.client_id, row.name, None)
+        row.delete()
+
+
+def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: int) -> None:
+    """Rename a tag in the next chats that have it, or take it from them.
+
+    `up_to`: tags that were given later are not touched.
+    """
+    rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
+    with jobs.commit():
+        chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
+        for chat in list(chats):
+            with suppress(NotFound):  # deleted meanwhile
+                _rename_in_chat(conversations.lock(chat), rows, new_name)
+        if len(chats) == CHATS_A_JOB:
+            _enqueue_rename(client_id, name, new_name, up_to=up_to)
 
 
 def for_chat(chat: Conversation) -> list[Tagging]:
@@ -43,7 +122,7 @@ def store_initial(chat: LockedConversation) -> None:
     key = chat.opened_by_key
     by_page = key is not None and key.scope == KeyScope.PUBLIC
     source = TagSource.CUSTOMER if by_page else TagSource.AGENT
-    Tagging.objects.bulk_create(_rows(chat, chat.tags, source))
+    _store(_rows(chat, chat.tags, source))
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
@@ -54,7 +133,7 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
         new = _unknown(names, have)
         if len(have) + len(new) > MAX_TAGS:
             raise Invalid.field("body", "tags", msg=f"A chat has at most {MAX_TAGS} tags.")
-        Tagging.objects.bulk_create(_rows(locked, new, TagSource.AGENT))
+        _store(_rows(locked, new, TagSource.AGENT))
         return _update_names(locked, changed=bool(new))
 
 
@@ -67,7 +146,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
         removed = [row.pk for row in have if row.name.casefold() not in kept]
         Tagging.objects.filter(pk__in=removed).delete()
         new = _unknown(names, have)
-        Tagging.objects.bulk_create(_rows(locked, new, TagSource.AGENT))
+        _store(_rows(locked, new, TagSource.AGENT))
         return _update_names(locked, changed=bool(removed or new))
 
 
@@ -81,7 +160,7 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
         rows = _rows(locked, new, TagSource.AI)
         for row in rows:
             row.confidence = confidence[row.name]
-        Tagging.objects.bulk_create(rows)
+        _store(rows)
         return _update_names(locked, changed=bool(new))
 
 
@@ -103,6 +182,86 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
         if text and len(examples[name]) < EXAMPLES:
             examples[name].append(text)
     return [KnownTag(name, tuple(texts)) for name, texts in examples.items()]
+
+
+def register(client_id: int, names: Iterable[str]) -> None:
+    """Enter names in the client's list of tags."""
+    # In one order, because two transactions that enter the same names wait for each other.
+    rows = [ClientTag(client_id=client_id, name=name) for name in sorted(set(names))]
+    ClientTag.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _store(rows: Sequence[Tagging]) -> None:
+    if rows:
+        register(rows[0].client_id, [row.name for row in rows])
+        Tagging.objects.bulk_create(rows)
+
+
+def _counted(rows: QuerySet[ClientTag]) -> QuerySet[Any]:
+    """Tags with the number of real chats that have each."""
+    given = Tagging.objects.filter(
+        client=OuterRef("client"), name=OuterRef("name"), conversation__is_preview=False
+    )
+    counts = given.order_by().values("name").annotate(count=Count("pk")).values("count")
+    return rows.annotate(count=Coalesce(Subquery(counts), 0))
+
+
+def _shape(row: Any) -> Tag:
+    return Tag.copy_from(row, source=None, confidence=None, colour=row.colour or None)
+
+
+def _lock(user: User, tag_id: int) -> ClientTag:
+    assert user.client
+    rows = ClientTag.objects.for_client(user.client).filter(pk=tag_id)
+    row: ClientTag | None = rows.select_for_update(of=("self",)).first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _save(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:
+    try:
+        with transaction.atomic():
+            row.save()
+            _record(row, action, by=by, changes=changes)
+    except IntegrityError as exc:
+        if "client_tag_once" not in str(exc):
+            raise
+        raise TagExists from exc
+
+
+def _record(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:
+    audit.record(row.client_id, f"tag.{action}", by=by, subject=f"tag:{row.pk}", changes=changes)
+
+
+def _enqueue_rename(
+    client_id: int, name: str, new_name: str | None, *, up_to: int | None = None
+) -> None:
+    """One rename after the other: of two, the second begins where the first has ended."""
+    if up_to is None:
+        newest = Tagging.objects.filter(client_id=client_id, name=name).order_by("-pk").first()
+        if newest is None:
+            return
+        up_to = newest.pk
+    jobs.enqueue(
+        "chats.rename_tag", client_id=client_id, ordering_key=f"tags:{client_id}",
+        client=client_id, old_name=name, new_name=new_name, up_to=up_to,
+    )  # fmt: skip
+
+
+def _rename_in_chat(
+    chat: LockedConversation, rows: QuerySet[Tagging], new_name: str | None
+) -> None:
+    row = rows.filter(conversation=chat).first()
+    if row is None:
+        return
+    others = [other for other in for_chat(chat) if other.pk != row.pk]
+    if new_name is None or not _unknown([new_name], others):
+        row.delete()
+    else:
+        row.name = new_name
+        row.save(update_fields=["name"])
+    _update_names(chat, changed=True)
 
 
 def _unknown(names: Iterable[str], have: Iterable[Tagging]) -> list[str]:

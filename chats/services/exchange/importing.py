@@ -30,7 +30,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services.core import staff_notifications
+from chats.services.core import staff_notifications, tags
 from chats.services.core.messages import text_of
 from chats.shapes.exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
@@ -108,6 +108,7 @@ def _create_conversation(
     if not Conversation.objects.filter(chat_code=entity.chat_code).exists():
         chat.chat_code = entity.chat_code
     chat.save(force_insert=True)
+    tags.register(client.pk, [tag.name for tag in entity.taggings])
     Tagging.objects.bulk_create(
         Tagging(
             client=client, conversation=chat, **tag.model_dump() | {"created_at": tag.created_at}

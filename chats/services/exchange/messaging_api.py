@@ -30,7 +30,7 @@ from chats.services.core import (
 from chats.services.insight import chat_analysis
 from chats.services.reply import incoming
 from chats.shapes.message import Sender
-from chats.shapes.messaging import ConversationRequest, MessageRequest
+from chats.shapes.messaging import ConversationRequest, MessageRequest, MessagingQuery
 from chats.shapes.people import CustomerInfo
 from identity.models import ApiKey, Role, User
 
@@ -40,15 +40,25 @@ class AlreadyAnswered(ApiError):
     detail = "The bot's one reply to this message is there already: leave in_reply_to out."
 
 
-def list_(key: ApiKey) -> QuerySet[Conversation]:
-    """All conversations that the key may see, not only those of this API."""
-    return conversations.visible_to_key(key).select_related("customer", "assignee")
+def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
+    """The conversations that the key may see, not only those of this API, by the filters."""
+    filters = {
+        "group_id": query.group_id,
+        "status": query.status,
+        "tags__contains": query.tags or None,
+        "customer__external_id": query.requester_id,
+        "created_at__gte": query.created_from,
+        "created_at__lt": query.created_to,
+    }
+    rows = conversations.visible_to_key(key).select_related("customer", "assignee")
+    return rows.filter(**{name: value for name, value in filters.items() if value is not None})
 
 
 def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
     """Open a conversation; assigned at once if `responsible` is one of the client's agents."""
     bot = conversations.bot_for_key(key, None)
-    requester = body.requester
+    requester, responsible = body.requester, body.responsible
+    agent = _agent(key.client_id, responsible.external_id) if responsible else None
     customer = CustomerInfo(external_id=requester.external_id, name=requester.name or None)
     with transaction.atomic():
         chat = conversations.open_chat(
@@ -62,10 +72,14 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             provider=body.provider,
             group_id=body.group_id or "",
             requester=requester.model_dump(),
-            responsible=body.responsible.model_dump() if body.responsible else None,
+            # With our id of the agent beside the other system's.
+            responsible=(
+                responsible.model_dump() | {"user_id": agent.pk if agent else None}
+                if responsible
+                else None
+            ),
         )
         tags.store_initial(chat)
-        agent = _agent(key.client_id, body.responsible.external_id) if body.responsible else None
         if agent:
             lifecycle.to_agent(chat, agent, by=None)
     return chat
@@ -93,6 +107,12 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
             wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
             incoming.request_reply(chat, message, burst_wait=wait)
         return message
+
+
+def make_ai_tags(chat: Conversation) -> list[Tagging]:
+    """Have an engine add the tags that it is sure of; all that an engine has added."""
+    chat_analysis.auto_tag(chat)
+    return ai_tags(chat)
 
 
 def end(chat: Conversation) -> Conversation:

@@ -91,6 +91,7 @@ def _open_or_reuse(key: ApiKey, bot: Bot, creation: ChatCreation) -> Opened:
         if existing:
             chat = conversations.lock(existing)
             if chat.status != Status.ENDED:
+                customers.check_update(bot, creation.customer, "customer")
                 chat.customer = customers.update(chat.customer_id, creation.customer)
                 return Opened(chat, is_new=False)
             continue
