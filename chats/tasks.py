@@ -35,9 +35,9 @@ def compute_insight(*, conversation_id: str, kind: str) -> None:
 
 
 @job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)
-def translate_message(*, message_id: str) -> None:
-    """A customer's message in the client's own language."""
-    language_tasks.translate_message(message_id)
+def translate_message(*, message_id: str, to: str) -> None:
+    """A customer's message for the agents, or an agent's for the customer."""
+    language_tasks.translate_message(message_id, to=to)
 
 
 @job(

@@ -92,7 +92,7 @@ EVENTS: dict[str, Kind] = {
     "message.failed": Kind("A message could not be delivered; `error` says why.", _MESSAGE),
     "message.updated": Kind(
         "A message changed after it was stored: the customer edited it, took it back or reacted to"
-        " it; or it is not known whether it went out, as `error` says.",
+        " it; it was translated; or it is not known whether it went out, as `error` says.",
         _MESSAGE,
     ),
     "summary.created": Kind("A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}),

@@ -101,7 +101,10 @@ class SentimentDraft(_Draft):
 
 
 class TranslationDraft(_Draft):
+    """A translation, and the code of the language that the text was in."""
+
     text: Annotated[str, _clean(40_000, keep_markup=True), Field(min_length=1)]
+    source_language: Annotated[str, _clean(20)] = ""
 
 
 class SuggestionDraft(_Draft):
@@ -205,7 +208,8 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
     """A text in the language `to`, a BCP 47 code."""
     return Task(
         f"Translate the material into the language with the code {to}. Keep line breaks,"
-        " figures, names, links and addresses as they are. Add nothing.",
+        " figures, names, links and addresses as they are. Add nothing. `source_language` is the"
+        " ISO 639-1 code of the language that the material is in.",
         _fenced("TEXT", text),
         TranslationDraft,
         # A script that the encoder knows badly takes more than a token a character.

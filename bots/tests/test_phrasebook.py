@@ -100,6 +100,22 @@ def test_a_word_of_two_languages_is_read_in_the_language_of_the_chat():
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("halo admin", False), ("admin", True), ("สวัสดี แอดมิน", False),
+        # Without its vowel it would be a person.
+        ("ขอคืน", False), ("ขอคน", True),
+        # Each clause says what it says.
+        ("I don't want a bot, I want a human", True), ("I want no human", False),
+        ("No, a human please", True), ("Not a human?", False),
+        ("A manager, an agent: what does each of them cost?", False),
+    ],
+)  # fmt: skip
+def test_what_is_a_request_for_a_person(text, expected):
+    assert intents.asks_for_person(text) is expected
+
+
+@pytest.mark.parametrize(
     "text", ["", " ", "?", "🙂🙂", "\x00", "\ud800", "'", "~", "{who}", "\u0627\u064b" * 500]
 )
 def test_odd_messages_are_nothing(text):
@@ -138,7 +154,9 @@ def test_no_message_takes_long(text):
         ("営業時間", ("en",), "zh"), ("Mitarbeiter bitte", ("en",), "de"),
         ("iPhone 15 Pro Max", ("de", "en"), None), ("terima kasih", ("ms",), "ms"),
         ("Как добавить сотрудника в аккаунт?", ("en",), "ru"),
-        ("Como adiciono um contato?", ("pt-BR",), "pt"),
+        ("Como adiciono um contato?", ("pt-BR",), "pt"), ("onde fica a loja", ("pt",), "pt"),
+        ("onde fica a loja", ("en",), None), ("berapa harga barang ini", ("en",), "id"),
+        ("berapa harga barang ini", ("en", "ms"), "ms"),
     ],
 )  # fmt: skip
 def test_the_language_of_short_messages(text, expected, recognised):

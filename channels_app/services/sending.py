@@ -24,7 +24,7 @@ from channels_app.providers.values import Choice, Envelope, OutgoingFile, Part, 
 from channels_app.services import connections, consequences
 from chatplatform import jobs
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.services.core import channel_messages, message_status
+from chats.services.core import channel_messages, message_status, translations
 
 _FILES = {"image", "audio", "video", "file"}
 # Waits before a call is tried again that the provider has not taken: 5, 10, 20 … seconds.
@@ -188,7 +188,20 @@ def _pieces(message: Message) -> list[Part]:
     # Of this chat, not of this message: a file may be passed on.
     rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
     files = {str(row.pk): row for row in rows}
-    return [part for piece in message.content if (part := _piece(piece, files))]
+    return [part for piece in _content(message) if (part := _piece(piece, files))]
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    """The content, with the translation for the customer in place of its words."""
+    pieces: list[dict[str, Any]] = message.content
+    translation = translations.for_customer(message)
+    if translation is None:
+        return pieces
+    first = next(place for place, piece in enumerate(pieces) if piece.get("text"))
+    return [
+        {**piece, "text": translation if place == first else None}
+        for place, piece in enumerate(pieces)
+    ]
 
 
 def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:

@@ -1,7 +1,8 @@
 """The base of every shape (a pydantic model), the types of its fields, and how JSON is written."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Self
 
@@ -9,6 +10,7 @@ import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -89,13 +91,32 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def canonical_language(code: Any) -> Any:
+    """A language's code as BCP 47 recommends to write it: `zh-Hant-TW` for `ZH_hant_tw`."""
+    if not isinstance(code, str):
+        return code
+    first, *others = code.replace("_", "-").split("-")
+    sizes: dict[int, Callable[[str], str]] = {2: str.upper, 4: str.title}
+    return "-".join([first.lower(), *(sizes.get(len(part), str.lower)(part) for part in others)])
+
+
 Text = Annotated[str, AfterValidator(_clean)]
 # JSON with limits of its own, such as a schema.
 JsonObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
 FreeObject = Annotated[JsonObject, AfterValidator(within_limits)]
 Moment = Annotated[datetime, AfterValidator(_utc), PlainSerializer(iso, return_type=str)]
+# A code of BCP 47; as its parts are usually written, and as requests may write them.
+LANGUAGE_PATTERN = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
+_ANY_SPELLING = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", max_length=20, examples=["en", "pt-BR"]
+    ),
+]
 Language = Annotated[
-    str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=20, examples=["en", "vi"])
+    str,
+    BeforeValidator(canonical_language, json_schema_input_type=_ANY_SPELLING),
+    Field(pattern=LANGUAGE_PATTERN.pattern, max_length=20),
 ]
 
 

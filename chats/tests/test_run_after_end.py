@@ -124,6 +124,6 @@ def test_a_translation_is_made_once(ann, server, chat, model):
     model.json_answer = {"text": "When do you open?"}
     send(server, chat, VIETNAMESE)
     message = Message.objects.get()
-    enqueue("chats.translate_message", client_id=ann.client.pk, message_id=str(message.pk))
+    enqueue("chats.translate_message", client_id=ann.client.pk, message_id=str(message.pk), to="en")
     run_jobs()
     assert len(model.requests) == 1

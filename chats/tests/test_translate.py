@@ -79,6 +79,31 @@ def test_a_model_without_json_schema(server, model):
     assert len(model.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "told", "expected"),
+    [
+        ("iPhone 15 Pro Max", "pt_br", "pt-BR"), ("iPhone 15 Pro Max", "DE", "de"),
+        ("Where is my parcel?", "fr", "en"), ("ok", "", "und"), ("ok", "English", "und"),
+        ("ok", "<b>x</b>", "und"),
+    ],
+)  # fmt: skip
+def test_the_model_tells_a_language_that_is_not_recognised(server, model, text, told, expected):
+    model.json_answer = {"text": "Xin chào", "source_language": told}
+    assert server.post(PATH, BODY | {"text": text}).json()["in_lang_code"] == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("VI", "vi"), ("zh_CN", "zh-CN"), ("en-us", "en-US"), ("ZH_hant_tw", "zh-Hant-TW"),
+     ("es-419", "es-419"), ("Deu", "deu")],
+)  # fmt: skip
+def test_codes_may_be_written_in_any_usual_way(server, model, code, expected):
+    model.json_answer = {"text": "Xin chào"}
+    reply = server.post(PATH, BODY | {"out_lang_code": code})
+    assert (reply.status_code, reply.json()["out_lang_code"]) == (200, expected)
+    assert f"code {expected}." in model.requests[0]["messages"][0]["content"]
+
+
 def test_markup_and_lines_are_kept(server, model):
     model.json_answer = {"text": "<b>Xin</b>\nchào\x00\u202e"}
     assert server.post(PATH, BODY).json()["text"] == "<b>Xin</b>\nchào"

@@ -221,7 +221,11 @@ class ClientConfigDto(Shape):
     )
     auto_tag: bool = Field(False, description="Whether chats are tagged by topic automatically.")
     auto_sentiment: bool = Field(False, description="Whether customers' sentiment is estimated.")
-    auto_translate: bool = Field(False, description="Whether messages are translated for agents.")
+    auto_translate: bool = Field(
+        False,
+        description="Whether a model translates customers' messages into the client's default"
+        " language, and agents' messages into the customer's.",
+    )
     mask_personal_data: bool = Field(
         False, description="Whether personal data is masked before a model reads it."
     )

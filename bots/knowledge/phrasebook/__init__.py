@@ -103,9 +103,11 @@ class Phrasebook:
         message = self._joined(heard.message)
         if not any(word in message for word in self._persons) or self.small_talk(heard):
             return False
-        if self._bare.fullmatch(message):
+        clauses = [
+            clause for clause in map(self._joined, heard.clauses) if not self._is_aside(clause)
+        ]
+        if len(clauses) <= 1 and any(map(self._bare.fullmatch, (message, *clauses))):
             return True
-        clauses = map(self._joined, heard.clauses)
         return any(
             (self._asks.search(clause) or self._whole.fullmatch(clause))
             and not self._never.search(clause)
@@ -128,6 +130,10 @@ class Phrasebook:
         if text in self._hears["yes"]:
             return True
         return False if text in self._hears["no"] else None
+
+    def _is_aside(self, clause: str) -> bool:
+        """Whether a clause is a mere yes or no beside what the message is about."""
+        return any(pattern.fullmatch(clause) for pattern in self._yes_and_no)
 
     # --- patterns -------------------------------------------------------------------------------
 

@@ -21,6 +21,9 @@ class ChannelSender(Protocol):
     def enqueue_message(self, message: Message) -> None:
         """Send a message of bot, agent or system to the customer."""
 
+    def ordering_key(self, chat: Conversation) -> str:
+        """What keeps the jobs in order that send to one conversation's customer."""
+
     def enqueue_seen(self, chat: Conversation) -> None:
         """Show the customer that the messages were read."""
 

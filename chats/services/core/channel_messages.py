@@ -20,6 +20,7 @@ from chats.services.core import (
     lifecycle,
     message_status,
     messages,
+    translations,
 )
 from chats.services.core.attachments import StoredFile
 from chats.shapes.message import ConvMessage, MessageContent
@@ -143,8 +144,9 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
             return
         others = [piece for piece in row.content if piece["type"] != "text"]
         row.content = [{"type": "text", "text": text}, *others]
-        row.text, row.edited_at = messages.text_of(row.content), at
-        row.save(update_fields=["content", "text", "edited_at"])
+        row.text, row.translations, row.edited_at = messages.text_of(row.content), {}, at
+        row.save(update_fields=["content", "text", "translations", "edited_at"])
+        translations.enqueue_for_agents(row, auto_translate=chat.client.config.auto_translate)
         message_status.announce_message(chat, "message.updated", row)
 
 

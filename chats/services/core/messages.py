@@ -31,6 +31,7 @@ from chats.services.core import (
     fast_sql,
     lifecycle,
     staff_notifications,
+    translations,
 )
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
@@ -149,7 +150,7 @@ def append_by_agent(
         chat,
         author=Author.from_user(by),
         content=content,
-        language=languages.detect(text_of(content), default=chat.language),
+        language=translations.language_of_agent(chat, text_of(content)),
         client_message_id=client_message_id,
         is_note=is_note,
         metadata=metadata or {},
@@ -294,11 +295,19 @@ def _publish(chat: LockedConversation, message: Message) -> None:
 
     A message with the channel's id comes from there.
     """
-    to_customer = not message.is_note and message.sender_type != SenderType.CUSTOMER
     comes_from_channel = message.provider_message_id is not None
-    if to_customer and chat.channel in MESSAGING_CHANNELS and not comes_from_channel:
+    to_customer = (
+        not message.is_note
+        and message.sender_type != SenderType.CUSTOMER
+        and not comes_from_channel
+    )
+    sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None
+    if to_customer and message.sender_type == SenderType.AGENT:
+        key = sender.ordering_key(chat) if sender else None
+        translations.enqueue_for_customer(chat, message, ordering_key=key)
+    if to_customer and sender:
         message.status = MessageStatus.PENDING
-        channel_hooks.sender().enqueue_message(message)
+        sender.enqueue_message(message)
     announce(
         chat.client_id,
         "message.created",

@@ -26,6 +26,7 @@ from chats.services.core import (
     lifecycle,
     messages,
     tags,
+    translations,
 )
 from chats.services.insight import chat_analysis
 from chats.services.reply import incoming
@@ -101,7 +102,9 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
             _prepare_chat(chat, body, agent)
         message = _append(chat, body, agent)
         if body.sender.type == "customer" and not body.sent_at:
-            incoming.enqueue_translation(message, auto_translate=chat.client.config.auto_translate)
+            translations.enqueue_for_agents(
+                message, auto_translate=chat.client.config.auto_translate
+            )
             handoffs.tell_if_closed(chat, language=message.language)
         if body.generate_reply:
             wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
@@ -164,11 +167,15 @@ def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | 
 
 def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) -> Message:
     content = attachments.resolve_links(chat, body.pieces, field="content")
+    text = messages.text_of(content)
+    is_agent = body.sender.type == "agent"
     return messages.append(
         chat,
         author=_author(chat, body.sender, agent),
         content=content,
-        language=languages.detect(messages.text_of(content), default=chat.language),
+        language=translations.language_of_agent(chat, text)
+        if is_agent
+        else languages.detect(text, default=chat.language, offered=chat.bot.languages),
         in_reply_to=_answered_message(chat, body),
         client_message_id=body.client_message_id,
         recipient=body.recipient.model_dump() if body.recipient else None,

@@ -12,7 +12,9 @@ from bots.knowledge import language as languages
 from bots.knowledge.search import SearchResult
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
+from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
+from chats.services.core import conversations, message_status
 from chats.services.insight import transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
@@ -28,6 +30,8 @@ from chats.shapes.message import Citation
 from identity.models import Client
 from identity.services.credits import InsufficientCredits
 
+# BCP 47's code of a language that nobody knows.
+UNDETERMINED = "und"
 # How many of the agents' latest replies are searched for one that fits again.
 PAST_REPLIES = 60
 # The question of a past reply must be at least so near to this one.
@@ -38,34 +42,40 @@ SHOWN_FROM = 0.3
 
 
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
-    """A text in another language, by the model."""
+    """A text in another language, by the model, which also tells a language that we do not."""
+    draft = _translated(client, body.text, to=body.out_lang_code, purpose="translation")
+    told = canonical_language(draft.source_language)
+    known = LANGUAGE_PATTERN.fullmatch(told)
     return TranslationResponse(
-        text=_translated(client, body.text, to=body.out_lang_code, purpose="translation"),
-        in_lang_code=languages.detect(body.text, default="und"),
+        text=draft.text,
+        in_lang_code=languages.recognise(body.text) or (told if known else UNDETERMINED),
         out_lang_code=body.out_lang_code,
         engine=OpenAICompatible.name,
     )
 
 
-def translate_message(message_id: str) -> None:
-    """Store a message's translation into the client's language beside it; once."""
-    message = Message.objects.select_related("client__config").filter(pk=message_id).first()
-    if message is None:
+def translate_message(message_id: str, *, to: str) -> None:
+    """Store a message's translation beside it; once."""
+    rows = Message.objects.select_related("client__config", "conversation")
+    message = rows.filter(pk=message_id).first()
+    if message is None or not message.text or to in message.translations:
         return
     if Capability.WRITE not in engines.engine_for(message.client).capabilities:
         return
-    to = message.client.default_language
-    if to in message.translations:
-        return
     text = message.text[:MAX_TRANSLATED_CHARS]
     try:
-        translation = _translated(message.client, text, to=to, purpose=f"message:{message.pk}")
+        draft = _translated(message.client, text, to=to, purpose=f"message:{message.pk}")
     except InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
     with jobs.commit():
-        locked = Message.objects.select_for_update().get(pk=message.pk)
-        locked.translations = {**locked.translations, to: translation}
-        locked.save(update_fields=["translations"])
+        chat = conversations.lock(message.conversation)
+        row = Message.objects.get(pk=message.pk)
+        if row.text != message.text:
+            return  # changed meanwhile: the new words have a job of their own
+        row.translations = {**row.translations, to: draft.text}
+        row.save(update_fields=["translations"])
+        if not chat.is_preview:
+            message_status.announce_message(chat, "message.updated", row)
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
@@ -118,12 +128,13 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
 
-def _translated(client: Client, text: str, *, to: str, purpose: str) -> str:
+def _translated(client: Client, text: str, *, to: str, purpose: str) -> text_tasks.TranslationDraft:
     with engines.paid_work(
         client, purpose=purpose, characters=2 * len(text), needs_model=True
     ) as work:
         mask = transcripts.mask_for(client)
-        return mask.reveal(work.complete(text_tasks.translate(mask.hide(text), to=to)).text)
+        draft = work.complete(text_tasks.translate(mask.hide(text), to=to))
+        return draft.model_copy(update={"text": mask.reveal(draft.text)})
 
 
 def _quotes(result: SearchResult, question: str, language: str) -> list[Suggestion]:

@@ -10,10 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from bots.engine import Capability
 from bots.knowledge import language as languages
 from bots.models import Bot
-from bots.services import engines
 from bots.services.function_calls import ordering_key
 from chatplatform.api.errors import ApiError
 from chatplatform.customer_channels import MESSAGING_CHANNELS
@@ -28,6 +26,7 @@ from chats.services.core import (
     lifecycle,
     messages,
     tags,
+    translations,
 )
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.core.fast_sql import MessageTarget
@@ -177,7 +176,7 @@ def _receive(
         **fields,
     )
     attachments.attach(message, files)
-    enqueue_translation(message, auto_translate=target.auto_translate)
+    translations.enqueue_for_agents(message, auto_translate=target.auto_translate)
     if target.tells_hours:
         handoffs.tell_if_closed(chat, language=message.language)
     if body.reply != "none":
@@ -220,16 +219,6 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
         location=chat.location,
         previous_chat=chat,
     )
-
-
-def enqueue_translation(message: Message, *, auto_translate: bool) -> None:
-    """Have a customer's new message translated, if the client wants it and a model is set."""
-    client = message.client
-    is_foreign = message.language.split("-")[0] != client.default_language.split("-")[0]
-    if not (message.text and is_foreign and auto_translate):
-        return
-    if Capability.WRITE in engines.engine_for(client).capabilities:
-        enqueue("chats.translate_message", client_id=client.pk, message_id=str(message.pk))
 
 
 # --- requests for a reply -----------------------------------------------------------------------

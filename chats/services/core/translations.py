@@ -1,0 +1,60 @@
+"""Translations between a customer and the agents, if the client wants them and a model is set.
+
+`insight.language_tasks` makes them, in a job; a message keeps its own words beside them.
+"""
+
+from bots.engine import Capability
+from bots.knowledge import language as languages
+from bots.knowledge.phrasebook import base_of
+from bots.services import engines
+from chatplatform.jobs import enqueue
+from chats.models import Conversation, Message, SenderType
+
+
+def enqueue_for_agents(message: Message, *, auto_translate: bool) -> None:
+    """Have a customer's message translated into the client's default language."""
+    if auto_translate:
+        _enqueue(message, to=message.client.default_language)
+
+
+def enqueue_for_customer(
+    chat: Conversation, message: Message, *, ordering_key: str | None = None
+) -> None:
+    """Have an agent's message translated into the customer's language.
+
+    With the ordering key of what sends the message on, that waits for the translation.
+    """
+    if chat.client.config.auto_translate:
+        _enqueue(message, to=chat.language, ordering_key=ordering_key)
+
+
+def language_of_agent(chat: Conversation, text: str) -> str:
+    """The language that an agent writes in.
+
+    If messages are translated, a short message is taken for the client's language: the customer's
+    need not be known to the agent.
+    """
+    client = chat.client
+    default = client.default_language if client.config.auto_translate else chat.language
+    return languages.detect(text, default=default, offered=[chat.language])
+
+
+def for_customer(message: Message) -> str | None:
+    """What a customer reads in place of an agent's words."""
+    if message.sender_type != SenderType.AGENT:
+        return None
+    return next(iter(message.translations.values()), None)
+
+
+def _enqueue(message: Message, *, to: str, ordering_key: str | None = None) -> None:
+    client = message.client
+    if not message.text.strip() or base_of(message.language) == base_of(to):
+        return
+    if Capability.WRITE in engines.engine_for(client).capabilities:
+        enqueue(
+            "chats.translate_message",
+            client_id=client.pk,
+            ordering_key=ordering_key,
+            message_id=str(message.pk),
+            to=to,
+        )
