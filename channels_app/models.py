@@ -125,6 +125,8 @@ class CustomerIdentity(TenantModel):
     channel = models.CharField(max_length=10, choices=CHANNELS)
     account_id = models.CharField(max_length=100)
     provider_user_id = models.CharField(max_length=200)
+    # Another id of the same customer there, such as a telephone number: messages go to it.
+    second_user_id = models.CharField(max_length=200, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -132,11 +134,21 @@ class CustomerIdentity(TenantModel):
             models.UniqueConstraint(
                 fields=["client", "channel", "account_id", "provider_user_id"],
                 name="customer_identity_once",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["client", "channel", "account_id", "second_user_id"],
+                condition=~models.Q(second_user_id=""),
+                name="customer_second_id_once",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.provider_user_id} at {self.channel} {self.account_id}"
+
+    @property
+    def address(self) -> str:
+        """The id that messages are sent to."""
+        return self.second_user_id or self.provider_user_id
 
 
 class ChannelChat(TenantModel):

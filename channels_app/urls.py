@@ -4,6 +4,7 @@ from django.urls import path
 
 from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
+from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
 photoapp = PhotoappViewSet.as_view
@@ -18,6 +19,10 @@ localapp = LocalappViewSet.as_view
 localapp_callback = LocalappCallbackViewSet.as_view({"get": "end_consent", "post": "receive"})
 localapp_messages = localapp({"get": "messages", "post": "send"})
 localapp_disconnect = localapp({"put": "disconnect"})
+
+chatapp = ChatappViewSet.as_view
+chatapp_webhook = ChatappCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
+chatapp_messages = chatapp({"get": "messages", "post": "send"})
 
 urlpatterns = [
     # socialnet-services
@@ -45,4 +50,12 @@ urlpatterns = [
     path("localapp/<int:client_id>/disconnect_page/<int:bot_id>", localapp_disconnect),
     path("localapp/<int:client_id>/connection/<int:bot_id>", localapp({"get": "connection"})),
     path("localapp/<int:client_id>/messages/<int:bot_id>", localapp_messages),
+    # chatapp-services
+    path("chatapp/webhook", chatapp_webhook),
+    path("chatapp/<int:client_id>/user-token", chatapp({"post": "store_token"})),
+    path("chatapp/<int:client_id>/accounts/<int:bot_id>", chatapp({"get": "list_accounts"})),
+    path("chatapp/<int:client_id>/connect/<int:bot_id>", chatapp({"post": "connect"})),
+    path("chatapp/<int:client_id>/disconnect/<int:bot_id>", chatapp({"put": "disconnect"})),
+    path("chatapp/<int:client_id>/connection/<int:bot_id>", chatapp({"get": "connection"})),
+    path("chatapp/<int:client_id>/messages/<int:bot_id>", chatapp_messages),
 ]

@@ -348,6 +348,13 @@ LOCALAPP_APP_SECRET = env.str("LOCALAPP_APP_SECRET", default="")
 # Of the provider's webhook page; it signs callbacks, and is not the app's secret.
 LOCALAPP_OA_SECRET_KEY = env.str("LOCALAPP_OA_SECRET_KEY", default="")
 LOCALAPP_MEDIA_HOSTS = env.list("LOCALAPP_MEDIA_HOSTS", default=[".zdn.vn", ".zadn.vn"])
+# Numbers of business accounts.
+CHATAPP_API_URL = env.str("CHATAPP_API_URL", default="https://graph.facebook.com/v26.0")
+CHATAPP_APP_ID = env.str("CHATAPP_APP_ID", default="")
+CHATAPP_APP_SECRET = env.str("CHATAPP_APP_SECRET", default="")
+CHATAPP_VERIFY_TOKEN = env.str("CHATAPP_VERIFY_TOKEN", default="")
+# The host of files' addresses, which get the token; seen, not listed by the provider.
+CHATAPP_MEDIA_HOSTS = env.list("CHATAPP_MEDIA_HOSTS", default=["lookaside.fbsbx.com"])
 # The page on the customer's rights to which feedback surveys link.
 PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
 # Seconds for one call of a provider.

@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('channel', models.CharField(choices=[('chatapp', 'Chatapp'), ('localapp', 'Localapp'), ('photoapp', 'Photoapp'), ('socialnet', 'Socialnet')], max_length=10)),
                 ('account_id', models.CharField(max_length=100)),
                 ('provider_user_id', models.CharField(max_length=200)),
+                ('second_user_id', models.CharField(blank=True, default='', max_length=200)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
                 ('customer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='channel_identities', to='chats.customer')),
@@ -150,6 +151,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='customeridentity',
             constraint=models.UniqueConstraint(fields=('client', 'channel', 'account_id', 'provider_user_id'), name='customer_identity_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='customeridentity',
+            constraint=models.UniqueConstraint(condition=models.Q(('second_user_id', ''), _negated=True), fields=('client', 'channel', 'account_id', 'second_user_id'), name='customer_second_id_once'),
         ),
         migrations.AddIndex(
             model_name='inbounditem',

@@ -2,6 +2,7 @@
 
 from channels_app.providers.localapp import Localapp
 from channels_app.providers.photoapp import Photoapp
+from channels_app.providers.chatapp import Chatapp
 from channels_app.providers.protocol import Provider
 from channels_app.providers.socialnet import Socialnet
 
@@ -11,4 +12,5 @@ PROVIDERS: dict[str, Provider] = {
     "socialnet": Socialnet(),
     "photoapp": Photoapp(),
     "localapp": Localapp(),
+    "chatapp": Chatapp(),
 }

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from channels_app.providers.errors import Kind
+
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
@@ -44,6 +46,8 @@ class FromCustomer(Item):
     """Done by a customer; `user_id` is the customer's id at this account."""
 
     user_id: str
+    # Another id of the same customer there, if the provider has two and tells both.
+    second_user_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +113,8 @@ class Receipt(FromCustomer):
 
     status: Literal["delivered", "read"]
     message_ids: Sequence[str] = ()
+    # Our own id of the send, if the provider gives it back.
+    send_id: str | None = None
     # Also all that were sent before those named.
     and_before: bool = False
     up_to: datetime | None = None
@@ -120,12 +126,21 @@ class Failure(FromCustomer):
 
     message_id: str
     send_id: str | None = None
+    # None: the reason has no code that we know.
+    kind: Kind | None = None
     error: str
 
 
 @dataclass(frozen=True, kw_only=True)
+class NumberChanged(FromCustomer):
+    """The customer goes by another second id from now on."""
+
+    new_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class AccountTrouble(Item):
-    """The provider restricted or removed the account."""
+    """The provider restricted or removed the account, or all accounts below the one named."""
 
     reason: str
 

@@ -74,8 +74,13 @@ class Provider(Protocol):
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
         """Send one part. Raises `uncertain` if it may have gone out all the same."""
 
-    def signal(self, account: Account, recipient_id: str, signal: Signal) -> None:
-        """Show that messages were read, or that somebody types; nothing where that is unknown."""
+    def signal(
+        self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
+    ) -> None:
+        """Show that messages were read, or that somebody types; nothing where that is unknown.
+
+        `last_message_id` is the customer's newest message, for providers that want it named.
+        """
 
     def send_survey(self, account: Account, survey: SurveyRequest) -> None:
         """Ask the customer for a rating; called only if `has_survey` is set."""

@@ -69,6 +69,8 @@ class OutgoingFile:
     url: str = ""
     file_name: str = ""
     mime_type: str = ""
+    # Known of files in our store alone.
+    size_bytes: int = 0
     open: Callable[[], IO[bytes]] | None = None
 
 

@@ -85,8 +85,16 @@ def _current(rows: Sequence[ChannelConnection]) -> ChannelConnection:
 
 def live(channel: str, account_id: str) -> ChannelConnection | None:
     """The connection that an account's callbacks belong to."""
-    rows = ChannelConnection.objects.filter(channel=channel, account_id=account_id, status__in=LIVE)
-    return rows.select_related("bot", "client").first()
+    return next(iter(concerned(channel, account_id)), None)
+
+
+def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
+    """The connection of an account; those below it, if the account is a business with several."""
+    rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE)
+    rows = rows.select_related("bot", "client").order_by("id")
+    own = list(rows.filter(account_id=account_id)) if account_id else []
+    below = rows.filter(details__business_account_id=account_id)
+    return own or (list(below) if account_id else [])
 
 
 def account_of(connection: ChannelConnection) -> Account:
@@ -167,12 +175,9 @@ def consent(
     ended = consents.end(
         state or "", by=by, bot_id=bot.pk, channel=provider.channel, redirect_uri=redirect_uri
     )
-    tokens = consents.redeem(provider, ended, code)
-    token = clients.store_channel_token(
-        bot.client, channel=provider.channel, access_token=tokens.access_token,
-        expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
-        user_external_id=tokens.user_id, by=by,
-    )  # fmt: skip
+    token = store_tokens(
+        bot.client, provider.channel, consents.redeem(provider, ended, code), by=by
+    )
     row = ended.connection
     row.connected_by, row.token_expires_at = by, token.expires_at
     row.save(update_fields=["connected_by", "token_expires_at"])
@@ -223,12 +228,23 @@ def _connect_consented(
     if not by.is_active or by.role not in {Role.OWNER, Role.ADMIN}:
         raise Forbidden
     # Before the code is spent: new tokens may end those of the bot that has the account.
-    _ensure_free(bot, provider.channel, account_id)
+    ensure_free(bot, provider.channel, account_id)
     tokens = consents.redeem(provider, consent, code)
     found = provider.connect(tokens.access_token, account_id)
     if consent.account_id not in {"", found.id}:
         raise WrongAccount
     return store(bot, provider.channel, replace(found, tokens=tokens), by=by)
+
+
+def store_tokens(
+    client: Client, channel: MessagingChannel, tokens: Tokens, *, by: User
+) -> ChannelToken:
+    """Store the token of a person who has consented."""
+    return clients.store_channel_token(
+        client, channel=channel, access_token=tokens.access_token,
+        expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
+        user_external_id=tokens.user_id, by=by,
+    )  # fmt: skip
 
 
 def _pending(bot: Bot, channel: str) -> ChannelConnection:
@@ -246,9 +262,18 @@ def connect(
     bot: Bot, provider: Provider, account_id: str, *, by: User
 ) -> connection_shapes.ChannelConnection:
     """Connect an account of the person whose token is stored."""
-    _ensure_free(bot, provider.channel, account_id)
+    ensure_free(bot, provider.channel, account_id)
     connected = provider.connect(user_token(bot.client, provider.channel), account_id)
     return store(bot, provider.channel, connected, by=by)
+
+
+def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
+    """409 if another bot has the account, or the bot another account on this channel."""
+    rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE)
+    if rows.filter(account_id=account_id).exclude(bot=bot).exists():
+        raise AccountTaken
+    if rows.filter(bot=bot).exclude(account_id=account_id).exists():
+        raise BotHasAccount
 
 
 def reconnect(
@@ -276,7 +301,7 @@ def store(
             row.save()
             _record(row, "channel.connected", by=by)
     except IntegrityError as exc:
-        _ensure_free(bot, channel, connected.id)
+        ensure_free(bot, channel, connected.id)
         raise AccountTaken from exc
     return connection_shapes.ChannelConnection.from_row(row)
 
@@ -372,14 +397,6 @@ def _get(
     return next((row for row in found if row.status in LIVE), found[0])
 
 
-def _ensure_free(bot: Bot, channel: str, account_id: str) -> None:
-    rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE)
-    if rows.filter(account_id=account_id).exclude(bot=bot).exists():
-        raise AccountTaken
-    if rows.filter(bot=bot).exclude(account_id=account_id).exists():
-        raise BotHasAccount
-
-
 def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
     """The bot's row of this account, or its pending one, or a new one; locked."""
     rows = _of_bot(bot, channel).select_for_update(no_key=True, of=("self",))
@@ -394,10 +411,10 @@ def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:
-    """Whether another channel needs the same page's subscription."""
-    page_id = row.details.get("page_id")
-    others = ChannelConnection.objects.filter(details__page_id=page_id, status__in=LIVE)
-    return page_id is not None and others.exclude(pk=row.pk).exists()
+    """Whether another connection needs the same page's or business account's subscription."""
+    names = [name for name in ("page_id", "business_account_id") if name in row.details]
+    others = ChannelConnection.objects.filter(status__in=LIVE).exclude(pk=row.pk)
+    return any(others.filter(**{f"details__{name}": row.details[name]}).exists() for name in names)
 
 
 def _record(row: ChannelConnection, event_type: str, *, by: User | None) -> None:

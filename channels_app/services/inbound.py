@@ -31,7 +31,7 @@ from channels_app.providers import PROVIDERS, events
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.items import parse
 from channels_app.providers.values import Profile
-from channels_app.services import connections, consequences, outbox, sending
+from channels_app.services import connections, consequences, identities, outbox, sending
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.models import Conversation, Message, Thumb
@@ -63,7 +63,7 @@ def prepared(connection: ChannelConnection, item: events.Item) -> Iterator[Handl
     with ExitStack() as stack:
         match item:
             case events.MessageIn():
-                identity = _identity(connection, item.user_id)
+                identity = identities.find(connection, item)
                 profile = None if identity else _profile(connection, item)
                 files = _take_over(stack, connection, item.files)
                 yield partial(_receive, connection, item, identity or profile, files)
@@ -92,10 +92,13 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
         case events.Rated():
             _store_rating(connection, item)
         case events.Referred():
-            if chat := _newest_chat(connection, _identity(connection, item.user_id)):
+            if chat := _newest_chat(connection, identities.find(connection, item)):
                 channel_messages.note_referral(chat, item.referral)
+        case events.NumberChanged():
+            identities.change_number(connection, item)
         case events.AccountTrouble():
-            connections.mark_error(connection, item.reason)
+            for each in connections.concerned(connection.channel, item.account_id):
+                connections.mark_error(each, item.reason)
 
 
 # --- customers and their messages -------------------------------------------------------------
@@ -119,8 +122,9 @@ def _receive(
     if isinstance(customer, CustomerIdentity):
         identity = customer
     else:
-        found = _identity(connection, item.user_id)
+        found = identities.find(connection, item)
         identity = found or _new_identity(connection, item, customer)
+    identities.keep_ids(identity, item)
     message = channel_messages.receive(
         connection.bot,
         connection.channel,  # type: ignore[arg-type] # one of the channels, as the column says
@@ -149,16 +153,6 @@ def _receive(
         _apply_early_changes(connection, item.message_id, counted)
 
 
-def _identity(connection: ChannelConnection, user_id: str) -> CustomerIdentity | None:
-    rows = CustomerIdentity.objects.select_related("customer").filter(
-        client_id=connection.client_id,
-        channel=connection.channel,
-        account_id=connection.account_id,
-        provider_user_id=user_id,
-    )
-    return rows.first()
-
-
 def _new_identity(
     connection: ChannelConnection, item: events.MessageIn, profile: Profile | None
 ) -> CustomerIdentity:
@@ -178,6 +172,7 @@ def _new_identity(
         channel=connection.channel,
         account_id=connection.account_id,
         provider_user_id=item.user_id,
+        second_user_id=item.second_user_id,
     )
 
 
@@ -265,7 +260,7 @@ def _change(
     connection: ChannelConnection, item: events.Edited | events.Unsent | events.Reacted
 ) -> bool:
     """Change the message that an item names; False if it has not come yet."""
-    message = _find(_identity(connection, item.user_id), item.message_id)
+    message = _find(identities.find(connection, item), item.message_id)
     if message is None:
         return False
     match item:
@@ -305,13 +300,9 @@ def _store_echo(
     counted: InboundItem,
 ) -> None:
     if send:
-        conversations.lock(send.message.conversation)
-        OutboundSend.objects.filter(pk=send.pk, state__in=[*_OPEN, SendState.SENT]).update(
-            state=SendState.SENT, provider_message_id=item.message_id, sent_at=item.at, error=""
-        )
-        sending.settle(send.message)
+        _confirm(send, item.message_id, at=item.at)
         return
-    chat = _newest_chat(connection, _identity(connection, item.user_id))
+    chat = _newest_chat(connection, identities.find(connection, item))
     if item.is_foreign is False or chat is None:
         return  # a survey of ours, or to somebody who never wrote to this bot
     channel_messages.store_answer_elsewhere(
@@ -326,16 +317,23 @@ def _store_echo(
     )
 
 
+def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
+    """The provider has the send: nobody need be in doubt of it any more."""
+    conversations.lock(send.message.conversation)
+    OutboundSend.objects.filter(pk=send.pk, state__in=[*_OPEN, SendState.SENT]).update(
+        state=SendState.SENT, provider_message_id=message_id, sent_at=at, error=""
+    )
+    sending.settle(send.message)
+
+
 def _match(connection: ChannelConnection, item: events.Echo) -> OutboundSend | None:
     """The send that an echo is of: by our id, by the provider's, or by its text while in doubt."""
-    rows = OutboundSend.objects.filter(connection=connection, recipient_id=item.user_id)
+    rows = OutboundSend.objects.filter(connection=connection)
     rows = rows.select_related("message__conversation")
-    by_id = Q(provider_message_id=item.message_id)
-    if send_id := _uuid(item.send_id):
-        by_id |= Q(pk=send_id)
-    found = rows.filter(by_id).first()
+    found = rows.filter(_by_id([item.message_id], item.send_id)).first()
     if found or item.is_foreign:
         return found
+    rows = rows.filter(recipient_id=item.user_id)
     recent = rows.filter(state__in=_OPEN, sent_at__gte=timezone.now() - _ECHO_AGE, text=item.text)
     # A file's echo has no text, and neither has the part that sent it.
     return recent.order_by("sent_at").first() if item.text or item.files else None
@@ -347,12 +345,10 @@ def _store_report(
     sends = _sends(connection, item).select_related("message__conversation")
     if isinstance(item, events.Failure):
         for send in sends:
-            conversations.lock(send.message.conversation)
-            OutboundSend.objects.filter(pk=send.pk).update(
-                state=SendState.FAILED, error=item.error[:500]
-            )
-            message_status.record_failed(send.message, error=item.error)
+            _fail(connection, send, item)
         return
+    for send in sends.filter(pk=_uuid(item.send_id), state__in=_OPEN):
+        _confirm(send, item.message_ids[0], at=item.at)
     chats: dict[uuid.UUID, list[Message]] = {}
     for send in sends.filter(is_last=True):
         chats.setdefault(send.message.conversation_id, []).append(send.message)
@@ -363,25 +359,43 @@ def _store_report(
         record(found[0].conversation, [message.pk for message in found], at=_past(item.at))
 
 
+def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:
+    """A send that the provider had taken did not arrive; what follows is as for a refused call."""
+    chat = conversations.lock(send.message.conversation)
+    OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=item.error[:500])
+    message_status.record_failed(send.message, error=item.error)
+    if item.kind == Kind.WINDOW:
+        channel_messages.close_reply_window(chat)
+    elif item.kind:
+        consequences.apply(connection, ProviderError(item.kind, item.error))
+
+
+def _by_id(message_ids: Sequence[str], send_id: str | None) -> Q:
+    """Sends by the provider's ids or by ours; both are one send's alone."""
+    named = Q(provider_message_id__in=message_ids)
+    return named | Q(pk=_uuid(send_id)) if _uuid(send_id) else named
+
+
 def _sends(connection: ChannelConnection, item: events.Receipt | events.Failure) -> Any:
     """The sends that a report is of."""
-    rows = OutboundSend.objects.filter(connection=connection, recipient_id=item.user_id)
+    everybody = OutboundSend.objects.filter(connection=connection)
     if isinstance(item, events.Failure):
-        send_id = _uuid(item.send_id)
-        by_id = Q(provider_message_id=item.message_id)
-        return rows.filter(by_id | Q(pk=send_id) if send_id else by_id)
+        return everybody.filter(_by_id([item.message_id], item.send_id))
+    rows = everybody.filter(recipient_id=item.user_id)
     named = rows.filter(provider_message_id__in=item.message_ids)
     moments = [item.up_to] if item.up_to else []
     if item.and_before:
         moments += [moment for moment in named.values_list("sent_at", flat=True) if moment]
-    condition = Q(provider_message_id__in=item.message_ids)
+    condition = _by_id(item.message_ids, item.send_id)
     if moments:
-        condition |= Q(state=SendState.SENT, sent_at__lte=max(moments))
+        condition |= Q(recipient_id=item.user_id, state=SendState.SENT, sent_at__lte=max(moments))
     # What was read before is not looked at again: the customer may have many messages.
-    return rows.filter(condition).exclude(message__status="read")
+    return everybody.filter(condition).exclude(message__status="read")
 
 
 def _wait_if_unknown(connection: ChannelConnection, item: events.Receipt | events.Failure) -> None:
+    if item.send_id:
+        return
     ids = item.message_ids if isinstance(item, events.Receipt) else [item.message_id]
     rows = OutboundSend.objects.filter(connection=connection, provider_message_id__in=ids)
     if ids and rows.count() < len(ids):
@@ -403,7 +417,7 @@ def _wait_for_calls(connection: ChannelConnection, user_id: str) -> None:
 
 def _store_survey(connection: ChannelConnection, item: events.Survey) -> None:
     chat_id = _uuid(item.question_id.removeprefix("chat_"))
-    identity = _identity(connection, item.user_id)
+    identity = identities.find(connection, item)
     rows = Conversation.objects.filter(channel_chat__identity=identity)
     chat = rows.filter(pk=chat_id).first() if chat_id and identity else None
     if chat is None or item.rating is None or not 1 <= item.rating <= 5:
@@ -412,7 +426,7 @@ def _store_survey(connection: ChannelConnection, item: events.Survey) -> None:
 
 
 def _store_rating(connection: ChannelConnection, item: events.Rated) -> None:
-    message = _find(_identity(connection, item.user_id), item.message_id)
+    message = _find(identities.find(connection, item), item.message_id)
     if message and not message.is_note and message.sender_type in {"bot", "agent"}:
         thumb = Thumb.UP if item.is_good else Thumb.DOWN
         _rate(message.conversation, ChatFeedBackDto(thumb=thumb.value, message_id=message.pk))

@@ -1,6 +1,6 @@
 """Messages of a bot's chats on a channel: read, and sent by people."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from bots.models import Bot
 from channels_app.models import ChannelChat
@@ -18,7 +18,8 @@ def history(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> QueryS
     rows = channel_messages.history(bot.client, bot=bot, channel=provider.channel)
     if query.recipient_id is None:
         return rows
-    return rows.filter(conversation__channel_chat__identity__provider_user_id=query.recipient_id)
+    of_customer = "conversation__channel_chat__identity__"
+    return rows.filter(_has_id(query.recipient_id, of_customer))
 
 
 def send(
@@ -38,9 +39,9 @@ def send(
         known = ", ".join(sorted(provider.tags)) or "none"
         raise Invalid.field("body", "tag", msg=f"This channel knows these tags: {known}.")
     links = ChannelChat.objects.for_client(bot.client).filter(
+        _has_id(body.recipient_id, "identity__"),
         conversation__bot=bot,
         identity__channel=provider.channel,
-        identity__provider_user_id=body.recipient_id,
     )
     link = links.select_related("conversation").order_by("-conversation_id").first()
     if link is None:
@@ -49,3 +50,10 @@ def send(
         text=body.text or "", attachments=body.content, client_message_id=client_message_id
     )
     return agent_messages.send(link.conversation, message, by=by, tag=body.tag)
+
+
+def _has_id(recipient_id: str, identity: str) -> Q:
+    """Whether a customer is meant, by either of the ids."""
+    return Q(**{f"{identity}provider_user_id": recipient_id}) | Q(
+        **{f"{identity}second_user_id": recipient_id}
+    )

@@ -99,7 +99,7 @@ def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
     is_ours = connection is not None and connection.bot_id == link.conversation.bot_id
     if connection is None or not is_ours or connection.status not in SENDING:
         return None
-    return connection, identity.provider_user_id
+    return connection, identity.address
 
 
 def _reserve(
@@ -221,7 +221,7 @@ def _file(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
         name = row.file.name or ""
         file = OutgoingFile(
             kind=piece["type"], file_name=row.file_name, mime_type=row.mime_type,
-            open=lambda: default_storage.open(name),
+            size_bytes=row.size_bytes, open=lambda: default_storage.open(name),
         )  # fmt: skip
     elif piece.get("url"):
         file = OutgoingFile(

@@ -12,7 +12,7 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.values import Signal, SurveyRequest
 from channels_app.services import consequences, sending
 from chatplatform import jobs
-from chats.models import Conversation, Status
+from chats.models import Conversation, Message, SenderType, Status
 from chats.services.core import canned_replies
 
 log = logging.getLogger(__name__)
@@ -27,9 +27,15 @@ def send_signal(conversation_id: str, signal: Signal) -> None:
     if connection.paused_until and connection.paused_until > timezone.now():
         return
     provider = PROVIDERS[connection.channel]
+    from_customer = Message.objects.filter(
+        conversation_id=conversation_id, sender_type=SenderType.CUSTOMER
+    )
+    newest = from_customer.exclude(provider_message_id=None).order_by("-seq").first()
+    last = (newest and newest.provider_message_id) or ""
     try:
         consequences.call(
-            connection, lambda account: provider.signal(account, recipient_id, signal)
+            connection,
+            lambda account: provider.signal(account, recipient_id, signal, last_message_id=last),
         )
     except ProviderError as error:
         log.info("%s was not shown in chat %s: %s", signal, conversation_id, error)

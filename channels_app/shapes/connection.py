@@ -134,6 +134,37 @@ class LocalappOAConnectDto(Shape):
         pattern=r"^[A-Za-z0-9_-]+$",
         description="The account that must be chosen; left out: any.",
     )
+class ChatappConnectPhoneDto(Shape):
+    """Which number, and how to register it."""
+
+    model_config = example(phone_number_id="1122334455667")
+
+    phone_number_id: Text = AccountId
+    pin: Text | None = Field(
+        None, pattern=r"^[0-9]{6}$",
+        description="Six digits: the number's own if it has a pin, else a new one. Needed only for"
+        " a number that is not registered yet.",
+    )  # fmt: skip
+
+
+class ChatappConnectDto(Shape):
+    """What the provider's signup dialog handed to your page."""
+
+    model_config = example(
+        code="AQB1", business_account_id="102290129340398",
+        phone={"phone_number_id": "1122334455667"},
+    )  # fmt: skip
+
+    code: Text | None = Field(
+        None, min_length=1, max_length=2000,
+        description="The dialog's code, good once and for about 30 seconds; left out, the stored"
+        " token is used.",
+    )  # fmt: skip
+    business_account_id: Text | None = Field(
+        None, min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
+        description="The business account that has the number; left out, it is looked for.",
+    )  # fmt: skip
+    phone: ChatappConnectPhoneDto = Field(description="The number.")
 
 
 class ChannelAccount(Shape):

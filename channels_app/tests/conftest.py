@@ -3,6 +3,7 @@
 import pytest
 
 from channels_app.models import ChannelConnection
+from channels_app.tests.chatapp import NUMBER, connect
 from channels_app.tests.helpers import OA, PAGE, Channel
 from chatplatform.testing import run_jobs
 from chats.models import Conversation
@@ -56,3 +57,19 @@ def oa(localapp):
     done = localapp.ann.browser.get(back)
     assert (done.status_code, "status=connected" in done["Location"]) == (302, True), done
     return ChannelConnection.objects.get(channel="localapp", status="connected")
+
+
+@pytest.fixture
+def chatapp(ann, bot, sim):
+    """The paths and the simulated customers of chatapp, for Ann's bot."""
+    return Channel("chatapp", ann, bot, sim, NUMBER)
+
+
+@pytest.fixture
+def number(chatapp):
+    """A number that is connected to Ann's bot, with a token that is stored."""
+    token = chatapp.sim.token("chatapp")
+    assert chatapp.ann.post(chatapp.path("user-token"), {"access_token": token}).status_code == 200
+    reply = connect(chatapp)
+    assert reply.status_code == 200, reply.content
+    return ChannelConnection.objects.get(pk=reply.json()["id"])

@@ -57,7 +57,8 @@ class Channel:
 def post_signed(person: Person, path: str, body: Any, **headers: str) -> Any:
     """A callback as the provider would send it, signed with the app's secret."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    digest = hmac.new(settings.SOCIALNET_APP_SECRET.encode(), raw, hashlib.sha256).hexdigest()
+    secret: str = getattr(settings, f"{path.split('/')[1].upper()}_APP_SECRET")
+    digest = hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
     return person.browser.post(
         path, raw, content_type="application/json",
         headers={"X-Hub-Signature-256": f"sha256={digest}", **headers},

@@ -24,15 +24,16 @@ def url(app: GraphApp, dialog: str, *, scopes: Sequence[str], redirect_uri: str,
 
 def redeem(app: GraphApp, code: str, *, redirect_uri: str | None) -> Tokens:
     """A long-lived token for a code; `redirect_uri` exactly as the dialog got it."""
-    short = _token(app, {"code": code, "redirect_uri": redirect_uri})
-    return _token(app, {"grant_type": "fb_exchange_token", "fb_exchange_token": short.access_token})
+    short = token(app, {"code": code, "redirect_uri": redirect_uri})
+    return token(app, {"grant_type": "fb_exchange_token", "fb_exchange_token": short.access_token})
 
 
-def _token(app: GraphApp, query: dict[str, Any]) -> Tokens:
+def token(app: GraphApp, query: dict[str, Any]) -> Tokens:
+    """What the token endpoint gives for a query: a code, or another token."""
     own = {"client_id": app.setting("APP_ID"), "client_secret": app.setting("APP_SECRET")}
     body = app.call("GET", "oauth/access_token", params=own | query).body
-    token, lasts = body.get("access_token"), body.get("expires_in")
-    if not isinstance(token, str) or not token:
+    value, lasts = body.get("access_token"), body.get("expires_in")
+    if not isinstance(value, str) or not value:
         raise ProviderError(Kind.TEMPORARY, "The provider's answer holds no token.")
     seconds = int(str(lasts)) if str(lasts).isdigit() else 0
-    return Tokens(token, timedelta(seconds=seconds) if seconds else None)
+    return Tokens(value, timedelta(seconds=seconds) if seconds else None)

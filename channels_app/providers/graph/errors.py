@@ -54,6 +54,11 @@ def error_from(
     return ProviderError(kind, message, code=shown, wait=wait)
 
 
+def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
+    """What a bare code means; None if it is not known."""
+    return more.get(_number(code)) or _KINDS.get(_number(code))
+
+
 def _without_words(status: int, *, is_send: bool, wait: timedelta | None) -> ProviderError:
     kind = _by_status(status, is_send=is_send)
     if kind == Kind.RATE:

@@ -38,33 +38,33 @@ def is_authentic(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str])
 
 def items(body: Any, *, app_id: str) -> Iterator[events.Item]:
     """Every event, in its order. `app_id`: ours, to tell our own echoes from others'."""
-    for entry in _entries(body):
-        account_id, sent_at = _text(entry.get("id")), _time(entry.get("time"))
-        for raw in _list(entry.get("messaging")):
+    for entry in entries_of(body):
+        account_id, sent_at = text_of(entry.get("id")), moment(entry.get("time"))
+        for raw in list_of(entry.get("messaging")):
             yield _item(raw, account_id, sent_at, app_id)
-        for raw in _list(entry.get("standby")):
+        for raw in list_of(entry.get("standby")):
             # Another app has the thread: stored as it came, and not answered.
-            yield _unsupported(raw, account_id, sent_at, "standby")
-        for change in _list(entry.get("changes")):
-            field = _text(change.get("field")) if isinstance(change, dict) else ""
+            yield unsupported(raw, account_id, sent_at, "standby")
+        for change in list_of(entry.get("changes")):
+            field = text_of(change.get("field")) if isinstance(change, dict) else ""
             if field == "messages":
                 yield _item(change.get("value"), account_id, sent_at, app_id)
             else:
-                yield _unsupported(change, account_id, sent_at, f"changes.{field}"[:60])
+                yield unsupported(change, account_id, sent_at, f"changes.{field}"[:60])
 
 
-def _entries(body: Any) -> Iterator[dict[str, Any]]:
+def entries_of(body: Any) -> Iterator[dict[str, Any]]:
     # Some examples of the provider are wrapped into a list.
     for each in body if isinstance(body, list) else [body]:
         if isinstance(each, dict):
-            yield from (entry for entry in _list(each.get("entry")) if isinstance(entry, dict))
+            yield from (entry for entry in list_of(each.get("entry")) if isinstance(entry, dict))
 
 
 def _item(raw: Any, entry_id: str, sent_at: datetime | None, app_id: str) -> events.Item:
     try:
         event = hook.Messaging.model_validate(raw)
     except ValidationError:
-        return _unsupported(raw, entry_id, sent_at, "malformed")
+        return unsupported(raw, entry_id, sent_at, "malformed")
     sender = (event.sender and event.sender.id) or ""
     recipient = (event.recipient and event.recipient.id) or ""
     is_echo = bool(event.message and event.message.is_echo)
@@ -73,13 +73,13 @@ def _item(raw: Any, entry_id: str, sent_at: datetime | None, app_id: str) -> eve
     part = next((name for name in _PARTS if getattr(event, name) is not None), None)
     if part is None:
         names = sorted(set(raw) - {"sender", "recipient", "timestamp"})
-        return _unsupported(raw, account_id, sent_at, ",".join(names)[:60])
+        return unsupported(raw, account_id, sent_at, ",".join(names)[:60])
     if not user_id:
-        return _unsupported(raw, account_id, sent_at, f"{part} of nobody")
-    at = _time(event.timestamp) or sent_at or timezone.now()
+        return unsupported(raw, account_id, sent_at, f"{part} of nobody")
+    at = moment(event.timestamp) or sent_at or timezone.now()
     common = {"account_id": account_id, "user_id": user_id, "at": at}
     known = _known(event, part, common, app_id)
-    return known or _unsupported(raw, account_id, sent_at, part)
+    return known or unsupported(raw, account_id, sent_at, part)
 
 
 def _known(
@@ -155,19 +155,19 @@ def _content(
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload = attachment.payload or {}
-        url = _text(payload.get("url") or payload.get("story_media_url") or attachment.url)
+        url = text_of(payload.get("url") or payload.get("story_media_url") or attachment.url)
         if attachment.type == "location" and (found := _place(payload)):
             place = found
         elif attachment.type == "like_heart":
             lines.append("❤️")
-        elif _text(payload.get("sticker_id")) in _THUMBS_UP:
+        elif text_of(payload.get("sticker_id")) in _THUMBS_UP:
             lines.append("👍")
         elif attachment.type in _FILES:
             kind: Any = attachment.type
             files.append(events.InboundFile(kind, url=url))
         elif url or attachment.title:
             lines += [
-                line for line in (attachment.title or _text(payload.get("title")), url) if line
+                line for line in (attachment.title or text_of(payload.get("title")), url) if line
             ]
         else:
             files.append(events.InboundFile("file", file_name=attachment.type or ""))
@@ -201,7 +201,7 @@ def _receipt(
 ) -> events.Item:
     return events.Receipt(
         **common, status=status, message_ids=mids, and_before=status == "read",
-        up_to=_time(watermark),
+        up_to=moment(watermark),
         key=key_of(status, common["user_id"], watermark, *sorted(mids)),
     )  # fmt: skip
 
@@ -219,7 +219,7 @@ def _survey(feedback: hook.MessagingFeedback, common: dict[str, Any]) -> events.
     return None
 
 
-def _unsupported(
+def unsupported(
     raw: Any, account_id: str, sent_at: datetime | None, kind: str
 ) -> events.Unsupported:
     at = sent_at or timezone.now()
@@ -228,15 +228,15 @@ def _unsupported(
     )
 
 
-def _list(value: Any) -> list[Any]:
+def list_of(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
-def _time(value: Any) -> datetime | None:
+def moment(value: Any) -> datetime | None:
     """A moment in milliseconds; a few deliveries carry seconds."""
     try:
         number = int(value)

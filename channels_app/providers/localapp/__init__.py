@@ -67,7 +67,9 @@ class Localapp:
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
         return sending.send(account, part, envelope)
 
-    def signal(self, account: Account, recipient_id: str, signal: Signal) -> None:
+    def signal(
+        self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
+    ) -> None:
         """Nothing: the provider has no ticks and no typing hand for accounts."""
 
     def send_survey(self, account: Account, survey: SurveyRequest) -> None:

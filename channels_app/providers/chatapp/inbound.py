@@ -1,0 +1,298 @@
+"""Callbacks of numbers: messages of customers, statuses of ours, what happens to the account."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from pydantic import ValidationError
+
+from channels_app.providers import events
+from channels_app.providers.chatapp import errors
+from channels_app.providers.chatapp.client import APP
+from channels_app.providers.graph import inbound
+from channels_app.providers.graph.errors import kind_of
+from channels_app.providers.graph.inbound import entries_of, list_of, moment, text_of, unsupported
+from channels_app.providers.items import key_of
+from channels_app.shapes import chatapp_callback as hook
+
+_FILES: dict[str, Any] = {
+    "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
+}  # fmt: skip
+# What the provider does to an account that a person must look at.
+_TROUBLE = {
+    "ACCOUNT_RESTRICTION", "ACCOUNT_VIOLATION", "DISABLED_UPDATE", "ACCOUNT_DELETED",
+    "PARTNER_REMOVED",
+}  # fmt: skip
+
+
+def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:
+    """Whether the provider signed exactly these bytes."""
+    return inbound.is_authentic(headers, raw, [APP.setting("APP_SECRET")])
+
+
+def items(body: Any) -> list[events.Item]:
+    """Everything in a callback."""
+    return [
+        item
+        for entry in entries_of(body)
+        for change in list_of(entry.get("changes"))
+        for item in _of_change(change, text_of(entry.get("id")), moment(entry.get("time")))
+    ]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an item stands: at which number, among which customers."""
+
+    account_id: str
+    sent_at: datetime | None
+    contacts: Sequence[hook.ChatappContact]
+
+    def left_out(self, raw: Any, kind: str) -> events.Item:
+        return unsupported(raw, self.account_id, self.sent_at, kind[:60])
+
+
+def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Iterator[events.Item]:
+    value = change.get("value") if isinstance(change, dict) else None
+    name = text_of(change.get("field")) if isinstance(change, dict) else ""
+    if not isinstance(value, dict):
+        yield unsupported(change, business_id, sent_at, "malformed")
+        return
+    metadata = value.get("metadata")
+    number = text_of(metadata.get("phone_number_id")) if isinstance(metadata, dict) else ""
+    place = _Place(number or business_id, sent_at, _contacts(value))
+    found = 0
+    for raw in list_of(value.get("messages")):
+        found += 1
+        yield _message_item(raw, place)
+    for raw in list_of(value.get("statuses")):
+        found += 1
+        yield _status_item(raw, place)
+    for raw in list_of(value.get("message_echoes")):
+        found += 1
+        yield _echo_item(raw, place)
+    for raw in list_of(value.get("errors")):
+        found += 1
+        yield place.left_out(raw, "errors")
+    event = text_of(value.get("event"))
+    if name == "account_update" and event in _TROUBLE:
+        at = sent_at or timezone.now()
+        yield events.AccountTrouble(
+            account_id=business_id, at=at, reason=f"The provider reports {event}.",
+            key=key_of("account", event, sent_at or repr(change)),
+        )  # fmt: skip
+    elif not found:
+        yield place.left_out(change, f"changes.{name}")
+
+
+def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
+    found = []
+    for raw in list_of(value.get("contacts")):
+        try:
+            found.append(hook.ChatappContact.model_validate(raw))
+        except ValidationError:
+            continue  # the message says itself whose it is
+    return found
+
+
+# --- messages ---------------------------------------------------------------------------------
+
+
+def _message_item(raw: Any, place: _Place) -> events.Item:
+    try:
+        message = hook.ChatappMessage.model_validate(raw)
+    except ValidationError:
+        return place.left_out(raw, "malformed")
+    if message.group_id:
+        return place.left_out(raw, "group")
+    contact = _contact_of(message, place.contacts)
+    number = (contact and contact.wa_id) or message.sender or ""
+    user_id = message.from_user_id or (contact and contact.user_id) or number
+    if not user_id:
+        return place.left_out(raw, f"{message.type} of nobody")
+    common = {
+        "account_id": place.account_id,
+        "at": moment(message.timestamp) or place.sent_at or timezone.now(),
+        "key": key_of("message", message.id),
+        "user_id": user_id[:200],
+        "second_user_id": number[:200] if number.isdigit() and number != user_id else "",
+    }
+    name = (contact and contact.profile and contact.profile.name) or ""
+    return (
+        _change_item(message, common)
+        or _written(message, common, name)
+        or place.left_out(raw, message.type)
+    )
+
+
+def _contact_of(
+    message: hook.ChatappMessage, contacts: Sequence[hook.ChatappContact]
+) -> hook.ChatappContact | None:
+    for contact in contacts:
+        is_number = bool(message.sender) and contact.wa_id == message.sender
+        if is_number or (message.from_user_id and contact.user_id == message.from_user_id):
+            return contact
+    return None
+
+
+def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events.Item | None:
+    """What a customer does to a message that is there, or to the number."""
+    if message.type == "reaction" and message.reaction:
+        emoji = message.reaction.emoji
+        return events.Reacted(
+            **common, message_id=message.reaction.message_id, reaction=emoji[:40] if emoji else None
+        )
+    if message.type == "edit" and message.edit:
+        new = message.edit.message or {}
+        inside = new.get(text_of(new.get("type")))
+        words = inside if isinstance(inside, dict) else {}
+        text = text_of(words.get("body")) or text_of(words.get("caption"))
+        return events.Edited(**common, message_id=message.edit.original_message_id, text=text)
+    if message.type == "revoke" and message.revoke:
+        return events.Unsent(**common, message_id=message.revoke.original_message_id)
+    system = message.system or {}
+    if message.type == "system" and system.get("type") == "user_changed_number":
+        new_id = text_of(system.get("wa_id"))
+        if new_id.isdigit() and len(new_id) <= 200:
+            return events.NumberChanged(**common, new_id=new_id)
+    return None
+
+
+def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
+    content = _content(message)
+    if content is None:
+        return None
+    metadata = {"referral": message.referral, **content.metadata}
+    if message.context and message.context.forwarded:
+        metadata["forwarded"] = True
+    number = common["second_user_id"] or common["user_id"]
+    return events.MessageIn(
+        **common,
+        message_id=message.id,
+        text=content.text,
+        files=content.files,
+        place=content.place,
+        reply_to=message.context.id if message.context else None,
+        customer_name=name,
+        phone=f"+{number}" if number.isdigit() else "",
+        metadata={key: value for key, value in metadata.items() if value},
+    )
+
+
+@dataclass(frozen=True)
+class _Content:
+    text: str = ""
+    files: Sequence[events.InboundFile] = ()
+    place: events.Place | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _content(message: hook.ChatappMessage) -> _Content | None:
+    if message.type == "text" and message.text:
+        return _Content(message.text.body or "")
+    if message.type in _FILES and (file := getattr(message, message.type)):
+        kind = _FILES[message.type]
+        shown = events.InboundFile(kind, media_id=file.id or "", file_name=file.filename or "")
+        return _Content(file.caption or "", [shown])
+    if message.type == "location" and (at := message.location):
+        names = ", ".join(filter(None, [at.name, at.address]))
+        return _Content(place=events.Place(at.latitude, at.longitude, names))
+    if message.type == "interactive" and message.interactive:
+        return _tapped(message.interactive)
+    if message.type == "button" and (button := message.button):
+        return _Content(text_of(button.get("text")), metadata={"payload": button.get("payload")})
+    if message.type == "contacts" and message.contacts:
+        return _Content("\n".join(filter(None, map(_card, message.contacts))))
+    if message.type == "order" and message.order:
+        lines = [text_of(message.order.get("text")), *_goods(message.order)]
+        return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
+    if message.type == "unsupported":
+        return _Content(files=[events.InboundFile("file")])
+    return None
+
+
+def _tapped(interactive: dict[str, Any]) -> _Content | None:
+    reply = interactive.get(text_of(interactive.get("type")))
+    if not isinstance(reply, dict):
+        return None
+    if "response_json" in reply:
+        return _Content(text_of(reply.get("body")), metadata={"form": reply["response_json"]})
+    return _Content(text_of(reply.get("title")), metadata={"payload": reply.get("id")})
+
+
+def _card(card: dict[str, Any]) -> str:
+    """A contact's card as a line."""
+    name = card.get("name")
+    words = [text_of(name.get("formatted_name")) if isinstance(name, dict) else ""]
+    words += [
+        text_of(phone.get("phone"))
+        for phone in list_of(card.get("phones"))
+        if isinstance(phone, dict)
+    ]
+    return " ".join(filter(None, words))
+
+
+def _goods(order: dict[str, Any]) -> list[str]:
+    """The lines of an order."""
+    return [
+        f"{item.get('quantity')} × {text_of(item.get('product_retailer_id'))}"
+        f" ({item.get('item_price')} {text_of(item.get('currency'))})"
+        for item in list_of(order.get("product_items"))
+        if isinstance(item, dict)
+    ]
+
+
+def _echo_item(raw: Any, place: _Place) -> events.Item:
+    """Somebody wrote to a customer in the telephone's app."""
+    try:
+        message = hook.ChatappMessage.model_validate(raw)
+    except ValidationError:
+        return place.left_out(raw, "malformed")
+    content = _content(message)
+    if content is None or not message.to:
+        return place.left_out(raw, f"echo.{message.type}")
+    return events.Echo(
+        account_id=place.account_id,
+        at=moment(message.timestamp) or place.sent_at or timezone.now(),
+        key=key_of("message", message.id),
+        user_id=message.to[:200],
+        message_id=message.id,
+        text=content.text,
+        files=content.files,
+        is_foreign=True,
+    )
+
+
+# --- statuses of our messages -------------------------------------------------------------------
+
+
+def _status_item(raw: Any, place: _Place) -> events.Item:
+    try:
+        status = hook.ChatappStatus.model_validate(raw)
+    except ValidationError:
+        return place.left_out(raw, "malformed")
+    common: dict[str, Any] = {
+        "account_id": place.account_id,
+        "at": moment(status.timestamp) or place.sent_at or timezone.now(),
+        "key": key_of("status", status.id, status.status),
+        "user_id": (status.recipient_id or status.recipient_user_id or "")[:200],
+        "send_id": status.biz_opaque_callback_data,
+    }
+    if status.status == "sent":
+        # There is no other echo of our own messages.
+        return events.Echo(**common, message_id=status.id, is_foreign=False)
+    if status.status == "delivered":
+        return events.Receipt(**common, status="delivered", message_ids=[status.id])
+    if status.status in {"read", "played"}:
+        return events.Receipt(**common, status="read", message_ids=[status.id])
+    if status.status == "failed":
+        reason = (status.errors or [{}])[0]
+        code, title = text_of(reason.get("code")), text_of(reason.get("title"))
+        kind = kind_of(reason.get("code"), errors.KINDS)
+        words = f"The provider reports: {title or 'no reason given'}"
+        return events.Failure(
+            **common, message_id=status.id, kind=kind, error=f"{words} ({code})" if code else words
+        )
+    return place.left_out(raw, f"status.{status.status}")

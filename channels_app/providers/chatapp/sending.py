@@ -1,0 +1,169 @@
+"""Messages of a number to its customers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from channels_app.providers import http, text
+from channels_app.providers.chatapp.client import APP
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.values import (
+    Account,
+    Choice,
+    Envelope,
+    OutgoingFile,
+    Part,
+    Sent,
+    Signal,
+)
+
+# All in characters.
+MAX_TEXT, MAX_BESIDE_CHOICES, MAX_CAPTION = 4096, 1024, 1024
+MAX_BUTTONS, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD = 3, 20, 256
+MAX_ROWS, MAX_ROW_TITLE, MAX_ROW_PAYLOAD = 10, 24, 200
+# The word on the button that opens a list; the same in most languages.
+LIST_BUTTON = "Menu"
+_TYPES = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
+# Bytes. What is larger, or of another type, goes as a document, which may be 100 MB.
+_LARGEST = {"image": 5_000_000, "audio": 16_000_000, "video": 16_000_000}
+_MIMES = {
+    "image": {"image/jpeg", "image/png"},
+    "audio": {"audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"},
+    "video": {"video/mp4", "video/3gpp"},
+}
+
+
+def parts(content: Sequence[Part]) -> list[Part]:
+    """Texts cut to the limit; choices below the last piece, as a list where buttons cannot."""
+    planned = []
+    for part in content:
+        if part.file:
+            planned += _of_file(part, part.file)
+            continue
+        is_shown = _are_buttons(part.choices) or _are_rows(part.choices)
+        fits = bool(part.choices) and bool(part.text.strip()) and is_shown
+        words = part.text if fits else text.as_lines(part.text, part.choices)
+        pieces = text.split(words, MAX_TEXT)
+        if pieces and fits:
+            pieces[-1:] = text.split(pieces[-1], MAX_BESIDE_CHOICES)
+        planned += [Part(text=piece) for piece in pieces]
+        if pieces and fits:
+            planned[-1] = replace(planned[-1], choices=part.choices)
+    return planned
+
+
+def send(account: Account, part: Part, envelope: Envelope) -> Sent:
+    """Send one part; our id goes along, and comes back with each of its statuses."""
+    body = {
+        "messaging_product": "whatsapp",
+        "recipient_type": "individual",
+        **_recipient(envelope.recipient_id),
+        **_content(account, part),
+        "biz_opaque_callback_data": envelope.send_id,
+    }
+    if envelope.reply_to:
+        body["context"] = {"message_id": envelope.reply_to}
+    answer = APP.call("POST", _messages(account), token=account.token, json=body, is_send=True)
+    sent = answer.body.get("messages")
+    first = sent[0] if isinstance(sent, list) and sent else None
+    message_id = first.get("id") if isinstance(first, dict) else None
+    if not isinstance(message_id, str) or not message_id:
+        raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
+    return Sent(message_id, answer.pause)
+
+
+def signal(account: Account, signal: Signal, last_message_id: str) -> None:
+    """Mark the customer's newest message as read, or show that somebody types (for 25 seconds).
+
+    Typing ends by itself or with the next message: there is no call for it.
+    """
+    if signal == "typing_off" or not last_message_id:
+        return
+    body: dict[str, Any] = {
+        "messaging_product": "whatsapp", "status": "read", "message_id": last_message_id,
+    }  # fmt: skip
+    if signal == "typing_on":
+        body["typing_indicator"] = {"type": "text"}
+    APP.call("POST", _messages(account), token=account.token, json=body)
+
+
+def _messages(account: Account) -> str:
+    return f"{http.path_segment(account.id)}/messages"
+
+
+def _recipient(recipient_id: str) -> dict[str, str]:
+    """A number, or the id of a customer who hides theirs."""
+    return {"to" if recipient_id.isdigit() else "recipient": recipient_id}
+
+
+def _content(account: Account, part: Part) -> dict[str, Any]:
+    if part.file:
+        kind = _type_of(part.file)
+        return {"type": kind, kind: _media(account, part.file, kind, part.text)}
+    if not part.choices:
+        return {"type": "text", "text": {"body": part.text, "preview_url": False}}
+    shown = _buttons(part.choices) if _are_buttons(part.choices) else _list(part.choices)
+    return {"type": "interactive", "interactive": {"body": {"text": part.text}, **shown}}
+
+
+def _buttons(choices: Sequence[Choice]) -> dict[str, Any]:
+    buttons = [
+        {"type": "reply", "reply": {"id": choice.payload, "title": choice.title}}
+        for choice in choices
+    ]
+    return {"type": "button", "action": {"buttons": buttons}}
+
+
+def _list(choices: Sequence[Choice]) -> dict[str, Any]:
+    rows = [{"id": choice.payload, "title": choice.title} for choice in choices]
+    section = {"title": LIST_BUTTON, "rows": rows}
+    return {"type": "list", "action": {"button": LIST_BUTTON, "sections": [section]}}
+
+
+def _are_buttons(choices: Sequence[Choice]) -> bool:
+    return len(choices) <= MAX_BUTTONS and _fit(choices, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD)
+
+
+def _are_rows(choices: Sequence[Choice]) -> bool:
+    return len(choices) <= MAX_ROWS and _fit(choices, MAX_ROW_TITLE, MAX_ROW_PAYLOAD)
+
+
+def _fit(choices: Sequence[Choice], title: int, payload: int) -> bool:
+    """Whether all are short enough, and no two alike, which the provider refuses."""
+    are_short = all(
+        0 < len(choice.title) <= title and 0 < len(choice.payload) <= payload for choice in choices
+    )
+    titles = {choice.title for choice in choices}
+    payloads = {choice.payload for choice in choices}
+    return are_short and len(titles) == len(payloads) == len(choices)
+
+
+def _of_file(part: Part, file: OutgoingFile) -> list[Part]:
+    """The file with its caption; the words before it where they are no caption."""
+    if not part.text or (_type_of(file) != "audio" and len(part.text) <= MAX_CAPTION):
+        return [part]
+    return [*(Part(text=piece) for piece in text.split(part.text, MAX_TEXT)), Part(file=file)]
+
+
+def _type_of(file: OutgoingFile) -> str:
+    """How the file is shown; of another's file we know no more than its sender says."""
+    is_too_large = file.size_bytes > _LARGEST.get(file.kind, file.size_bytes)
+    is_other = bool(file.mime_type) and file.mime_type not in _MIMES.get(file.kind, set())
+    return "document" if is_too_large or is_other else _TYPES[file.kind]
+
+
+def _media(account: Account, file: OutgoingFile, kind: str, caption: str) -> dict[str, Any]:
+    """By its address; a file of our store is uploaded first, since the provider cannot get it."""
+    media: dict[str, Any] = {"link": file.url}
+    if file.open:
+        fields = {"messaging_product": "whatsapp", "type": file.mime_type}
+        body = APP.call(
+            "POST", f"{http.path_segment(account.id)}/media", token=account.token,
+            form=http.multipart(fields, "file", file),
+        ).body  # fmt: skip
+        media = {"id": str(body.get("id") or "")}
+    if caption:
+        media["caption"] = caption
+    if kind == "document" and file.file_name:
+        media["filename"] = file.file_name
+    return media

@@ -1,0 +1,29 @@
+"""Numbers of chatapp: connected with what the provider's signup dialog handed out."""
+
+from bots.models import Bot
+from channels_app.providers.chatapp import client, consent
+from channels_app.services import connections
+from channels_app.shapes.connection import ChannelConnection, ChatappConnectDto
+from chatplatform.api.errors import ApiError
+from identity.models import User
+
+
+class PinMissing(ApiError):
+    code, status = "pin_missing", 409
+    detail = "This number is not registered yet: give a pin of six digits."
+
+
+def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection:
+    """Store the token for the dialog's code, if there is one; register and connect the number."""
+    number_id = body.phone.phone_number_id
+    connections.ensure_free(bot, "chatapp", number_id)
+    if body.code:
+        connections.store_tokens(bot.client, "chatapp", consent.redeem(body.code), by=by)
+    token = connections.user_token(bot.client, "chatapp")
+    number = client.find_number(
+        token, number_id, business_account_id=body.business_account_id or ""
+    )
+    if not number.is_registered and not body.phone.pin:
+        raise PinMissing
+    connected = client.connect(token, number, pin=body.phone.pin or "")
+    return connections.store(bot, "chatapp", connected, by=by)

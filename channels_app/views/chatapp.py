@@ -1,0 +1,116 @@
+"""chatapp-services: numbers of a client, their messages, and what the provider calls."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from channels_app.providers.http import setting
+from channels_app.services import callbacks, connections, messages, numbers
+from channels_app.shapes.chatapp_callback import ChatappWebhook
+from channels_app.shapes.connection import (
+    AccountsQuery,
+    ChannelAccountsResponse,
+    ChannelConnection,
+    ChannelHandshake,
+    ChannelMessageRequest,
+    ChannelMessagesQuery,
+    ChatappConnectDto,
+)
+from channels_app.views.channel import CallbackViewSet, ChannelViewSet
+from chatplatform.api import idempotency
+from chatplatform.api.openapi import Error, File
+from chatplatform.api.operation import PUBLIC, operation
+from chatplatform.api.pagination import page
+from chats.shapes.message import Message, MessagesResponse
+from identity.auth import ADMIN, BEARER
+from identity.shapes.clients import SocialnetAccessToken
+
+TAG = "chatapp-services"
+
+
+class ChatappViewSet(ChannelViewSet):
+    channel = "chatapp"
+
+    @operation(TAG, "Store User Token", access=ADMIN)
+    def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
+        """Store a token that reaches your business accounts, encrypted; it replaces the last one.
+
+        Numbers are listed and connected with it.
+        """
+        client = self.own_client(client_id)
+        return connections.store_token(client, self.channel, by=self.user, **dict(body))
+
+    @operation(
+        TAG, "Client Chatapp List Accounts", access=BEARER, waits=True,
+        also={409: Error, 502: Error},
+    )  # fmt: skip
+    def list_accounts(
+        self, client_id: int, bot_id: int, query: AccountsQuery
+    ) -> ChannelAccountsResponse:
+        """The numbers of the business accounts that the stored token reaches."""
+        return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
+
+    @operation(TAG, "Connect Chatapp", access=ADMIN, waits=True, also={409: Error, 502: Error})
+    def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
+        """Connect a number with the code of the signup dialog, or with the stored token.
+
+        Repeated, or after a disconnect, it does no harm. 409 `pin_missing` for a number that must
+        be registered first, `account_taken` if another bot has it, `bot_has_account` if the bot
+        has another number, `token_missing` without a code and a stored token.
+        """
+        return numbers.connect(self.bot(client_id, bot_id), body, by=self.user)
+
+    @operation(TAG, "Disconnect Chatapp", access=ADMIN, waits=True)
+    def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """Give up the bot's number: its token is forgotten, and its events are ignored.
+
+        It stays registered at the provider.
+        """
+        return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
+
+    @operation(TAG, "Get Bot Wa Connection", access=BEARER)
+    def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """The bot's number and how it is; `disconnected` without an id if it never had one."""
+        return connections.describe(self.bot(client_id, bot_id), self.channel)
+
+    @operation(TAG, "Get Chatapp Messages", access=BEARER, returns=MessagesResponse)
+    def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
+        """What the bot's customers and your side said on this channel, the newest first."""
+        rows = messages.history(self.bot(client_id, bot_id), self.provider, query)
+        return page(rows, query, by="-id", shape=Message.from_row)
+
+    @operation(
+        TAG, "Post Chatapp Messages", access=BEARER, returns=Message, status=201,
+        also={409: Error},
+    )  # fmt: skip
+    def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
+        """Send a message to a customer who has written to the bot's number.
+
+        `recipient_id` is the customer's number (digits) or id at the business. The chat is yours
+        if no agent has it. 409 `reply_window_closed` 24 hours after the customer's last message.
+        """
+        bot = self.bot(client_id, bot_id)
+        key = idempotency.stable_id()
+        return Message.from_row(
+            messages.send(bot, self.provider, body, by=self.user, client_message_id=key)
+        )
+
+
+class ChatappCallbackViewSet(CallbackViewSet):
+    channel = "chatapp"
+
+    @operation(TAG, "Chatapp Webhook Verification", access=PUBLIC, returns=File, also={403: Error})
+    def shake_hands(self, query: ChannelHandshake) -> HttpResponse:
+        """The provider asks whether this address is ours: the challenge, as plain text."""
+        expected = setting("CHATAPP_VERIFY_TOKEN")
+        challenge = callbacks.shake_hands(expected, **dict(query))
+        return HttpResponse(challenge, content_type="text/plain")
+
+    @operation(TAG, "Chatapp Webhook", access=PUBLIC, body=ChatappWebhook, also={401: Error})
+    def receive(self, request: Request) -> HttpResponse:
+        """Events of numbers, signed with the app's secret in `X-Hub-Signature-256`.
+
+        Stored as they are and answered; then each is processed once, however often it is sent.
+        """
+        return self.accept(request)
