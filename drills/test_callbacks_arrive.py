@@ -6,18 +6,20 @@ from channels_app.models import InboundCallback
 from channels_app.tests import crowd, test_localapp_callback, test_mutated_callbacks
 
 # The channels' fixtures.
-from channels_app.tests.conftest import localapp, oa, page, socialnet, token
+from channels_app.tests.conftest import chatapp, localapp, number, oa, page, socialnet, token
 from channels_app.tests.helpers import Channel, post_signed
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from identity.testing import Person
 
-__all__ = ["localapp", "oa", "page", "socialnet", "token"]
+__all__ = ["chatapp", "localapp", "number", "oa", "page", "socialnet", "token"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)]
 EVENTS, BODIES = 5_000, 20_000
 
 
-@pytest.mark.parametrize(("name", "connected"), [("socialnet", "page"), ("localapp", "oa")])
+@pytest.mark.parametrize(("name", "connected"), [
+    ("socialnet", "page"), ("chatapp", "number"), ("localapp", "oa"),
+])  # fmt: skip
 def test_every_event_is_counted_and_no_answer_doubled(
     request: pytest.FixtureRequest, ben: Person, name: str, connected: str
 ) -> None:

@@ -172,7 +172,6 @@ def _new_identity(
         channel=connection.channel,
         account_id=connection.account_id,
         provider_user_id=item.user_id,
-        second_user_id=item.second_user_id,
     )
 
 

@@ -13,3 +13,7 @@ def test_socialnet(socialnet, page, ben):
 
 def test_localapp(localapp, oa, ben):
     crowd.run(localapp, ben, 30)
+
+
+def test_chatapp(chatapp, number, ben):
+    crowd.run(chatapp, ben, 30)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from channels_app.models import InboundCallback, InboundItem
+from channels_app.tests.chatapp import AN, WABA, message, of_chatapp, status
 from channels_app.tests.helpers import event, post_signed
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
@@ -31,6 +32,36 @@ PARTS: list[dict[str, Any]] = [
     {"response_feedback": {"feedback": "Good response", "mid": "m_1"}},
     {"messaging_feedback": {"feedback_screens": [{"screen_id": 0, "questions": {
         "chat_01H9": {"type": "csat", "payload": "5", "follow_up": {"payload": "good"}}}}]}},
+]  # fmt: skip
+OF_CHATAPP: list[dict[str, Any]] = [
+    {"type": "text", "text": {"body": "hello"}, "context": {"id": "wamid.0", "forwarded": True},
+     "from_user_id": "VN.1", "referral": {"source_id": "1"}},
+    {"type": "image", "image": {"id": "9", "mime_type": "image/jpeg", "caption": "c"}},
+    {"type": "location", "location": {"latitude": 1.5, "longitude": 2, "name": "n"}},
+    {"type": "contacts", "contacts": [{"name": {"formatted_name": "A"}, "phones": [{}, 5]}]},
+    {"type": "interactive", "interactive": {"type": "button_reply", "button_reply": {
+        "id": "Y", "title": "Yes"}}},
+    {"type": "interactive", "interactive": {"type": "nfm_reply", "nfm_reply": {
+        "body": "Sent", "response_json": "{}"}}},
+    {"type": "button", "button": {"payload": "P1", "text": "Yes"}},
+    {"type": "reaction", "reaction": {"message_id": "wamid.1", "emoji": "x"}},
+    {"type": "edit", "edit": {"original_message_id": "wamid.1", "message": {
+        "type": "text", "text": {"body": "new"}}}},
+    {"type": "revoke", "revoke": {"original_message_id": "wamid.1"}},
+    {"type": "order", "order": {"text": "", "product_items": [{"quantity": 3, "item_price": 30}]}},
+    {"type": "system", "system": {"type": "user_changed_number", "wa_id": "84909999999"}},
+    {"type": "unsupported", "errors": [{"code": 131051}]},
+]  # fmt: skip
+CHATAPP = [
+    *(of_chatapp(messages=[message(id=f"wamid.{number}", **part)], contacts=[
+        {"profile": {"name": "An"}, "wa_id": AN, "user_id": "VN.1"}])
+      for number, part in enumerate(OF_CHATAPP)),
+    of_chatapp(statuses=[status("wamid.9", name, errors=[{"code": 131047, "title": "t"}])
+                         for name in ("sent", "delivered", "read", "failed")]),
+    of_chatapp(message_echoes=[message(to=AN)]),
+    of_chatapp(errors=[{"code": 1}]),
+    {"entry": [{"id": WABA, "time": 1795226400, "changes": [
+        {"field": "account_update", "value": {"event": "ACCOUNT_VIOLATION"}}]}]},
 ]  # fmt: skip
 ODD: list[Any] = [
     None, True, 0, -1, 1.5, 10**30, -(2**63), "", "x" * 5000, "\x00", "\ud800", "😀", [], {}, [[]],
@@ -70,20 +101,25 @@ def mutate(body, chance):
     return body
 
 
-def bodies(seed, count):
+def bodies(seed, count, originals):
     chance = random.Random(seed)
     for _ in range(count):
-        raw = json.dumps(mutate(event(chance.choice(PARTS)), chance)).encode()
+        raw = json.dumps(mutate(chance.choice(originals), chance)).encode()
         if chance.random() < 0.1:
             place = chance.randrange(len(raw))
             raw = raw[:place] + bytes([chance.randrange(256)]) + raw[place + 1 :]
         yield raw
 
 
-def test_mutated_bodies_are_accepted_and_counted(page, bot, ann):
+@pytest.mark.parametrize(
+    ("channel", "account", "originals"),
+    [("socialnet", "page", [event(part) for part in PARTS]), ("chatapp", "number", CHATAPP)],
+)
+def test_mutated_bodies_are_accepted_and_counted(request, bot, ann, channel, account, originals):
+    request.getfixturevalue(account)
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
-    for raw in bodies(20261122, BODIES):
-        assert post_signed(ann, "/socialnet/webhook", raw).status_code == 200, raw
+    for raw in bodies(20261122, BODIES, originals):
+        assert post_signed(ann, f"/{channel}/webhook", raw).status_code == 200, raw
     while run_jobs():
         pass
     failed = Job.objects.filter(name="channels_app.process_callback").exclude(state="done")

@@ -311,6 +311,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/socialnet/{client_id}/messages/{bot_id}": channel_messages("socialnet"),
     "/photoapp/{client_id}/messages/{bot_id}": channel_messages("photoapp"),
     "/localapp/{client_id}/messages/{bot_id}": channel_messages("localapp"),
+    "/chatapp/{client_id}/messages/{bot_id}": channel_messages("chatapp"),
     "/photoapp/{client_id}/connection": channel_connections,
     "/mesaging/conversations": chats,
     "/mesaging/conversations/{conversation_id}/messages": messages,
@@ -318,6 +319,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
 }
 BOUNDED_BECAUSE = {
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
+    "/chatapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
     "/ai/client/chat/{chat_id}/transcript": "a file to keep: the last 5,000 messages of one chat",
     "/health": "the parts of the platform are a few, named in the code",
