@@ -2,9 +2,9 @@
 
 from django.urls import path
 
+from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
 from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
-from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
 photoapp = PhotoappViewSet.as_view

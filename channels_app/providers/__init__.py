@@ -1,8 +1,8 @@
 """The messaging providers. To add one: its folder, and a line in `PROVIDERS`."""
 
+from channels_app.providers.chatapp import Chatapp
 from channels_app.providers.localapp import Localapp
 from channels_app.providers.photoapp import Photoapp
-from channels_app.providers.chatapp import Chatapp
 from channels_app.providers.protocol import Provider
 from channels_app.providers.socialnet import Socialnet
 

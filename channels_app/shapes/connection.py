@@ -134,6 +134,8 @@ class LocalappOAConnectDto(Shape):
         pattern=r"^[A-Za-z0-9_-]+$",
         description="The account that must be chosen; left out: any.",
     )
+
+
 class ChatappConnectPhoneDto(Shape):
     """Which number, and how to register it."""
 
