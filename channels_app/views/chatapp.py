@@ -108,7 +108,7 @@ class ChatappCallbackViewSet(CallbackViewSet):
         return HttpResponse(challenge, content_type="text/plain")
 
     @operation(TAG, "Chatapp Webhook", access=PUBLIC, body=ChatappWebhook, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse:
+    def receive(self, request: Request) -> HttpResponse | None:
         """Events of numbers, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.
