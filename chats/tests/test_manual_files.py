@@ -4,12 +4,13 @@ import io
 
 import pytest
 
-from chatplatform.tests.served import PNG
 from chats.models import Attachment, Message, Notification
 from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
 from webhooks.models import Event
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
 
 
 @pytest.fixture
