@@ -39,7 +39,7 @@ def test_the_request_asks_for_the_schema_in_both_ways(stub):
     (sent,) = stub.requests
     schema = sent["response_format"]["json_schema"]
     assert schema["strict"] is True
-    assert schema["schema"]["required"] == ["text"]
+    assert schema["schema"]["required"] == ["text", "source_language"]
     assert schema["schema"]["additionalProperties"] is False
     assert "JSON Schema" in sent["messages"][0]["content"]
     assert sent["temperature"] == 0

@@ -208,7 +208,7 @@ def test_a_thumb_on_an_answer_is_a_rating_of_it(socialnet, ben, ann):
     post_signed(ann, "/socialnet/webhook", event(thumb, user=user))
     run_jobs()
     rating = Feedback.objects.get()
-    assert (rating.message, rating.rating) == (answer, 1)
+    assert (rating.message, rating.thumb, rating.rating) == (answer, "down", None)
 
 
 def test_a_customer_has_a_row_of_its_own_at_each_page(socialnet):

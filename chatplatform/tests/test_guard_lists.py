@@ -318,6 +318,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
 }
 BOUNDED_BECAUSE = {
+    "/localapp/callback": "a redirect, with nothing in its body",
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/chatapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",

@@ -7,7 +7,7 @@ from chatplatform.models import Job
 from chatplatform.testing import at_once
 from chats.models import Conversation
 from chats.testing import make_chat
-from identity.models import Role
+from identity.models import ClientConfig, Role
 from identity.testing import make_key, make_person
 from webhooks.models import Event
 
@@ -25,6 +25,7 @@ def ended_chats():
 
 @pytest.mark.parametrize(("caller", "ended_by"), [("server", "customer"), ("ben", "agent")])
 def test_a_chat_ends(request, chat, caller, ended_by):
+    ClientConfig.objects.update(ask_feedback=False)
     reply = request.getfixturevalue(caller).post(f"/ai/chat/{chat.pk}/end")
     assert reply.status_code == 200
     chat_data = reply.json()

@@ -135,7 +135,7 @@ def test_a_message_that_changed_meanwhile_gets_no_translation_of_its_old_words(
     def change():
         Message.objects.update(text="Danke, sie ist da.")
 
-    with run_before("bots.services.engines.PaidWork.complete", change):
+    with run_before("bots.engine.text_tasks.translate", change):
         message = ask(server, german_chat, GERMAN)
     assert (message.text, message.translations) == ("Danke, sie ist da.", {})
     assert updates() == []

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from chats import tasks
-from chats.models import Conversation, Message
+from chats.models import Conversation, Feedback, Message
 from identity.models import Role
 from identity.testing import make_client, make_key, make_person
 from webhooks.models import Event
@@ -76,18 +76,18 @@ class ConversationMachine(RuleBasedStateMachine):
     @initialize()
     def open(self):
         self.model_open()
-        self.version, self.rated = 1, False
+        self.version = 1
         self.id = self.server.post("/ai/client/chat", {}).json()["id"]
 
     def call(self, name, path, body=None):
         reply = self.people[name].post(f"/ai/chat/{self.id}/{path}", body)
         return reply.json().get("code", reply.status_code)
 
-    def is_done(self, result, name, *, needs_owner=True):
+    def is_done(self, result, name):
         """Whether the call succeeded; else it was refused for the reason that the model expects."""
         if self.status == "ended":
             assert result == "chat_ended"
-        elif needs_owner and not self.is_free_for(name):
+        elif not self.is_free_for(name):
             assert result == "already_assigned"
         else:
             assert result in {200, 201}
@@ -107,7 +107,7 @@ class ConversationMachine(RuleBasedStateMachine):
         if chat_id != self.id:
             self.id, self.version = chat_id, 1
             self.model_open()
-            self.pending, self.handovers, self.rated = [], 0, False
+            self.pending, self.handovers = [], 0
         elif self.status == "ended":
             self.model_open()
             self.version += 1
@@ -187,16 +187,17 @@ class ConversationMachine(RuleBasedStateMachine):
 
     @rule(name=PEOPLE, path=st.sampled_from(["end", "agent-end"]))
     def end(self, name, path):
-        if self.is_done(self.call(name, path), name, needs_owner=path == "agent-end"):
+        if self.is_done(self.call(name, path), name):
             self.status = "ended"
             self.version += 1
 
     @rule(rating=st.integers(1, 5))
     def rate(self, rating):
-        """One rating a chat, in any state; the state does not change."""
+        """One rating a chat, in any state, corrected by the next; the state does not change."""
         reply = self.server.post(f"/ai/chat/{self.id}/feedback", {"rating": rating})
-        assert reply.json().get("code", 200) == ("feedback_given" if self.rated else 200)
-        self.rated = True
+        assert (reply.status_code, reply.json()["rating"]) == (200, rating)
+        stored = Feedback.objects.filter(conversation_id=self.id)
+        assert [row.rating for row in stored] == [rating]
 
     @rule()
     def switch_bot(self):
@@ -228,7 +229,9 @@ class ConversationMachine(RuleBasedStateMachine):
         rows = Event.objects.filter(conversation_id=self.id).order_by("sequence")
         events = list(rows.values_list("sequence", "type"))
         assert [number for number, _ in events] == list(range(1, len(events) + 1))
-        notices = [side for _, side, _ in stored].count("system")
+        # The question how the chat was is none of a handover.
+        said = Message.objects.filter(conversation_id=self.id, sender_type="system")
+        notices = sum(row.content[0]["type"] != "feedback" for row in said)
         announced = [event_type for _, event_type in events].count("conversation.handed_off")
         assert notices == announced == self.handovers
 
