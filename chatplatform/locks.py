@@ -31,6 +31,12 @@ def try_lock_in_transaction(name: str) -> Iterator[bool]:
         yield _call("pg_try_advisory_xact_lock", name)
 
 
+def lock_in_transaction(name: str) -> None:
+    """Wait for the lock, and hold it until the transaction ends."""
+    assert connection.in_atomic_block
+    _call("pg_advisory_xact_lock", name)
+
+
 @contextmanager
 def single_flight(name: str, *, patience: float) -> Iterator[None]:
     """Run the block while nobody else runs it; after `patience` seconds of waiting, run it anyway.

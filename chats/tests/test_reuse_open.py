@@ -82,20 +82,6 @@ def test_two_at_once_open_one(server):
         Conversation.objects.all().delete()
 
 
-def test_the_chat_that_another_request_opens_meanwhile_is_found(server):
-    opened = []
-
-    def open_another():
-        thread, results = in_thread(lambda: open_chat(server))
-        thread.join(30)
-        opened.extend(results)
-
-    with run_before("chats.services.core.customers.find_or_create", open_another):
-        assert open_chat(server, 200, message="Hello") == opened[0]
-    assert Conversation.objects.count() == 1
-    assert Message.objects.get().text == "Hello"
-
-
 def test_a_chat_that_ends_meanwhile_is_not_used(server):
     first = open_chat(server)
 

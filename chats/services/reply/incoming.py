@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple, Unpack
 
@@ -13,6 +12,7 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from bots.models import Bot
 from bots.services.function_calls import ordering_key
+from chatplatform import locks
 from chatplatform.api.errors import ApiError
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
@@ -58,10 +58,6 @@ class Opened(NamedTuple):
     is_new: bool
 
 
-class _OpenedMeanwhile(Exception):  # noqa: N818 - no error
-    """Another request has opened a chat for the same customer."""
-
-
 def open_chat(
     key: ApiKey, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
@@ -84,24 +80,20 @@ def open_chat(
 
 
 def _open_or_reuse(key: ApiKey, bot: Bot, creation: ChatCreation) -> Opened:
-    """A chat is locked before its customer: so who locks the customer first begins anew."""
-    while True:
-        existing = _find_open(key, bot, creation)
-        if existing:
+    if key.client.config.reuse_open and creation.customer.external_id:
+        # One at a time for a customer: two at once would open two chats.
+        locks.lock_in_transaction(f"open-chat:{key.client_id}:{creation.customer.external_id}")
+        while existing := _find_open(key, bot, creation):
             chat = conversations.lock(existing)
             if chat.status != Status.ENDED:
                 customers.check_update(bot, creation.customer, "customer")
                 chat.customer = customers.update(chat.customer_id, creation.customer)
                 return Opened(chat, is_new=False)
-            continue
-        with suppress(_OpenedMeanwhile), transaction.atomic():
-            return Opened(_open(key, bot, creation), is_new=True)
+    return Opened(_open(key, bot, creation), is_new=True)
 
 
 def _open(key: ApiKey, bot: Bot, creation: ChatCreation) -> LockedConversation:
     customer = customers.find_or_create_for_chat(bot, creation.customer)
-    if _find_open(key, bot, creation):
-        raise _OpenedMeanwhile
     chat = conversations.open_chat(
         bot,
         customer=customer,
@@ -122,12 +114,9 @@ def _open(key: ApiKey, bot: Bot, creation: ChatCreation) -> LockedConversation:
 
 def _find_open(key: ApiKey, bot: Bot, creation: ChatCreation) -> Conversation | None:
     """The customer's open chat with the bot, if the client wants no other beside it."""
-    external_id = creation.customer.external_id
-    if external_id is None or not key.client.config.reuse_open:
-        return None
     rows = conversations.visible_to_key(key).exclude(status=Status.ENDED)
     own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
-    return own.filter(customer__external_id=external_id).order_by("-id").first()
+    return own.filter(customer__external_id=creation.customer.external_id).order_by("-id").first()
 
 
 def receive(
