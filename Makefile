@@ -60,6 +60,7 @@ openapi: .venv/run.stamp ## writes docs/openapi.json and docs/rights.md
 .PHONY: bench
 bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/run.py
+	$(throwaway) $(py) bench/desk.py
 
 .PHONY: drill
 drill: .venv/dev.stamp ## kills and cuts things on purpose and counts what is lost
@@ -78,6 +79,14 @@ shell: .venv/run.stamp ## Django's shell, on the data of make run
 .PHONY: seed
 seed: .venv/run.stamp ## the demo client, on the data of make run; prints the logins
 	@$(attached) $(py) manage.py seed
+
+.PHONY: demo
+demo: .venv/run.stamp ## customers write to the demo's shop for ten minutes; PORT, DATA_DIR, MINUTES
+	@exec $(py) -m chatplatform.local.customers
+
+.PHONY: admin
+admin: .venv/run.stamp ## makes or restores the superuser EMAIL, on the data of make run
+	@$(attached) $(py) manage.py make_admin "$(EMAIL)"
 
 .PHONY: clean
 clean: ## removes .venv and caches; the data in var/ stays

@@ -1,8 +1,10 @@
 """A thousand open live feeds in one web process: lost events, delays and memory.
 
-    python -m chatplatform.local.servers exec -- python bench/feed.py
+    python -m chatplatform.local.servers exec -- python bench/feed.py [disturbed]
 
 Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) set the size.
+`disturbed`: the same while strangers keep transactions open, in another database and in ours, on
+another table and on that of the events, and another client writes 100,000 events in one.
 """
 
 import asyncio
@@ -11,9 +13,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +128,64 @@ async def measure(port: int, pid: int, token: str, send_message: Any) -> list[st
     ]
 
 
+# What the strangers' transactions write, and where.
+STRANGERS = {
+    "postgres": "SELECT pg_current_xact_id()",
+    "": "INSERT INTO django_migrations (app, name, applied) VALUES ('bench', 'held', now())",
+}
+ONE_EVENT = """INSERT INTO webhooks_event (id, client_id, type, data)
+    SELECT gen_random_uuid(), max(id), 'bench.held', '{}' FROM identity_client"""
+# As many as `announce()` would write one by one, by another client than the one that is measured.
+IMPORT = """WITH event AS (
+    INSERT INTO webhooks_event (id, client_id, type, data)
+    SELECT gen_random_uuid(), %s, 'bench.imported', jsonb_build_object('text', repeat('x', 900))
+    FROM generate_series(1, 1000) RETURNING id, client_id)
+INSERT INTO webhooks_unnumberedevent (event_id, client_id) SELECT id, client_id FROM event"""
+
+
+@contextmanager
+def disturbed() -> Iterator[None]:
+    """Strangers' transactions stay open; another client's import runs again and again."""
+    import psycopg  # noqa: PLC0415
+    from django.db import connection  # noqa: PLC0415
+
+    from identity.testing import make_client  # noqa: PLC0415
+    from webhooks.services import feed_order  # noqa: PLC0415
+
+    other, ended = make_client("Stranger"), threading.Event()
+    params = connection.get_connection_params()
+    address = {
+        key: params[key] for key in ("user", "password", "host", "port", "dbname") if key in params
+    }
+
+    def write_events() -> None:
+        with closing(psycopg.connect(**address)) as connected:
+            while not ended.is_set():
+                started_at = time.monotonic()
+                for _ in range(100):
+                    connected.execute(IMPORT, [other.pk])
+                connected.commit()
+                committed_at = time.monotonic()
+                feed_order.number_events(other.pk)
+                print(
+                    f"an import of 100,000 events: {committed_at - started_at:.0f} s, "
+                    f"numbered in {time.monotonic() - committed_at:.1f} s",
+                    file=sys.stderr,
+                )
+                ended.wait(20)
+        connection.close()
+
+    importer = threading.Thread(target=write_events)
+    with ExitStack() as stack:
+        for database, statement in [*STRANGERS.items(), ("", ONE_EVENT)]:
+            to = address | ({"dbname": database} if database else {})
+            stack.enter_context(closing(psycopg.connect(**to))).execute(statement)
+        importer.start()
+        yield
+        ended.set()
+        importer.join()
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
@@ -147,7 +208,7 @@ def run() -> list[str]:
         return time.perf_counter()
 
     port = free_port()
-    with web(port) as pid:
+    with web(port) as pid, disturbed() if "disturbed" in sys.argv else nullcontext():
         return asyncio.run(measure(port, pid, token, send_message))
 
 

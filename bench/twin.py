@@ -30,13 +30,15 @@ MESSAGE = """, c AS (UPDATE chats_conversation SET last_seq = last_seq + 1,
     WHERE id = $3 AND client_id = (SELECT client_id FROM k) AND status = 'open'
     RETURNING client_id, id, last_seq, last_event_seq, customer_id),
 m AS (INSERT INTO chats_message (id, client_id, conversation_id, seq, sender_type, sender_id,
-    sender_name, content, text, citations, translations, metadata, status, is_note, language,
-    created_at) SELECT $4, client_id, id, last_seq, 'customer', customer_id::text, '', $5,
-    $5::jsonb->0->>'text', '[]', '{}', '{}', 'sent', false, 'en', now() FROM c
+    sender_name, content, text, citations, translations, metadata, status, is_note, is_welcome,
+    language, customer_reaction, created_at) SELECT $4, client_id, id, last_seq, 'customer',
+    customer_id::text, '', $5, $5::jsonb->0->>'text', '[]', '{}', '{}', 'sent', false, false,
+    'en', '', now() FROM c
     RETURNING seq, created_at)"""
 EVENT = """, e AS (INSERT INTO webhooks_event
-    (id, client_id, type, conversation_id, sequence, data, rank) SELECT $6, client_id,
-    'message.created', id, last_event_seq, $5, pg_current_xact_id()::text::bigint FROM c)"""
+    (id, client_id, type, conversation_id, sequence, data) SELECT $6, client_id,
+    'message.created', id, last_event_seq, $5 FROM c),
+u AS (INSERT INTO webhooks_unnumberedevent (client_id, event_id) SELECT client_id, $6 FROM c)"""
 JOB = """, j AS (INSERT INTO chatplatform_job (client_id, name, args, ordering_key, state, progress,
     last_error, trace_id)
     SELECT client_id, 'chats.generate_reply', jsonb_build_object('message_id', $4::uuid),

@@ -1,15 +1,19 @@
 """Bots and their training in the admin."""
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
 from bots import models
 from bots.services import documents, web_urls
 from bots.shapes.web_url import PageCounts
-from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
+from chatplatform.admin import ReadOnlyInline, TenantAdmin, in_use, say
 
 COLORS: dict[str, str] = {
     models.DocumentStatus.QUEUED: "info",
@@ -28,12 +32,12 @@ CALL_COLORS: dict[str, str] = {
 }
 
 
-class TrainedAdmin(ReadOnlyAdmin):
+class TrainedAdmin(TenantAdmin):
     """The columns of rows whose training has a status, a progress and an error."""
 
     @display(description="Status", ordering="status", label=COLORS)
-    def shown_status(self, row: models.Document | models.WebUrl) -> str:
-        return row.status
+    def shown_status(self, row: models.Document | models.WebUrl) -> tuple[str, str]:
+        return row.status, row.get_status_display()
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: models.Document | models.WebUrl) -> str:
@@ -44,7 +48,7 @@ class TrainedAdmin(ReadOnlyAdmin):
 
     @display(description="Error")
     def shown_error(self, row: models.Document | models.WebUrl) -> str:
-        return f"{row.error_code}: {row.error_message}" if row.error_code else "–"
+        return row.error_message or say(row.error_code)
 
 
 class SampleQuestionInline(ReadOnlyInline):
@@ -56,11 +60,11 @@ class SampleQuestionInline(ReadOnlyInline):
 
 
 @admin.register(models.Bot)
-class BotAdmin(ReadOnlyAdmin):
+class BotAdmin(TenantAdmin):
     """Changed by the API only, which checks hosts, languages and limits."""
 
     list_display = (
-        "bot_name", "client", "default_language", "is_disabled", "agent_reply", "created_at",
+        "bot_name", "client", "default_language", in_use, "agent_reply", "created_at",
     )  # fmt: skip
     list_filter = ("is_disabled", "agent_reply", "default_language")
     search_fields = ("bot_name", "description", "client__name")
@@ -78,7 +82,7 @@ class BotAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.Prompt)
-class PromptAdmin(ReadOnlyAdmin):
+class PromptAdmin(TenantAdmin):
     list_display = ("bot", "version", "is_current", "language", "model", "created_by", "created_at")
     list_filter = ("is_current",)
     search_fields = ("content", "bot__bot_name")
@@ -94,9 +98,33 @@ class DocumentAdmin(TrainedAdmin):
     list_filter = ("status", "is_important", "language")
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
+    # The store has no addresses of its own: the link leads to the view below.
+    exclude = ("file",)
+    readonly_fields = ("original",)
     actions = ("train_again",)
 
-    @admin.action(description="Train again")
+    @display(description="Original")
+    def original(self, row: models.Document) -> str:
+        link = reverse("admin:bots_document_original", args=[row.pk])
+        return format_html('<a class="underline" href="{}">Download</a>', link)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.download)
+        own = path("<int:document_id>/original/", view, name="bots_document_original")
+        return [own, *super().get_urls()]
+
+    def download(self, request: HttpRequest, document_id: int) -> HttpResponseBase:
+        """The document as it came; another client's is not found."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row = get_object_or_404(self.get_queryset(request), pk=document_id)
+        try:
+            return documents.original_response(row)
+        except documents.FileMissing as exc:
+            messages.error(request, str(exc))
+            return redirect("admin:bots_document_change", row.pk)
+
+    @admin.action(description="Train again", permissions=["train"])
     def train_again(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         queued = sum(documents.retrain(row) for row in rows)
         skipped = rows.count() - queued
@@ -104,15 +132,12 @@ class DocumentAdmin(TrainedAdmin):
 
 
 @admin.register(models.Chunk)
-class ChunkAdmin(ReadOnlyAdmin):
+class ChunkAdmin(TenantAdmin):
     list_display = ("document", "position", "heading", "page", "language", "opening")
-    list_filter = ("language", "embedding_model")
     search_fields = ("text", "heading", "document__file_name")
     list_select_related = ("document",)
     # Vectors are bytes that nobody can read.
     exclude = ("vector", "sentence_vectors")
-    # Counting all passages takes longer than showing a page of them.
-    show_full_result_count = False
 
     @display(description="Text")
     def opening(self, chunk: models.Chunk) -> str:
@@ -129,11 +154,11 @@ class PagesOfWebUrl(ReadOnlyInline):
 
     @display(description="Status")
     def shown_status(self, page: models.WebPage) -> str:
-        return str(page.shown_status)  # type: ignore[attr-defined]
+        return say(page.shown_status)  # type: ignore[attr-defined]
 
     @display(description="Reason")
     def shown_reason(self, page: models.WebPage) -> str:
-        return page.shown_reason or "–"  # type: ignore[attr-defined]
+        return say(page.shown_reason)  # type: ignore[attr-defined]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.WebPage]:
         return web_urls.with_shown_status(super().get_queryset(request))
@@ -159,7 +184,7 @@ class WebUrlAdmin(TrainedAdmin):
         counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
 
-    @admin.action(description="Crawl now")
+    @admin.action(description="Crawl now", permissions=["train"])
     def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         queued = sum(web_urls.crawl_again(row) for row in rows)
         skipped = len(rows) - queued
@@ -167,7 +192,7 @@ class WebUrlAdmin(TrainedAdmin):
 
 
 @admin.register(models.FunctionCalling)
-class FunctionCallingAdmin(ReadOnlyAdmin):
+class FunctionCallingAdmin(TenantAdmin):
     list_display = ("bot", "is_enabled", "max_calls_per_reply", "updated_at")
     list_filter = ("is_enabled",)
     search_fields = ("bot__bot_name", "client__name")
@@ -175,7 +200,7 @@ class FunctionCallingAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.Function)
-class FunctionAdmin(ReadOnlyAdmin):
+class FunctionAdmin(TenantAdmin):
     """Changed by the API only, which checks addresses, schemas and templates."""
 
     list_display = ("name", "bot", "method", "url", "requires_approval")
@@ -187,7 +212,7 @@ class FunctionAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.FunctionCall)
-class FunctionCallAdmin(ReadOnlyAdmin):
+class FunctionCallAdmin(TenantAdmin):
     """The log of the calls that bots requested."""
 
     list_display = (
@@ -198,8 +223,8 @@ class FunctionCallAdmin(ReadOnlyAdmin):
     search_fields = ("function_name", "bot__bot_name", "conversation_id", "message_id")
     list_select_related = ("bot", "decided_by")
     exclude = ("fingerprint",)
-    show_full_result_count = False
+    codes = frozenset({"error"})
 
     @display(description="Status", ordering="status", label=CALL_COLORS)
-    def shown_status(self, call: models.FunctionCall) -> str:
-        return call.status
+    def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:
+        return call.status, call.get_status_display()

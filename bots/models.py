@@ -56,6 +56,8 @@ class Bot(TenantModel):
     own_setup = models.JSONField(default=dict)
     # The fields that a customer is asked for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
+    # Signs who a page's visitor is; empty: no page can say it.
+    identity_secret = EncryptedTextField(default="", blank=True)
     # The picture above the chat, re-encoded, with its link and alternative text.
     banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
     banner_mime_type = models.CharField(max_length=60, default="", blank=True)
@@ -152,6 +154,7 @@ class WebUrl(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name, verbose_name_plural = "web address", "web addresses"
         constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_once")]
         indexes = [
             models.Index(fields=["bot", "id"], name="web_url_list"),
@@ -253,6 +256,7 @@ class Chunk(TenantModel):
     sentence_vectors = models.BinaryField(default=b"")
 
     class Meta:
+        verbose_name, verbose_name_plural = "passage", "passages"
         constraints = [
             models.UniqueConstraint(fields=["document", "position"], name="chunk_position")
         ]
@@ -300,6 +304,9 @@ class FunctionCalling(TenantModel):
     is_enabled = models.BooleanField(default=False)
     max_calls_per_reply = models.PositiveSmallIntegerField(default=5)
     updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name, verbose_name_plural = "function settings", "function settings"
 
     def __str__(self) -> str:
         return f"function calling of bot {self.bot_id}"

@@ -67,6 +67,10 @@ urlpatterns = [
     path("ai/bot/<int:bot_id>", BotViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("ai/bot/<int:bot_id>/update-bot", BotViewSet.as_view({"put": "update"})),
     path("ai/bot/<int:bot_id>/toggle-disable", BotViewSet.as_view({"put": "toggle_disable"})),
+    path(
+        "ai/bot/<int:bot_id>/identity-secret",
+        BotViewSet.as_view({"post": "replace_identity_secret"}),
+    ),
     path("ai/bot/<int:bot_id>/sample-questions", questions),
     # Not an operation of the API: public pictures.
     path("media/banners/<str:name>", media.banner),

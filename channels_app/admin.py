@@ -14,7 +14,7 @@ from channels_app.models import (
     Outcome,
     SendState,
 )
-from chatplatform.admin import ReadOnlyAdmin, ReadOnlyInline
+from chatplatform.admin import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin
 
 CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.PENDING: "info",
@@ -33,7 +33,7 @@ SEND_COLORS: dict[str, str] = {
 
 
 @admin.register(ChannelConnection)
-class ChannelConnectionAdmin(ReadOnlyAdmin):
+class ChannelConnectionAdmin(TenantAdmin):
     """Which bot has which account, and what is wrong with it."""
 
     list_display = (
@@ -46,8 +46,8 @@ class ChannelConnectionAdmin(ReadOnlyAdmin):
     exclude = ("access_token", "refresh_token")
 
     @display(description="Status", ordering="status", label=CONNECTION_COLORS)
-    def shown_status(self, row: ChannelConnection) -> str:
-        return row.status
+    def shown_status(self, row: ChannelConnection) -> tuple[str, str]:
+        return row.status, row.get_status_display()
 
 
 class Items(ReadOnlyInline):
@@ -58,8 +58,11 @@ class Items(ReadOnlyInline):
 
 
 @admin.register(InboundCallback)
-class InboundCallbackAdmin(ReadOnlyAdmin):
-    """What providers sent, and what became of it."""
+class InboundCallbackAdmin(TenantAdmin):
+    """What providers sent, and what became of it; a callback may concern several clients."""
+
+    client_path = None
+    read_by = PLATFORM
 
     list_display = (
         "id", "channel", "received_at", "item_count", "processed", "duplicate", "unsupported",
@@ -68,7 +71,6 @@ class InboundCallbackAdmin(ReadOnlyAdmin):
     list_filter = ("channel", "received_at")
     exclude = ("body",)
     readonly_fields = ("text",)
-    show_full_result_count = False
     inlines = (Items,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[InboundCallback]:
@@ -102,21 +104,26 @@ class InboundCallbackAdmin(ReadOnlyAdmin):
 
 
 @admin.register(OutboundSend)
-class OutboundSendAdmin(ReadOnlyAdmin):
+class OutboundSendAdmin(TenantAdmin):
     """The calls that sent messages, and those of which nobody knows."""
 
+    read_by = ADMINS
+
     list_display = (
-        "message", "part", "connection", "client", "shown_state", "provider_message_id", "error",
+        "of_chat", "part", "connection", "client", "shown_state", "provider_message_id", "error",
         "sent_at",
     )  # fmt: skip
     list_filter = ("state", "connection__channel")
-    list_select_related = ("client", "connection", "message")
+    list_select_related = ("client", "connection", "message__conversation")
     search_fields = ("=provider_message_id", "=recipient_id", "client__name")
-    show_full_result_count = False
+
+    @display(description="Message")
+    def of_chat(self, row: OutboundSend) -> str:
+        return f"{row.message.seq} of chat {row.message.conversation}"
 
     @display(description="State", ordering="state", label=SEND_COLORS)
-    def shown_state(self, row: OutboundSend) -> str:
-        return row.state
+    def shown_state(self, row: OutboundSend) -> tuple[str, str]:
+        return row.state, row.get_state_display()
 
 
 def _count(row: InboundCallback, outcome: Outcome) -> int:

@@ -80,7 +80,7 @@ class ChannelConnection(TenantModel):
             # The schedule that refreshes tokens.
             models.Index(
                 fields=["token_expires_at"],
-                condition=models.Q(status="connected"),
+                condition=models.Q(status__in=["connected", "error"]),
                 name="channel_token_expiry",
             )
         ]
@@ -124,9 +124,9 @@ class CustomerIdentity(TenantModel):
     )
     channel = models.CharField(max_length=10, choices=CHANNELS)
     account_id = models.CharField(max_length=100)
-    provider_user_id = models.CharField(max_length=200)
+    provider_user_id = models.CharField(max_length=300)
     # Another id of the same customer there, such as a telephone number: messages go to it.
-    second_user_id = models.CharField(max_length=200, default="", blank=True)
+    second_user_id = models.CharField(max_length=300, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -256,17 +256,20 @@ class OutboundSend(TenantModel):
     part = models.PositiveSmallIntegerField()
     # A message has arrived when its last part has.
     is_last = models.BooleanField()
-    recipient_id = models.CharField(max_length=200)
+    recipient_id = models.CharField(max_length=300)
     # The text of the part: an echo without our id is matched by it.
     text = models.TextField(default="", blank=True)
     state = models.CharField(max_length=9, choices=SendState, default=SendState.QUEUED)
     provider_message_id = models.CharField(max_length=300, null=True)
     error = models.CharField(max_length=500, default="", blank=True)
+    # How often the provider said "not now".
+    refusals = models.PositiveSmallIntegerField(default=0)
     # When the call began, then the provider's own time if it tells one.
     sent_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name, verbose_name_plural = "sent message", "sent messages"
         constraints = [
             models.UniqueConstraint(fields=["message", "part"], name="outbound_part_once"),
             models.UniqueConstraint(

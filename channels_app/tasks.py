@@ -34,6 +34,18 @@ def process_callback(*, callback_id: int, account_id: str) -> None:
     callbacks.process(callback_id, account_id)
 
 
+@job("channels_app.process_customer", queue=Queue.CHANNEL, max_attempts=10)
+def process_customer(*, callback_id: int, account_id: str, user_id: str) -> None:
+    """What is left of one customer in a callback, since it could not be processed at once."""
+    callbacks.process_customer(callback_id, account_id, user_id)
+
+
+@job("channels_app.end_doubt", queue=Queue.CHANNEL)
+def end_doubt(*, message_id: str) -> None:
+    """A message of which no provider has told in time whether it went out."""
+    sending.end_doubt(message_id)
+
+
 @job("channels_app.refresh_token", queue=Queue.CHANNEL, max_attempts=8)
 def refresh_token(*, connection_id: str) -> None:
     """A new token for a connection, before the old one ends."""

@@ -23,6 +23,7 @@ localapp_disconnect = localapp({"put": "disconnect"})
 chatapp = ChatappViewSet.as_view
 chatapp_webhook = ChatappCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
 chatapp_messages = chatapp({"get": "messages", "post": "send"})
+chatapp_templates = chatapp({"get": "list_templates", "post": "send_template"})
 
 urlpatterns = [
     # socialnet-services
@@ -58,4 +59,5 @@ urlpatterns = [
     path("chatapp/<int:client_id>/disconnect/<int:bot_id>", chatapp({"put": "disconnect"})),
     path("chatapp/<int:client_id>/connection/<int:bot_id>", chatapp({"get": "connection"})),
     path("chatapp/<int:client_id>/messages/<int:bot_id>", chatapp_messages),
+    path("chatapp/<int:client_id>/templates/<int:bot_id>", chatapp_templates),
 ]

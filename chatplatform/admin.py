@@ -1,22 +1,54 @@
-"""The bases of the admin site's pages; the page of jobs, where dead ones are requeued."""
+"""The base of the site's pages, which shows one client's rows only."""
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from django.contrib import admin, messages
+from django.contrib import admin
+from django.contrib.admin.filters import RelatedFieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import get_fields_from_path, unquote
+from django.contrib.auth.models import Group
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.text import camel_case_to_spaces
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import display
+from unfold.paginator import InfinitePaginator
+from unfold.templatetags import unfold_list
+from unfold.views import ChangeList
 
-from chatplatform.jobs import leases
-from chatplatform.models import Job
+# Roles that may read a page, or change its rows. The platform's staff always may.
+EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
+ADMINS = frozenset({"owner", "admin"})
+PLATFORM: frozenset[str] = frozenset()
+# Columns that nobody may filter by: guessing letter by letter would read them.
+_SECRETS = {
+    "access_token", "password", "previous_secret", "refresh_token", "secret", "secret_hash",
+    "secret_headers", "token_hash",
+}  # fmt: skip
+
+
+# Most rows that a list counts, and most choices of a filter by a related row.
+_MOST_COUNTED, _MOST_CHOICES = 1000, 100
+# Unfold repeats 300 characters of classes in each cell: one class of site.css stands for them.
+unfold_list.ROW_CLASSES[:] = ["cell"]
+unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]
+unfold_list.LINK_CLASSES[:] = []
 
 
 def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
     return False
+
+
+def _has_role(request: HttpRequest, roles: frozenset[str]) -> bool:
+    user: Any = request.user
+    if not user.is_authenticated:
+        return False
+    return user.is_superuser or (user.client_id is not None and user.role in roles)
 
 
 def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -41,17 +73,190 @@ def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., An
     return decorate
 
 
-class EditOnlyAdmin(ModelAdmin):
-    """Rows that staff may change, but only services add or end."""
+@display(
+    description="State",
+    ordering="is_disabled",
+    label={"Active": "success", "Disabled": "danger"},
+)
+def in_use(row: Any) -> str:
+    """A column: whether a row is disabled, in a word. A cross looks wrong on a healthy row."""
+    return "Disabled" if row.is_disabled else "Active"
 
-    has_add_permission = has_delete_permission = _never
+
+def say(code: object) -> str:
+    """A code of the API, such as `customer_asked`, in words."""
+    return str(code).replace("_", " ").replace(".", " ").capitalize() if code else "–"
 
 
-class ReadOnlyAdmin(EditOnlyAdmin):
-    """Rows that only services write; the newest first."""
+@functools.cache
+def in_words(name: str) -> Any:
+    """A column of codes, in words."""
+
+    @display(description=name.replace("_", " ").capitalize(), ordering=name)
+    def shown(row: Any) -> str:
+        return say(getattr(row, name))
+
+    return shown
+
+
+class OwnRowsFilter(RelatedFieldListFilter):
+    """A filter by a related row; offers those that the viewer may see, if they are not too many."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        related = model_admin.admin_site.get_model_admin(field.remote_field.model)
+        rows = list(related.get_queryset(request)[: _MOST_CHOICES + 1])
+        return [(row.pk, str(row)) for row in rows] if len(rows) <= _MOST_CHOICES else []
+
+
+class BoundedPaginator(InfinitePaginator):
+    """Counts a list up to a thousand rows; pages of a longer one have no numbers, since counting
+    a big table takes longer than showing a page of it."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: Any = self.object_list
+        found: int = rows.order_by()[: _MOST_COUNTED + 1].count()
+        if found > _MOST_COUNTED:
+            return int(super().count)
+        # Read by the template of a list: pages with numbers.
+        self.template_name = ""
+        return found
+
+
+class RowsShown(ChangeList):
+    """A list; Unfold writes the number of its rows beside the title if `full_result_count` differs,
+    which says something of a search alone."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        is_searched = self.query or self.has_active_filters
+        if not is_searched or self.result_count > _MOST_COUNTED:
+            self.full_result_count = self.result_count
+
+
+class TenantAdmin(ModelAdmin):
+    """A page of the site: a viewer sees the rows of their own client, the platform's staff all.
+
+    Nobody adds or deletes a row, and only services write; the newest come first. Rights follow
+    those of the operations (docs/rights.md).
+    """
 
     ordering: ClassVar[Any] = ("-id",)
-    has_change_permission = _never
+    list_per_page = list_max_show_all = 50
+    paginator = BoundedPaginator
+    # Nothing counts a whole table.
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    # The lookup of a row's client; None: the rows belong to the platform.
+    client_path: ClassVar[str | None] = "client"
+    # Columns that hold codes of the API, shown in words.
+    codes: ClassVar[frozenset[str]] = frozenset()
+    read_by: ClassVar[frozenset[str]] = EVERYBODY
+    # Who may change rows, besides the platform's staff; None: nobody at all.
+    changed_by: ClassVar[frozenset[str] | None] = None
+    has_add_permission = has_delete_permission = _never
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _has_role(request, self.read_by)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.changed_by is not None and _has_role(request, self.changed_by)
+
+    # For `@admin.action(permissions=…)`.
+    def has_manage_permission(self, request: HttpRequest) -> bool:
+        """What owners and admins may."""
+        return _has_role(request, ADMINS)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """What trainers may, as well as owners and admins."""
+        user: Any = request.user
+        return self.has_manage_permission(request) or user.can_train
+
+    def has_platform_permission(self, request: HttpRequest) -> bool:
+        """What the platform's staff alone may."""
+        return _has_role(request, PLATFORM)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        user: Any = request.user
+        if user.is_superuser:
+            return rows
+        if self.client_path is None or user.client_id is None:
+            return rows.none()
+        return rows.filter(**{self.client_path: user.client_id})
+
+    def action_checkbox(self, obj: Any) -> str:  # type: ignore[override]
+        """The box that chooses a row; Unfold's own weighs a kilobyte."""
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}" class="action-select"'
+            ' aria-label="Choose this row">',
+            ACTION_CHECKBOX_NAME,
+            obj.pk,
+        )
+
+    def get_field_queryset(self, db: Any, db_field: Any, request: HttpRequest) -> Any:
+        """What a form offers for a foreign key: rows of pages that the viewer may see."""
+        model = db_field.remote_field.model
+        if not self.admin_site.is_registered(model):
+            return model._default_manager.none()
+        return self.admin_site.get_model_admin(model).get_queryset(request)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return RowsShown
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        names = super().get_list_display(request)
+        return [self._worded(name) for name in names if self._tells(request, name)]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        groups = super().get_fieldsets(request, obj)
+        return [
+            (title, options | {"fields": [self._worded(name) for name in options["fields"]]})
+            for title, options in groups
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return (*super().get_readonly_fields(request, obj), *map(in_words, sorted(self.codes)))
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
+        return [(name, OwnRowsFilter) if self._is_relation(name) else name for name in names]
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        parts = set(lookup.split("__"))
+        return not parts & _SECRETS and super().lookup_allowed(lookup, value, request)
+
+    def audit_subject(self, row: Any) -> str:
+        """How the audit log names a row."""
+        noun = camel_case_to_spaces(self.model.__name__).replace(" ", "_")
+        return f"{noun}:{row.pk}"
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """What the audit log says of a row."""
+        row, site = self.get_object(request, unquote(object_id)), cast("Any", self.admin_site)
+        found = site.history_of(request, self.audit_subject(row)) if row else []
+        actions = None if found is None else [(say(event.action), event) for event in found]
+        context = {**(extra_context or {}), "actions": actions}
+        page: HttpResponse = super().history_view(request, object_id, context)
+        return page
+
+    def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
+        raise Http404("There is no such row, or it is another client's.")
+
+    def _worded(self, name: Any) -> Any:
+        return in_words(name) if isinstance(name, str) and name in self.codes else name
+
+    def _tells(self, request: HttpRequest, name: Any) -> bool:
+        """Whether a column tells the viewer something: of one client, the client does not."""
+        return name != "client" or _has_role(request, PLATFORM)
+
+    def _is_relation(self, name: Any) -> bool:
+        return isinstance(name, str) and get_fields_from_path(self.model, name)[-1].is_relation
 
 
 class ReadOnlyInline(TabularInline):
@@ -59,19 +264,11 @@ class ReadOnlyInline(TabularInline):
 
     extra = 0
     can_delete = False
-    has_add_permission = has_change_permission = _never
+    has_add_permission = has_change_permission = has_delete_permission = _never
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
 
 
-@admin.register(Job)
-class JobAdmin(ModelAdmin):
-    list_display = ["id", "name", "state", "attempts", "progress", "due_at", "last_error"]
-    list_filter = ["state", "name"]
-    search_fields = ["name", "last_error", "trace_id"]
-    ordering = ["-id"]
-    actions = ["requeue"]
-    has_add_permission = has_change_permission = _never
-
-    @admin.action(description="Try dead jobs again")
-    def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
-        count = sum(leases.requeue_dead(row) for row in rows)
-        self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
+# Rights come from roles: groups have no use here.
+admin.site.unregister(Group)

@@ -12,6 +12,7 @@ class JobState(models.TextChoices):
     RUNNING = "running"
     DONE = "done"
     DEAD = "dead"
+    CANCELLED = "cancelled"  # by hand
 
 
 class Job(models.Model):

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
+from django.urls import reverse_lazy
 
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -59,11 +61,10 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["*"] if DEVELOPMENT else [])
 PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{env.int('PORT', default=8000)}")
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "identity.apps.SiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
@@ -89,6 +90,9 @@ MIDDLEWARE = [
 ]
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
+    # Its answers have a random length, and forms hold a token that changes with each page: how well
+    # a page compresses tells nobody what it holds (BREACH).
+    "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -99,6 +103,7 @@ ADMIN_MIDDLEWARE = [
 ]
 ROOT_URLCONF = "chatplatform.urls"
 APPEND_SLASH = False
+CSRF_FAILURE_VIEW = "chatplatform.api.errors.csrf_failure"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -133,7 +138,14 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 
 AUTH_USER_MODEL = "identity.User"
-AUTHENTICATION_BACKENDS = ["identity.auth.StaffBackend"]
+AUTHENTICATION_BACKENDS = ["identity.auth.SiteBackend"]
+LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
+SESSION_ENGINE = "identity.services.site_sessions"
+# Seconds without a request after which somebody is signed out of the site.
+SESSION_COOKIE_AGE = env.int("SITE_IDLE_SECONDS", default=8 * 3600)
+SESSION_SAVE_EVERY_REQUEST = True
+# Whether the platform's staff must have a second factor.
+STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 _VALIDATORS = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
@@ -180,7 +192,7 @@ STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "chatplatform.web.static_files.HashedModules"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 if DEVELOPMENT:
@@ -220,6 +232,13 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
     "POSTPROCESSING_HOOKS": ["chatplatform.api.openapi.finish", "webhooks.catalogue.document"],
+    # The page opens with the names alone: two hundred open operations take the browser seconds.
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "docExpansion": "none",
+        "filter": True,
+        "defaultModelsExpandDepth": -1,
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
@@ -290,6 +309,7 @@ _PERIODIC = {
     "identity.clean_up_credits": 300,
     "bots.expire_function_calls": 600,
     "chatplatform.clean_up_files": 3600,
+    "webhooks.number_events": 30,
     "webhooks.clean_up": 3600,
     "channels_app.refresh_tokens": 600,
     "channels_app.clean_up": 3600,
@@ -336,6 +356,13 @@ SOCIALNET_MEDIA_HOSTS = env.list("SOCIALNET_MEDIA_HOSTS", default=[".fbcdn.net",
 PHOTOAPP_API_URL = env.str("PHOTOAPP_API_URL", default="https://graph.facebook.com/v26.0")
 PHOTOAPP_APP_ID = env.str("PHOTOAPP_APP_ID", default="")
 PHOTOAPP_APP_SECRET = env.str("PHOTOAPP_APP_SECRET", default="")
+# The direct login: another app, with another host for its calls and one for its consent.
+PHOTOAPP_DIRECT_URL = env.str("PHOTOAPP_DIRECT_URL", default="https://graph.instagram.com/v26.0")
+PHOTOAPP_DIRECT_AUTH_URL = env.str(
+    "PHOTOAPP_DIRECT_AUTH_URL", default="https://api.instagram.com/oauth"
+)
+PHOTOAPP_DIRECT_APP_ID = env.str("PHOTOAPP_DIRECT_APP_ID", default="")
+PHOTOAPP_DIRECT_APP_SECRET = env.str("PHOTOAPP_DIRECT_APP_SECRET", default="")
 PHOTOAPP_VERIFY_TOKEN = env.str("PHOTOAPP_VERIFY_TOKEN", default="")
 # Not listed by the provider either.
 PHOTOAPP_MEDIA_HOSTS = env.list(
@@ -385,4 +412,24 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }
-UNFOLD = {"SITE_TITLE": "Chatbot Platform", "SITE_HEADER": "Chatbot Platform"}
+UNFOLD: dict[str, Any] = {
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
+            {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
+            {"title": "Where you are signed in", "link": reverse_lazy("admin:sign_ins")},
+        ]
+    },
+    "DASHBOARD_CALLBACK": "reports.views.home.add_figures",
+    "SIDEBAR": {"navigation": "chatplatform.navigation.for_viewer"},
+    "STYLES": [lambda request: static("chatplatform/site.css")],
+    "SITE_TITLE": "Chatbot Platform",
+    "SITE_HEADER": "Chatbot Platform",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda request: static("chatplatform/icon.svg"),
+        }
+    ],
+}

@@ -13,8 +13,9 @@ os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="chatplatform-test-"))
 os.environ.setdefault("SECRET_KEY", "only-for-the-test-suite-" + "x" * 32)
 
 from chatplatform.settings import *  # noqa: E402, F403
-from chatplatform.settings import STORAGES, env  # noqa: E402
+from chatplatform.settings import MIDDLEWARE, STORAGES, env  # noqa: E402
 
+MIDDLEWARE = ["chatplatform.testing.documented.Documented", *MIDDLEWARE]
 # Argon2 at full cost would be most of the suite's time.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
@@ -39,6 +40,10 @@ SOCIALNET_VERIFY_TOKEN = "word-of-the-tests"
 PHOTOAPP_API_URL = "http://127.0.0.1:9/v26.0"
 PHOTOAPP_APP_ID = "900000002"
 PHOTOAPP_APP_SECRET = "secret-of-the-tests"
+PHOTOAPP_DIRECT_URL = "http://127.0.0.1:9/v26.0"
+PHOTOAPP_DIRECT_AUTH_URL = "http://127.0.0.1:9/oauth"
+PHOTOAPP_DIRECT_APP_ID = "900000003"
+PHOTOAPP_DIRECT_APP_SECRET = "secret-of-the-direct-app"
 PHOTOAPP_VERIFY_TOKEN = "word-of-the-tests"
 LOCALAPP_API_URL = LOCALAPP_OAUTH_URL = "http://127.0.0.1:9"
 LOCALAPP_APP_ID = "2553900000000000001"

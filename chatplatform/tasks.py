@@ -17,7 +17,8 @@ RETENTION = timedelta(days=7)
 def clean_up_jobs() -> None:
     """Delete finished jobs and the stored answers of repeated requests when their time is over."""
     idempotency.purge_expired()
-    Job.objects.filter(state=JobState.DONE, finished_at__lt=timezone.now() - RETENTION).delete()
+    ended = Job.objects.filter(state__in=[JobState.DONE, JobState.CANCELLED])
+    ended.filter(finished_at__lt=timezone.now() - RETENTION).delete()
 
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)

@@ -5,9 +5,11 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
 
 from chatplatform.api import errors
+from chatplatform.web import pages
 from chatplatform.web.health import HealthViewSet, openapi_json
 
 urlpatterns = [
+    path("", pages.start, name="start"),
     # Check Health
     path("health", HealthViewSet.as_view({"get": "health"})),
     path("health/live", HealthViewSet.as_view({"get": "live"})),
@@ -16,9 +18,12 @@ urlpatterns = [
     path("", include("bots.urls")),
     path("", include("chats.urls")),
     path("", include("channels_app.urls")),
+    path("", include("reports.urls")),
     path("openapi.json", openapi_json, name="schema"),
     path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("redoc", SpectacularRedocView.as_view(url_name="schema")),
+    path("favicon.ico", pages.favicon),
+    path("admin", pages.site_without_slash),
     path("admin/", admin.site.urls),
     # Last: with DEBUG, Django itself would answer in HTML.
     re_path("", errors.page_not_found),

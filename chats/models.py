@@ -27,6 +27,8 @@ class Customer(TenantModel):
     # The id of an imported customer without an external id in the system they come from.
     imported_as = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
+    # The columns and attributes (`attributes.…`) that the customer told: a page may overwrite them.
+    told = models.JSONField(default=list)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -73,8 +75,11 @@ class Conversation(TenantModel):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.PROTECT, related_name="conversations")
     customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
-    # The key that opened it. A public key sees only the chats that it opened.
+    # The key that opened it. A public key sees only the chats that it opened for the same visitor.
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
+    # Of a chat that a page opened: the number of the customer whom it was opened for. It stays if
+    # the chat becomes another customer's, so that its visitor keeps it.
+    visitor_id = models.BigIntegerField(null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
     channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
     # The staff try the bot: nobody is notified, no event is written, and no figure counts it.
@@ -85,6 +90,7 @@ class Conversation(TenantModel):
     version = models.PositiveIntegerField(default=1)
     waiting_since = models.DateTimeField(null=True)
     handoff_reason = models.CharField(max_length=60, null=True)
+    handed_off_at = models.DateTimeField(null=True)  # first, or since the bot was off; it stays
     previous_chat = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     language = models.CharField(max_length=20)
     tags = ArrayField(models.CharField(max_length=60), default=list)
@@ -98,13 +104,9 @@ class Conversation(TenantModel):
     # The newest that the customer may see. It is written with every message, so it has no index
     # and no constraint: a message is only deleted together with its conversation.
     last_message = models.ForeignKey(
-        "Message",
-        on_delete=models.DO_NOTHING,
-        null=True,
-        db_index=False,
-        db_constraint=False,
+        "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
         related_name="+",
-    )
+    )  # fmt: skip
     first_response_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=12, null=True)
@@ -119,6 +121,8 @@ class Conversation(TenantModel):
     read_from_seq = models.PositiveIntegerField(default=0)
     # For channels with a reply window: until when free text may be sent.
     reply_window_expires_at = models.DateTimeField(null=True)
+    # Whether the channel's account sends; without a channel there is always a way.
+    is_reachable = models.BooleanField(default=True)
     sentiment_score = models.FloatField(null=True)
     # Set by the messaging API and by an import.
     provider = models.CharField(max_length=60, default="", blank=True)
@@ -273,6 +277,7 @@ class Message(TenantModel):
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     customer_reaction = models.CharField(max_length=40, default="", blank=True)
+    customer_reacted_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -382,6 +387,7 @@ class Summary(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name_plural = "summaries"
         indexes = [models.Index(fields=["conversation", "-id"], name="summary_latest")]
 
     def __str__(self) -> str:
@@ -441,6 +447,7 @@ class Feedback(TenantModel):
     updated_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name_plural = "feedback"
         constraints = [
             models.UniqueConstraint(
                 fields=["conversation"],

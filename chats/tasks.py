@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
 from chats.services.desk import assignment, routing, timers
-from chats.services.exchange import retention
+from chats.services.exchange import customer_transcripts, retention
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.services.reply import call_approvals, call_confirmations, pipeline
 
@@ -60,6 +60,12 @@ def summarise_all(*, summary_job_id: str) -> None:
 def continue_after_approval(*, call_id: str) -> None:
     """The rest of a reply that waited for somebody's yes or no."""
     call_approvals.continue_reply(call_id)
+
+
+@job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
+def mail_transcript(*, conversation_id: str, email: str) -> None:
+    """A chat for its customer to keep, by mail; tried for about six minutes."""
+    customer_transcripts.mail(conversation_id, email=email)
 
 
 @job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)

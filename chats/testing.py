@@ -4,6 +4,8 @@ from typing import Any
 
 from bots.models import Bot
 from chats.models import Conversation, Customer
+from identity.services import visitor_tokens
+from identity.testing import Person
 
 
 def make_chat(bot: Bot, **fields: Any) -> Any:
@@ -15,3 +17,18 @@ def make_chat(bot: Bot, **fields: Any) -> Any:
     return Conversation.objects.create(
         client_id=bot.client_id, bot=bot, customer=customer, **fields
     )
+
+
+def visitor_of(page: Person, chat: Conversation) -> Person:
+    """The visitor of a page for whom it opened a chat."""
+    assert chat.visitor_id
+    token = visitor_tokens.issue(bot_id=chat.bot_id, visitor_id=chat.visitor_id)
+    return Person({**page.headers, visitor_tokens.HEADER: token}, key=page.key)
+
+
+def visit(page: Person, **body: Any) -> tuple[Person, Any]:
+    """A new visitor of a page, and the chat that the page opens for them."""
+    reply = page.post("/ai/client/chat", body)
+    assert reply.status_code == 201, reply.content
+    chat = Conversation.objects.get(pk=reply.json()["id"])
+    return visitor_of(page, chat), chat

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from chats.views import widget
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer import AttachmentViewSet, ClientChatViewSet
 from chats.views.desk import ChatViewSet, CustomerViewSet, PreviewViewSet, SavedReplyViewSet
@@ -27,6 +28,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/manual", ChatViewSet.as_view({"post": "manual"})),
     path("ai/chat/<uuid:chat_id>/manual/files", ChatViewSet.as_view({"post": "manual_files"})),
     path("ai/chat/<uuid:chat_id>/history", ChatViewSet.as_view({"get": "history"})),
+    path("ai/chat/<uuid:chat_id>/steps", ChatViewSet.as_view({"get": "steps"})),
     path(
         "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>/receipt",
         ChatViewSet.as_view({"get": "receipt"}),
@@ -78,9 +80,13 @@ urlpatterns = [
     path("ai/chat/events", FeedViewSet.as_view({"get": "stream"})),
     path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
     path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
+    # The widget: pages, no operations
+    path("widget/v1/loader.js", widget.loader),
+    path("widget/v1/frame", widget.frame, name="widget_frame"),
+    path("demo", widget.shop, name="demo"),
     # AI / client
     path("ai/client/chat", client_chat({"post": "create"})),
-    path("ai/client/chat/<uuid:chat_id>", client_chat({"post": "send"})),
+    path("ai/client/chat/<uuid:chat_id>", client_chat({"get": "retrieve", "post": "send"})),
     path("ai/client/chat/customer/<uuid:chat_id>", client_chat({"post": "update_customer"})),
     path("ai/client/chat/files/<uuid:chat_id>", client_chat({"post": "send_files"})),
     path("ai/client/chat/assistant/<uuid:chat_id>", client_chat({"post": "send_as_assistant"})),
@@ -89,6 +95,7 @@ urlpatterns = [
     path("ai/client/chat/<uuid:chat_id>/read", client_chat({"post": "read"})),
     path("ai/client/chat/<uuid:chat_id>/transcript", client_chat({"get": "transcript"})),
     path("ai/client/chat/<uuid:chat_id>/transcript.txt", client_chat({"get": "transcript_file"})),
+    path("ai/client/chat/<uuid:chat_id>/transcript/mail", client_chat({"post": "mail_transcript"})),
     path("ai/client/chats", client_chat({"get": "list"})),
     path("ai/client/chat/history/<uuid:chat_id>", client_chat({"get": "history"})),
     path(

@@ -2,24 +2,37 @@
 
 import pytest
 
-from channels_app.models import InboundCallback
-from channels_app.tests import crowd, test_localapp_callback, test_mutated_callbacks
+from bots.models import Bot
+from channels_app.tests import crowd, strange
 
 # The channels' fixtures.
-from channels_app.tests.conftest import chatapp, localapp, number, oa, page, socialnet, token
-from channels_app.tests.helpers import Channel, post_signed
-from chatplatform.models import Job
-from chatplatform.testing import run_jobs
+from channels_app.tests.conftest import (
+    account,
+    chatapp,
+    localapp,
+    number,
+    oa,
+    page,
+    photoapp,
+    photoapp_token,
+    socialnet,
+    token,
+)
+from channels_app.tests.helpers import Channel
 from identity.testing import Person
 
-__all__ = ["chatapp", "localapp", "number", "oa", "page", "socialnet", "token"]
+__all__ = [
+    "account", "chatapp", "localapp", "number", "oa", "page", "photoapp", "photoapp_token",
+    "socialnet", "token",
+]  # fmt: skip
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)]
 EVENTS, BODIES = 5_000, 20_000
-
-
-@pytest.mark.parametrize(("name", "connected"), [
-    ("socialnet", "page"), ("chatapp", "number"), ("localapp", "oa"),
+of_all_channels = pytest.mark.parametrize(("name", "connected"), [
+    ("socialnet", "page"), ("photoapp", "account"), ("chatapp", "number"), ("localapp", "oa"),
 ])  # fmt: skip
+
+
+@of_all_channels
 def test_every_event_is_counted_and_no_answer_doubled(
     request: pytest.FixtureRequest, ben: Person, name: str, connected: str
 ) -> None:
@@ -28,22 +41,10 @@ def test_every_event_is_counted_and_no_answer_doubled(
     crowd.run(channel, ben, EVENTS)
 
 
-def test_no_body_of_localapp_is_too_strange(nobody: Person, oa: object) -> None:
-    for body in test_localapp_callback.bodies(20261123, BODIES):
-        assert test_localapp_callback.post(nobody, body).status_code == 200, body
-    check_jobs()
-
-
-def test_no_body_of_socialnet_is_too_strange(nobody: Person, page: object) -> None:
-    for raw in test_mutated_callbacks.bodies(20261123, BODIES):
-        assert post_signed(nobody, "/socialnet/webhook", raw).status_code == 200, raw
-    check_jobs()
-
-
-def check_jobs() -> None:
-    """Every body is stored, and no job over it fails."""
-    while run_jobs():
-        pass
-    assert InboundCallback.objects.count() == BODIES
-    failed = Job.objects.filter(name="channels_app.process_callback").exclude(state="done")
-    assert [job.last_error for job in failed] == []
+@of_all_channels
+def test_no_body_is_too_strange(
+    request: pytest.FixtureRequest, bot: Bot, nobody: Person, name: str, connected: str
+) -> None:
+    request.getfixturevalue(connected)
+    Bot.objects.filter(pk=bot.pk).update(agent_reply=True)
+    strange.run(nobody, name, BODIES, seed=20261123)

@@ -2,75 +2,61 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
+import pydantic
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from unfold.decorators import display
 
-from chatplatform.admin import EditOnlyAdmin, ReadOnlyAdmin, asks_first
+from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first, in_use
+from chatplatform.api.errors import ApiError
+from chatplatform.api.shapes import Shape, describe_error
+from chatplatform.jobs import leases
+from chatplatform.models import Job
 from identity import models
-from identity.services import api_keys, audit, credit_orders, credits, users
+from identity.services import api_keys, clients, credit_orders, credits, job_cancelling, users
+from identity.shapes.clients import ClientChange
+from identity.shapes.users import UserDto
+
+Checked = TypeVar("Checked", bound=Shape)
 
 
-@admin.register(models.Client)
-class ClientAdmin(EditOnlyAdmin):
-    """Added by registration only, which creates the owner, the config and the plan as well."""
-
-    list_display = ("name", "code", "default_language", "timezone", "is_disabled", "created_at")
-    list_filter = ("is_disabled", "subscription__plan")
-    search_fields = ("name", "code")
-    readonly_fields = ("languages", "created_at")
-
-
-class UserForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Staff change a user by the rules and services of the API."""
+class ShapeForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A form whose values a shape checks, as the API does."""
 
     by: models.User
 
-    def clean_email(self) -> str:
-        """Kept in lower case, so that one address is one account."""
-        return str(self.cleaned_data["email"]).lower()
-
-    def clean(self) -> dict[str, Any]:
-        """Shows refusals of the service in the form. The rows stay locked until it is saved, since
-        the admin site uses one transaction."""
-        data: dict[str, Any] = super().clean() or self.cleaned_data
-        person = models.User.objects.get(pk=self.instance.pk)
-        if not person.client:
-            return data
-        stays_owner = data.get("role") == models.Role.OWNER and not data.get("is_disabled")
+    def check(self, shape: type[Checked], data: dict[str, Any]) -> Checked:
+        """The checked values; what is wrong is shown beside its field."""
         try:
-            users.lock_for_change(
-                person.client, user_id=person.pk, by=self.by, stays_owner=stays_owner
-            )
-        except users.LastOwner as exc:
-            raise ValidationError(str(exc)) from exc
+            return shape(**data)
+        except pydantic.ValidationError as exc:
+            raise ValidationError(
+                {str(error["loc"][0]): describe_error(error)["msg"] for error in exc.errors()}
+            ) from exc
+
+
+class ClientForm(ShapeForm):
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            self.change = self.check(ClientChange, data)
         return data
 
 
-@admin.register(models.User)
-class UserAdmin(EditOnlyAdmin):
-    """Users are disabled instead of deleted, so that their actions stay visible."""
-
-    form = UserForm
-    list_display = ("email", "full_name", "client", "role", "is_disabled", "last_login")
-    list_filter = ("role", "is_disabled", "is_superuser")
-    list_select_related = ("client",)
-    search_fields = ("email", "full_name", "client__name")
-    fields = (
-        "client", "email", "full_name", "role", "can_train", "language", "is_disabled",
-        "last_login",
-    )  # fmt: skip
-    readonly_fields = ("client", "last_login")
+class ServiceAdmin(TenantAdmin):
+    """A page whose form is saved by a service."""
 
     def get_form(
         self,
         request: HttpRequest,
-        obj: models.User | None = None,
+        obj: Any = None,
         change: bool = False,  # noqa: FBT001 - Django's signature
         **kwargs: Any,
     ) -> Any:
@@ -79,23 +65,110 @@ class UserAdmin(EditOnlyAdmin):
         form.by = request.user
         return form
 
+
+@admin.register(models.Client)
+class ClientAdmin(ServiceAdmin):
+    """Added by registration only, which creates the owner, the config and the plan as well."""
+
+    client_path = "pk"
+    changed_by = PLATFORM
+    form = ClientForm
+    list_display = ("name", "code", "default_language", "timezone", in_use, "created_at")
+    list_filter = ("is_disabled", "subscription__plan")
+    search_fields = ("name", "code")
+    readonly_fields = ("languages", "created_at")
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        """Role and disabling by the services, which end tokens and audit; other fields directly."""
-        if not obj.client:
-            obj.save(update_fields=form.changed_data)
+        clients.update(obj, form.change, by=form.by)
+
+
+class UserForm(ShapeForm):
+    """Staff, owners and admins change a user by the rules and services of the API."""
+
+    def clean_email(self) -> str:
+        """Kept in lower case, so that one address is one account."""
+        return str(self.cleaned_data["email"]).lower()
+
+    def _post_clean(self) -> None:
+        """Last of all checks: calls the services, and shows their refusals."""
+        super()._post_clean()  # type: ignore[misc]
+        if self.errors:
             return
-        by, data = form.by, form.cleaned_data
-        fields = [name for name in form.changed_data if name not in {"role", "is_disabled"}]
-        if fields:
-            obj.save(update_fields=fields)
-            audit.record(obj.client.pk, "user.updated", by=by, subject=f"user:{obj.pk}",
-                         changes={"fields": fields})  # fmt: skip
-        users.set_role(obj.client, user_id=obj.pk, role=data["role"], by=by)
-        users.set_disabled(obj.client, user_id=obj.pk, is_disabled=data["is_disabled"], by=by)
+        try:
+            self._apply(models.User.objects.get(pk=self.instance.pk), self.cleaned_data)
+        except ApiError as exc:
+            self.add_error(None, str(exc))
+        except ValidationError as exc:
+            self.add_error(None, exc)
+
+    def _apply(self, person: models.User, data: dict[str, Any]) -> None:
+        by, is_disabled = self.by, data["is_disabled"]
+        # A refusal of one of them takes back the others.
+        with transaction.atomic():
+            if by.is_superuser:
+                own = {name: data[name] for name in _OWN_FIELDS}
+                users.update(person, self.check(UserDto, own), by=by)
+            if not person.client:
+                users.set_staff_disabled(person.pk, is_disabled=is_disabled)
+                return
+            rights = {"role": data["role"], "can_train": data["can_train"]}
+            users.set_role(person.client, user_id=person.pk, **rights, by=by)
+            users.set_disabled(person.client, user_id=person.pk, is_disabled=is_disabled, by=by)
+
+
+_OWN_FIELDS = ("email", "full_name", "language")
+
+
+@admin.register(models.User)
+class UserAdmin(ServiceAdmin):
+    """Users are disabled instead of deleted, so that their actions stay visible."""
+
+    changed_by = ADMINS
+    form = UserForm
+    list_display = (
+        "email", "full_name", "client", "role", in_use, "has_second_factor", "last_login",
+    )  # fmt: skip
+    list_filter = ("role", "is_disabled")
+    list_select_related = ("client", "second_factor")
+    search_fields = ("email", "full_name", "client__name")
+    fields = (
+        "client", "email", "full_name", "role", "can_train", "language", "is_disabled",
+        "last_login",
+    )  # fmt: skip
+    readonly_fields = ("client", "last_login")
+    actions = ("reset_second_factor",)
+
+    @display(description="Second factor")
+    def has_second_factor(self, person: models.User) -> str:
+        return "Yes" if hasattr(person, "second_factor") else "No"
+
+    @admin.action(description="Reset the second factor", permissions=["manage"])
+    @asks_first(
+        "Reset the second factor of these people? Their password alone signs them in then, and"
+        " they are signed out everywhere. Be sure that it is they who ask."
+    )
+    def reset_second_factor(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
+        assert isinstance(request.user, models.User), "the site admits people alone"
+        count = 0
+        for person in rows.select_related("client"):
+            try:
+                count += users.reset_second_factor(person, by=request.user)
+            except ApiError as exc:
+                self.message_user(request, f"{person}: {exc}", messages.ERROR)
+        self.message_user(request, f"{count} reset.", messages.SUCCESS)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """People's addresses and names are their own: with another address, an account is taken."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if self.has_platform_permission(request) else (*fields, *_OWN_FIELDS)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
+        """The form's check has called the services, whose refusals it shows."""
 
 
 @admin.register(models.ApiKey)
-class ApiKeyAdmin(ReadOnlyAdmin):
+class ApiKeyAdmin(TenantAdmin):
+    read_by = ADMINS
     list_display = ("prefix", "name", "client", "scope", "last_used_at", "expires_at", "revoked_at")
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     list_select_related = ("client",)
@@ -103,7 +176,8 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     exclude = ("secret_hash",)
     actions = ("revoke",)
 
-    @admin.action(description="Revoke")
+    @admin.action(description="Revoke", permissions=["manage"])
+    @asks_first("Revoke these keys? Programs that use them are refused within a second, for good.")
     def revoke(self, request: HttpRequest, queryset: QuerySet[models.ApiKey]) -> None:
         assert isinstance(request.user, models.User), "the admin site admits staff alone"
         for key in queryset.select_related("client"):
@@ -112,8 +186,10 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.Subscription)
-class SubscriptionAdmin(EditOnlyAdmin):
+class SubscriptionAdmin(ServiceAdmin):
     """Staff choose the plan; only the ledger changes the balance."""
+
+    changed_by = PLATFORM
 
     list_display = (
         "client", "plan", "credits_included", "credits_left", "credits_used", "period_end",
@@ -147,21 +223,16 @@ class SubscriptionAdmin(EditOnlyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         # Only edited fields: the balance may change while the form is open.
-        with transaction.atomic():
-            obj.save(update_fields=form.changed_data)
-            if form.changed_data:
-                audit.record(
-                    obj.client_id,
-                    "subscription.updated",
-                    by=request.user,  # type: ignore[arg-type]
-                    subject=f"subscription:{obj.pk}",
-                    changes={"fields": sorted(form.changed_data)},
-                )
+        if form.changed_data:
+            changes = {name: form.cleaned_data[name] for name in form.changed_data}
+            credits.change_plan(obj, changes, by=form.by)
 
 
 @admin.register(models.CreditOrder)
-class CreditOrderAdmin(ReadOnlyAdmin):
+class CreditOrderAdmin(TenantAdmin):
     """Orders of credits: staff mark those that were paid, which adds the credits."""
+
+    read_by = ADMINS
 
     list_display = ("created_at", "client", "amount", "reference", "status", "created_by")
     list_filter = ("status",)
@@ -169,12 +240,12 @@ class CreditOrderAdmin(ReadOnlyAdmin):
     search_fields = ("=id", "reference", "client__name")
     actions = ("mark_paid", "refuse")
 
-    @admin.action(description="Mark as paid")
+    @admin.action(description="Mark as paid", permissions=["platform"])
     @asks_first("Were these orders paid? Their credits are added to the clients' balances.")
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         self._close(request, rows, credit_orders.pay)
 
-    @admin.action(description="Refuse")
+    @admin.action(description="Refuse", permissions=["platform"])
     @asks_first("Refuse these orders? No credits are added for them, now or later.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         self._close(request, rows, credit_orders.refuse)
@@ -192,19 +263,18 @@ class CreditOrderAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.CreditEntry)
-class CreditEntryAdmin(ReadOnlyAdmin):
+class CreditEntryAdmin(TenantAdmin):
+    read_by = ADMINS
     list_display = (
         "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
     )  # fmt: skip
-    list_filter = ("kind", "is_open", "client")
+    list_filter = ("kind", "is_open")
     list_select_related = ("client",)
-    search_fields = ("reference",)
-    # Counting the ledger takes longer than showing a page of it.
-    show_full_result_count = False
+    search_fields = ("reference", "client__name")
 
 
 @admin.register(models.ClientConfig)
-class ClientConfigAdmin(ReadOnlyAdmin):
+class ClientConfigAdmin(TenantAdmin):
     """Changed only by the API, which checks hours, messages and limits."""
 
     list_display = (
@@ -218,12 +288,58 @@ class ClientConfigAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.AuditEvent)
-class AuditEventAdmin(ReadOnlyAdmin):
+class AuditEventAdmin(TenantAdmin):
     """Read-only, which the database enforces too."""
 
-    list_display = ("created_at", "client", "action", "subject", "user", "api_key", "address")
-    list_filter = ("action", ("created_at", admin.DateFieldListFilter))
+    read_by = ADMINS
+
+    list_display = (
+        "created_at", "client", "action", "shown_subject", "user", "api_key", "address",
+    )  # fmt: skip
+    list_filter = (("created_at", admin.DateFieldListFilter),)
+    codes = frozenset({"action"})
+    exclude = ("subject",)
+    readonly_fields = ("shown_subject",)
     list_select_related = ("client", "user", "api_key")
     search_fields = ("subject", "action", "user__email", "address", "request_id", "client__name")
     date_hierarchy = "created_at"
-    show_full_result_count = False
+
+    @display(description="Subject")
+    def shown_subject(self, row: models.AuditEvent) -> str:
+        return row.subject.replace("_", " ").replace(":", " ").capitalize()
+
+
+@admin.register(Job)
+class JobAdmin(TenantAdmin):
+    """Every client's work that follows from changes. It is never deleted."""
+
+    client_path = None
+    read_by = PLATFORM
+    list_display = ("id", "shown_name", "state", "attempts", "progress", "due_at", "last_error")
+    list_filter = ("state",)
+    exclude = ("name",)
+    readonly_fields = ("shown_name",)
+    search_fields = ("name", "last_error", "trace_id")
+    actions = ("requeue", "cancel")
+
+    @display(description="Name", ordering="name")
+    def shown_name(self, row: Job) -> str:
+        return format_html("<code>{}</code>", row.name)
+
+    @admin.action(description="Try dead jobs again", permissions=["platform"])
+    def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
+        count = sum(leases.requeue_dead(row) for row in rows)
+        self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
+
+    @admin.action(description="Cancel", permissions=["platform"])
+    @asks_first("Cancel these jobs? Their work is not done, now or later; who waits is told so.")
+    def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
+        assert isinstance(request.user, models.User), "the site admits people alone"
+        cancelled = [job_cancelling.cancel(row, by=request.user) for row in rows]
+        skipped = len(cancelled) - sum(cancelled)
+        self.message_user(
+            request,
+            f"{sum(cancelled)} cancelled; {skipped} skipped: they run, have ended, or are the"
+            " platform's own.",
+            messages.SUCCESS,
+        )

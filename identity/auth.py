@@ -1,13 +1,12 @@
 """Authentication: the accesses that operations declare, and the password hasher."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 from chatplatform.api import cors
@@ -15,24 +14,36 @@ from chatplatform.api.errors import Forbidden, NotAuthenticated
 from chatplatform.api.operation import Access, OperationViewSet
 from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
-from identity.services import api_keys, attempts, logins, tokens
+from identity.services import api_keys, logins, tokens, visitor_tokens
 from identity.services.bot_hooks import bots
 
 MAX_PASSWORD_CHARACTERS = 128
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 @dataclass(frozen=True)
 class Principal:
-    """The caller: a client, and its user or API key."""
+    """The caller: a client, and its user or API key; beside a public key perhaps a visitor."""
 
     client: Client
     user: User | None = None
     key: ApiKey | None = None
+    # The number of the visitor whose token came with a public key.
+    visitor_id: int | None = None
 
     @property
     def client_id(self) -> int:
         return self.client.pk
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a page calls, with a public key."""
+        return self.key is not None and self.key.scope == KeyScope.PUBLIC
+
+    @property
+    def is_anybody(self) -> bool:
+        """Whether it is a page whose visitor is not known yet."""
+        return self.is_page and self.visitor_id is None
 
     @property
     def rights(self) -> tuple[str, ...]:
@@ -44,7 +55,8 @@ class Principal:
 
     def __str__(self) -> str:
         if self.key:
-            return f"key:{self.key.pk}"
+            visitor = f":visitor:{self.visitor_id}" if self.visitor_id else ""
+            return f"key:{self.key.pk}{visitor}"
         return f"user:{self.user.pk if self.user else None}"
 
 
@@ -93,8 +105,8 @@ class Argon2(Argon2PasswordHasher):
         return len(password) <= MAX_PASSWORD_CHARACTERS and bool(super().verify(password, encoded))
 
 
-class StaffBackend(ModelBackend):
-    """Sign-in to the admin site; its failures count together with those of the API."""
+class SiteBackend(ModelBackend):
+    """Sign-in to the site; its failures count together with those of the API."""
 
     def authenticate(
         self,
@@ -105,19 +117,25 @@ class StaffBackend(ModelBackend):
     ) -> User | None:
         if not username or not password or len(password) > MAX_PASSWORD_CHARACTERS:
             return None
-        try:
-            return logins.authenticate(
-                email=username, password=password, address=current_address(), staff=True
-            )
-        except attempts.TooManyAttempts as exc:
-            # Django then asks no other backend, and the form shows a failed sign-in.
-            raise PermissionDenied from exc
+        return logins.authenticate(
+            email=username, password=password, address=current_address(), admits_staff=True
+        )
+
+    def get_user(self, user_id: int) -> User | None:
+        user = User.objects.select_related("client").filter(pk=user_id).first()
+        return user if user and user.is_active else None
 
 
 class InvalidApiKey(NotAuthenticated):
     """The key is missing, unknown, wrong, expired, revoked, or of a disabled client."""
 
     detail = "Invalid API key"
+    headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
+
+
+class InvalidVisitorToken(NotAuthenticated):
+    code = "invalid_visitor_token"
+    detail = "This Visitor-Token is not valid (any more). Leave it out to begin as a new visitor."
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
 
 
@@ -169,35 +187,59 @@ def session_check(request: HttpRequest) -> Callable[[], bool]:
 def _api_key(request: HttpRequest) -> Principal | None:
     """The key in the `API-KEY` header, never from the query or the body.
 
-    A public key is admitted from pages that its bot allows, and without an `Origin` (native apps,
-    curl). Only browsers send a reliable `Origin`: it keeps other sites from using the key, but does
-    not prove who the caller is.
+    A public key is admitted from pages that its bot allows, from our own widget, and without an
+    `Origin` (native apps, curl). Only browsers send a reliable `Origin`: it keeps other sites from
+    using the key, but does not prove who the caller is.
     """
     presented = request.headers.get("API-KEY")
     key = api_keys.get_valid(presented) if presented else None
     if key is None:
         return None
     origin = request.headers.get("Origin")
-    if key.scope == KeyScope.PUBLIC and origin is not None:
+    if key.scope == KeyScope.PUBLIC and origin is not None and not _is_own(origin, request):
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):
             raise Forbidden("This key may not be used from this page.")
         cors.grant(request, origin)
     return Principal(key.client, key=key)
 
 
-def _person_or_key(request: HttpRequest) -> Principal | None:
-    if "Authorization" in request.headers:
-        return _person(request)
-    if "API-KEY" in request.headers:
-        principal = _api_key(request)
-        if principal is None:
-            raise InvalidApiKey
+def _visitor_or_key(request: HttpRequest) -> Principal | None:
+    """The key, and of a public key the visitor whom the `Visitor-Token` names."""
+    principal = _api_key(request)
+    token = request.headers.get(visitor_tokens.HEADER)
+    if principal is None or principal.key is None or token is None or not principal.is_page:
         return principal
-    return None
+    visitor_id = visitor_tokens.read(token, bot_id=principal.key.bot_id)
+    if visitor_id is None:
+        raise InvalidVisitorToken
+    return replace(principal, visitor_id=visitor_id)
+
+
+def _person_or(
+    find_key: Callable[[HttpRequest], Principal | None],
+) -> Callable[[HttpRequest], Principal | None]:
+    """A person by their token, else a key."""
+
+    def find(request: HttpRequest) -> Principal | None:
+        if "Authorization" in request.headers:
+            return _person(request)
+        if "API-KEY" in request.headers:
+            principal = find_key(request)
+            if principal is None:
+                raise InvalidApiKey
+            return principal
+        return None
+
+    return find
 
 
 def _any_bot_allows(origin: str) -> bool:
     return bots().any_allows(origin)
+
+
+def _is_own(origin: str, request: HttpRequest) -> bool:
+    """Whether it is a page of ours: the widget, which says itself who may frame it."""
+    return origin.partition("://")[2] == request.get_host()
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
@@ -220,7 +262,7 @@ def origin_host(origin: str) -> str | None:
         return None
     if not host or parts.username is not None or parts.path or parts.query or parts.fragment:
         return None
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
     return host if is_safe else None
 
 
@@ -249,11 +291,25 @@ ADMIN = Access(("bearer",), _person, _ADMINS)
 API_KEY = Access(("api_key",), _api_key, _KEYS, (), InvalidApiKey, _any_bot_allows)
 SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), InvalidApiKey)
 # Work on customers, at the desk or by the client's own server.
-BEARER_OR_SECRET_KEY = Access(("bearer", "api_key"), _person_or_key, _STAFF + _SECRET_KEY, _VIEWER)
+BEARER_OR_SECRET_KEY = Access(
+    ("bearer", "api_key"), _person_or(_api_key), _STAFF + _SECRET_KEY, _VIEWER
+)
 BEARER_OR_API_KEY = Access(
     ("bearer", "api_key"),
-    _person_or_key,
+    _person_or(_api_key),
     _STAFF + _KEYS,
     _VIEWER,
     admits_origin=_any_bot_allows,
+)
+# What a visitor of a page does in their own chats, or the client's server for a customer.
+VISITOR_OR_SECRET_KEY = Access(
+    ("api_key",), _visitor_or_key, _KEYS, (), InvalidApiKey, _any_bot_allows, takes_visitor=True
+)
+BEARER_OR_VISITOR = Access(
+    ("bearer", "api_key"),
+    _person_or(_visitor_or_key),
+    _STAFF + _KEYS,
+    _VIEWER,
+    admits_origin=_any_bot_allows,
+    takes_visitor=True,
 )

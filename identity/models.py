@@ -4,6 +4,7 @@ from typing import Any, Self, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models.functions import Now
 
@@ -102,6 +103,9 @@ class ClientConfig(TenantModel):
     retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
 
+    class Meta:
+        verbose_name, verbose_name_plural = "chat settings", "chat settings"
+
     def __str__(self) -> str:
         return f"config of {self.client_id}"
 
@@ -155,6 +159,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     # In lower case, so that an address belongs to one account.
     email = models.EmailField(max_length=254, unique=True)
     full_name = models.CharField(max_length=200)
+    # Shown to customers beside the name.
+    avatar_url = models.CharField(max_length=500, default="", blank=True)
     role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
     language = models.CharField(max_length=20, default="en")
     # Whether the person may train bots whatever the role.
@@ -179,6 +185,10 @@ class User(AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return self.email
 
+    def get_full_name(self) -> str:
+        """Django's name for who it is; the site shows it beside the address."""
+        return self.full_name
+
     @property
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's name for an account that may sign in."""
@@ -186,8 +196,8 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_staff(self) -> bool:
-        """Whether the user may enter the admin site."""
-        return self.is_superuser
+        """Whether the user may enter the site: platform staff, and the people of clients."""
+        return self.is_superuser or self.client_id is not None
 
     @property
     def is_admin(self) -> bool:
@@ -213,16 +223,46 @@ class RefreshToken(TenantModel):
         return f"refresh token {self.pk} of {self.user_id}"
 
 
+class SiteSession(AbstractBaseSession):
+    """One sign-in to the site: Django's session, with the person whose it is."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
+    # The family of the access tokens that the session is exchanged for; they end with it.
+    token_family = models.UUIDField(null=True, unique=True)
+
+
+class SecondFactor(models.Model):
+    """The seed of a person's codes, and hashes of the recovery codes; no row: a password alone."""
+
+    # Known before the insert, since the encryption binds the secret to the row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
+    # In base32, as apps take it.
+    secret = EncryptedTextField(tenant_attribute="user_id")
+    # The 30 seconds of the latest code that was accepted: each code works once.
+    latest_step = models.BigIntegerField()
+    recovery_hashes = ArrayField(models.CharField(max_length=64))
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"second factor of {self.user_id}"
+
+
 class AttemptKind(models.TextChoices):
     """Operations with a limit on attempts."""
 
     SIGN_IN = "sign_in"
+    CODE = "code"
     ASK_RESET = "ask_reset"
     TRY_RESET = "try_reset"
     REGISTER = "register"
     # These need a credential, but anybody can register for one, and they send mail to strangers.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"
+    # Transcripts, by what is counted: the chat, the mailbox, the visitor.
+    MAIL_CHAT = "mail_chat"
+    MAIL_TO = "mail_to"
+    MAIL_GUEST = "mail_guest"
 
 
 class Attempt(models.Model):
@@ -344,6 +384,7 @@ class CreditEntry(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name_plural = "credit entries"
         constraints = [
             # Released credits may be reserved again; nothing is paid twice.
             models.UniqueConstraint(
@@ -415,7 +456,11 @@ class AuditEvent(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        indexes = [models.Index(fields=["client", "-id"], name="audit_log")]
+        indexes = [
+            models.Index(fields=["client", "-id"], name="audit_log"),
+            # The history of one row, in the site.
+            models.Index(fields=["subject", "-id"], name="audit_history"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"

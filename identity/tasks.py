@@ -3,7 +3,7 @@
 from typing import Any
 
 from chatplatform.jobs import Queue, job, periodic
-from identity.services import attempts, credits, mails, passwords, tokens
+from identity.services import attempts, credits, mails, passwords, site_sessions, tokens
 
 # Retries for about six minutes: enough for a mail server's restart.
 _MAIL_ATTEMPTS = 11
@@ -26,10 +26,11 @@ def send_invitation(*, user_id: int) -> None:
 
 @periodic("identity.clean_up")
 def clean_up() -> None:
-    """Delete attempts, refresh tokens and reset links that have expired."""
+    """Delete attempts, refresh tokens, sessions and reset links that have expired."""
     attempts.purge_expired()
     tokens.purge_expired()
     passwords.purge_expired()
+    site_sessions.purge_expired()
 
 
 @periodic("identity.clean_up_credits")

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.test import Client as Browser
+from playwright.sync_api import Page
 
+from identity.auth import Argon2
 from identity.models import ApiKey, Client, ClientConfig, Role, User
 from identity.services import api_keys, credits, tokens
 
@@ -80,6 +83,16 @@ def make_key(client: Client, scope: str = "secret", bot_id: int | None = None) -
     """A caller with an API key of `client`."""
     key, secret = api_keys.create(client, name="test", scope=scope, bot_id=bot_id)
     return Person({"API-KEY": secret}, key=key)
+
+
+def sign_in(screen: Page, user: User) -> None:
+    """Sign somebody in to the site, in a browser, with a password as the product hashes it."""
+    user.password = make_password(PASSWORD, hasher=Argon2())
+    user.save(update_fields=["password"])
+    screen.goto("/admin/login/")
+    screen.get_by_label("Email").fill(user.email)
+    screen.get_by_label("Password").fill(PASSWORD)
+    screen.get_by_role("button", name="Log in").click()
 
 
 @pytest.fixture

@@ -25,6 +25,11 @@ _DOCUMENT: dict[str, str | dict[str, Any]] = {
     "document": "DocumentDto",
 }
 _CHANNEL: dict[str, str | dict[str, Any]] = {"connection": "ChannelConnection"}
+_BY: dict[str, Any] = {
+    "anyOf": [{"$ref": "#/components/schemas/Identity"}, {"type": "null"}],
+    "description": "Which of your people did it; null: the customer, or the platform.",
+}
+_MOVE: dict[str, str | dict[str, Any]] = {**_CHAT, "by": _BY}
 _REASON = {"type": "string", "description": "The reason.", "examples": ["no_answer"]}
 _TAGS = {
     "type": "array",
@@ -72,20 +77,20 @@ _NOTIFICATIONS = {
 
 EVENTS: dict[str, Kind] = {
     "conversation.created": Kind("A conversation was opened.", _CHAT),
-    "conversation.assigned": Kind("A conversation was assigned to an agent.", _CHAT),
+    "conversation.assigned": Kind("A conversation was assigned to an agent.", _MOVE),
     "conversation.unassigned": Kind(
         "A conversation lost its agent, who returned it, did not answer in time, or left; or it"
         " went from the queue back to the bot.",
-        _CHAT,
+        _MOVE,
     ),
     "conversation.handed_off": Kind(
-        "The bot handed a conversation over.", {**_CHAT, "reason": _REASON}
+        "The bot handed a conversation over.", {**_MOVE, "reason": _REASON}
     ),
     "conversation.snoozed": Kind(
-        "A conversation was snoozed until a moment or the next message.", _CHAT
+        "A conversation was snoozed until a moment or the next message.", _MOVE
     ),
-    "conversation.ended": Kind("A conversation ended; `ended_by` says by whom.", _CHAT),
-    "conversation.reopened": Kind("A conversation continues after its end or snooze.", _CHAT),
+    "conversation.ended": Kind("A conversation ended; `ended_by` says by whom.", _MOVE),
+    "conversation.reopened": Kind("A conversation continues after its end or snooze.", _MOVE),
     "message.created": Kind("A message was stored, from any sender.", _MESSAGE),
     "message.delivered": Kind("A message reached the recipient's device.", _MESSAGE),
     "message.read": Kind("A message was read.", _MESSAGE),
@@ -100,6 +105,11 @@ EVENTS: dict[str, Kind] = {
     "sentiment.updated": Kind(
         "A conversation's sentiment was computed.",
         {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE},
+    ),
+    "customer.updated": Kind(
+        "What is known of a customer has changed: the desk, a key or a channel changed it, or the"
+        " customer told it to the bot.",
+        {"customer": "CustomerDto"},
     ),
     "customer.merged": Kind(
         "Two customers became one; `customer` is who stays.",

@@ -22,7 +22,6 @@ from chatplatform.signatures import SECRET_PREFIX, sign
 RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.2
 _LONGEST_RETRY_AFTER = 86_400  # seconds; longer requests of a receiver are cut to it
-MAX_BODY_BYTES = 20_000
 _EXCERPT_BYTES = 1_000
 _READ_BYTES = 65_536  # of an answer; if it is longer, the connection is closed
 

@@ -16,7 +16,7 @@ class Event(TenantModel):
     """Something that happened, written in the transaction of the change; never updated.
 
     The webhook, the live stream and this row share the id. `sequence` grows by one within a
-    conversation. The feed's order is (`rank`, `position`): see `events.read_feed`.
+    conversation. Its place in the feed is its `FeedEntry`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -26,11 +26,6 @@ class Event(TenantModel):
     sequence = models.PositiveIntegerField(null=True)
     data = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())
-    # Number of the writing transaction, or the rank of the conversation's previous event if higher.
-    rank = models.BigIntegerField(db_default=0)
-    position = models.BigIntegerField(
-        db_default=models.Func(models.Value("webhooks_event_position"), function="nextval")
-    )
 
     class Meta:
         constraints = [
@@ -38,26 +33,65 @@ class Event(TenantModel):
                 fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
             )
         ]
-        indexes = [
-            # A client's log, in the order of the feed.
-            models.Index(fields=["client", "rank", "position"], name="event_feed"),
-            BrinIndex(fields=["created_at"], name="event_created"),
-        ]
+        indexes = [BrinIndex(fields=["created_at"], name="event_created")]
 
     def __str__(self) -> str:
         return f"{self.type} {self.pk}"
 
 
-class FeedEpoch(models.Model):
-    """One row: the number added to a transaction's number to make a rank.
+class UnnumberedEvent(TenantModel):
+    """An event without a place in the feed; written with it, deleted when it gets its place.
 
-    Transaction numbers restart in a database restored from a dump; ranks must not.
+    Numbers are drawn under the conversation's lock: those of a conversation are in its order.
     """
 
-    lead = models.BigIntegerField(default=0)
+    event_id = models.UUIDField(primary_key=True)
+
+    # No constraints in the database: nobody who holds the client or the event delays the feed.
+    client = models.ForeignKey(
+        Client, on_delete=models.CASCADE, db_index=False, db_constraint=False
+    )
+    number = models.BigIntegerField(
+        db_default=models.Func(models.Value("webhooks_event_number"), function="nextval")
+    )
+
+    class Meta:
+        indexes = [
+            # A client's next events. No index on the number alone: it would be taken instead, and
+            # the rows of other clients read over.
+            models.Index(fields=["client", "number"], name="unnumbered_event")
+        ]
 
     def __str__(self) -> str:
-        return f"+{self.lead}"
+        return str(self.event_id)
+
+
+class FeedEntry(TenantModel):
+    """An event's place in its client's feed; written after the event's commit, never updated.
+
+    `position` grows with every entry of the client and is never given twice: see `feed_order`.
+    """
+
+    # No constraints in the database, as above.
+    event = models.OneToOneField(
+        Event,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        db_constraint=False,
+        related_name="feed_entry",
+    )
+    client = models.ForeignKey(
+        Client, on_delete=models.CASCADE, db_index=False, db_constraint=False
+    )
+    position = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client", "position"], name="feed_entry_in_order")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position}: {self.event_id}"
 
 
 class DisabledReason(models.TextChoices):
@@ -96,6 +130,7 @@ class WebhookConfig(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name, verbose_name_plural = "endpoint", "endpoints"
         indexes = [
             # announce(): which endpoints are active?
             models.Index(
@@ -160,6 +195,7 @@ class Delivery(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name_plural = "deliveries"
         constraints = [models.UniqueConstraint(fields=["event", "config"], name="delivery_once")]
         indexes = [
             # The dispatcher: which endpoints have work, and the oldest of it.

@@ -4,7 +4,7 @@ from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
 from identity.models import Subscription
 from identity.services.mails import notify
-from webhooks.services import announce, deliveries
+from webhooks.services import announce, deliveries, feed_order
 
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
@@ -29,6 +29,12 @@ def replay_range(
 def give_up(*, config_id: str) -> None:
     """End the waiting deliveries of an endpoint that was switched off."""
     deliveries.give_up(config_id)
+
+
+@periodic("webhooks.number_events")
+def number_events() -> None:
+    """Number the events of clients whose feed nobody reads."""
+    feed_order.number_all_events()
 
 
 @periodic("webhooks.clean_up")

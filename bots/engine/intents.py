@@ -3,8 +3,13 @@
 The words are in `bots.knowledge.phrasebook`.
 """
 
+import re
+
 from bots.knowledge import phrasebook
 from bots.knowledge.phrasebook import Heard, Phrasebook, SmallTalk
+
+_ASKS = re.compile("[?？؟]")
+_THUMBS = frozenset("👍👌🙏😊🙂❤✅")
 
 
 def small_talk(text: str, *, language: str = "") -> SmallTalk | None:
@@ -32,6 +37,33 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
             return answer
     spelt = {book.spells(text) for book in books.values()} - {None}
     return spelt.pop() if len(spelt) == 1 else None
+
+
+def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
+    """What a message is behind the question whether there is anything else.
+
+    A mere yes is asked what it is; a no or an "ok" ends the chat.
+    """
+    if _ASKS.search(text):
+        return None
+    heard, books = Heard.of(text), _own_and_english(language)
+    if is_content(text, language=language) or any(b.wants_nothing_more(heard) for b in books):
+        return "goodbye"
+    says_yes = yes_or_no(text, language=language)
+    return None if says_yes is None else "greeting" if says_yes else "goodbye"
+
+
+def is_content(text: str, *, language: str) -> bool:
+    """Whether a message says no more than that all is well, as customers do behind an answer."""
+    heard = Heard.of(text)
+    is_thumb = not heard.message and not _THUMBS.isdisjoint(text)
+    is_said = any(book.is_content(heard) for book in _own_and_english(language))
+    return (is_thumb or is_said) and not _ASKS.search(text)
+
+
+def _own_and_english(language: str) -> list[Phrasebook]:
+    books = phrasebook.all_books()
+    return [books[code] for code in (phrasebook.base_of(language), "en") if code in books]
 
 
 def _books(language: str) -> list[Phrasebook]:

@@ -4,6 +4,7 @@ import importlib
 import logging
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,8 +49,10 @@ def available() -> bool:
 
 
 def _capped(text: str, *, characters: int, words: int) -> str:
-    # NUL would end the text inside the encoder, and a lone surrogate would raise.
-    text = _UNSAFE.sub(" ", text[:characters])
+    # NUL would end the text inside the encoder, and a lone surrogate would raise. The encoder's
+    # memory is too small for signs that it writes out, such as U+FDFA with its 18 letters: its
+    # process would die. So they are written out, and cut, before.
+    text = unicodedata.normalize("NFKC", _UNSAFE.sub(" ", text[:characters]))[:characters]
     parts = text.split()
     return " ".join(parts[:words])
 

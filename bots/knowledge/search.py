@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,6 +162,17 @@ class _WordIndex:
         return weights
 
 
+class _Found(NamedTuple):
+    """By the words of one field: their weights, and for each piece coverage and score."""
+
+    words: _WordIndex
+    weights: dict[str, float]
+    cover: Vectors
+    scores: Vectors
+    # The number of the best piece.
+    best: int
+
+
 def _scaled(values: Vectors) -> Vectors:
     low, high = float(values.min()), float(values.max())
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
@@ -224,16 +236,15 @@ class Index:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
-        words, terms = self._field(question, language)
-        weights = words.weights(terms)
-        word_scores = words.scores(terms)
-        cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
         cosines = (
             self._vectors @ vector if self._vectors is not None and vector is not None else None
         )
         written = self._answers.get(same_question_key(question))
-        is_folded = words is self._folded and language == "vi"
-        scores, best = self._mixed(word_scores, cosines, cover, language, is_folded=is_folded)
+        found = self._find(self._field(question), question, cosines, language)
+        if found.words is self._folded and self.chunks[found.best].language == language != "vi":
+            # Not Vietnamese without diacritics, but a language that has none.
+            found = self._find(self._words, question, cosines, language)
+        words, weights, cover, scores, best = found
         features = self._features(cosines, cover, best, language, folded=words is self._folded)
         hits = tuple(
             Hit(
@@ -253,10 +264,24 @@ class Index:
             is_folded=words is self._folded,
         )
 
-    def _field(self, question: str, language: str) -> tuple[_WordIndex, list[str]]:
+    def _field(self, question: str) -> _WordIndex:
+        """Without diacritics, as Vietnamese is often typed, or with them."""
         if self._folded is not None and fold(question) == question.lower():
-            return self._folded, tokens(question, language="")
-        return self._words, tokens(question, language=language)
+            return self._folded
+        return self._words
+
+    def _find(
+        self, words: _WordIndex, question: str, cosines: Vectors | None, language: str
+    ) -> _Found:
+        """What a question finds by the words of one field, and by its meaning."""
+        terms = tokens(question, language="" if words is self._folded else language)
+        weights = words.weights(terms)
+        cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
+        is_folded = words is self._folded and language == "vi"
+        scores, best = self._mixed(
+            words.scores(terms), cosines, cover, language, is_folded=is_folded
+        )
+        return _Found(words, weights, cover, scores, best)
 
     def _is_foreign(self, number: int, language: str, cover: Vectors) -> bool:
         # The detector errs on short questions; shared rare words show that the language is equal.

@@ -50,6 +50,7 @@ class Migration(migrations.Migration):
                 ('holidays', models.JSONField(blank=True, null=True)),
                 ('own_setup', models.JSONField(default=dict)),
                 ('customer_info_fields', models.JSONField(default=list)),
+                ('identity_secret', chatplatform.crypto.EncryptedTextField(blank=True, default='', editable=False)),
                 ('banner', models.FileField(blank=True, default='', max_length=200, upload_to='banners/')),
                 ('banner_mime_type', models.CharField(blank=True, default='', max_length=60)),
                 ('banner_width', models.PositiveIntegerField(null=True)),
@@ -119,6 +120,8 @@ class Migration(migrations.Migration):
                 ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='bots.document')),
             ],
             options={
+                'verbose_name': 'passage',
+                'verbose_name_plural': 'passages',
                 'indexes': [models.Index(fields=['bot', 'id'], name='chunk_of_bot')],
                 'constraints': [models.UniqueConstraint(fields=('document', 'position'), name='chunk_position')],
             },
@@ -181,6 +184,10 @@ class Migration(migrations.Migration):
                 ('bot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='function_calling', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'verbose_name': 'function settings',
+                'verbose_name_plural': 'function settings',
+            },
         ),
         migrations.CreateModel(
             name='Prompt',
@@ -236,6 +243,8 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
             options={
+                'verbose_name': 'web address',
+                'verbose_name_plural': 'web addresses',
                 'indexes': [models.Index(fields=['bot', 'id'], name='web_url_list'), models.Index(fields=['next_fetch_at'], name='web_url_due')],
                 'constraints': [models.UniqueConstraint(fields=('bot', 'url'), name='web_url_once')],
             },

@@ -11,7 +11,7 @@ from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import Citation, EngineError, Line, NotGrounded, Question, Refused, Usage
 from bots.knowledge.search import SearchResult
-from bots.models import Approval, Bot
+from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
@@ -39,6 +39,8 @@ class AnswerRequest:
     attempt: int = 0
     # Who has agreed to a call: the answer tells its result.
     approved_by: Approval = Approval.NONE
+    # The customer-info fields that the platform itself asks for.
+    wanted: tuple[str, ...] = ()
 
 
 class Listener(Protocol):
@@ -146,7 +148,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     question = Question(
         request.text,
         request.language,
-        instructions=prompt_versions.instructions_of(prompt),
+        instructions=_instructions(prompt, request.wanted),
         history=request.history,
         snippets=retrieval.snippets(result) if is_model and result else (),
         search_result=result,
@@ -157,6 +159,16 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         return _quote(question, trace, on)
     trace = replace(trace, engine=engine.name, prompt_version=prompt.version if prompt else None)
     return _compose(request, question, functions, trace, on)
+
+
+def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
+    told = prompt_versions.instructions_of(prompt)
+    if not wanted:
+        return told
+    return (
+        f"{told}\nStill wanted of the customer: {', '.join(wanted)}. The platform asks for it"
+        " behind your reply and reads the answers: do not ask for it yourself."
+    )
 
 
 def _evidence(bot: Bot, request: AnswerRequest, result: SearchResult) -> Evidence:

@@ -20,7 +20,8 @@ AT = ("body", "customer", "attributes")
 def update(bot: Bot, *, body: CustomerInfoFields) -> CustomerInfoFields:
     """Replace the fields that the bot asks for."""
     for position, field in enumerate(body.fields):
-        bots.check_offered_languages(bot, field.label, at=("body", "fields", position, "label"))
+        for name, texts in (("label", field.label), ("question", field.question)):
+            bots.check_offered_languages(bot, texts, at=("body", "fields", position, name))
     stored = body.model_dump(mode="json")["fields"]
     return CustomerInfoFields.from_bot(bots.update_columns(bot, customer_info_fields=stored))
 
@@ -42,19 +43,20 @@ def check(
         name = stored["name"]
         value = attributes.get(name)
         if value is None or value == "":
-            is_due = known is not None and stored.get("ask_before_chat") and not known.get(name)
+            is_unknown = known is not None and known.get(name) in (None, "")
+            is_due = is_unknown and stored.get("ask_before_chat")
             needed = stored.get("required") and (name in attributes or is_due)
             error = ("missing", "Field required") if needed else None
         else:
-            problem = _problem(stored, value)
-            error = ("value_error", problem) if problem else None
+            wrong = problem(stored, value)
+            error = ("value_error", wrong) if wrong else None
         if error:
             errors.append({"loc": [*at, name], "msg": error[1], "type": error[0]})
     if errors:
         raise Invalid(errors)
 
 
-def _problem(stored: Mapping[str, Any], value: Any) -> str | None:
+def problem(stored: Mapping[str, Any], value: Any) -> str | None:
     """What is wrong with a value, as a sentence; None if it is valid."""
     kind = stored["type"]
     if kind == "number":

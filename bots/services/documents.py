@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
+from django.http import FileResponse
 
 from bots.knowledge.extract import detection
 from bots.knowledge.extract.document import ExtractError
@@ -140,6 +141,16 @@ def open_original(document: Document) -> IO[bytes]:
         return document.file.open()
     except (FileNotFoundError, ValueError) as exc:
         raise FileMissing from exc
+
+
+def original_response(document: Document) -> FileResponse:
+    """A document as it came, to be saved by a browser."""
+    return media.file_response(
+        open_original(document),
+        mime_type=document.mime_type,
+        cache_control="private, no-cache",
+        download_as=document.file_name,
+    )
 
 
 def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> QuerySet[Document]:

@@ -14,7 +14,7 @@ from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import Draft, Task
 from bots.engine.types import EngineError
 from bots.models import Bot
-from chatplatform.api.errors import ApiError
+from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
 from identity.models import Client
 from identity.services import credits
@@ -27,10 +27,10 @@ _TASK_TOKENS = 500
 _slots = threading.BoundedSemaphore(MAX_CALLS)
 
 
-class EngineNotConfigured(ApiError):
-    """Only a model can do this, and none is set; field `setting` names the setting to make."""
+class EngineNotConfigured(NotConfigured):
+    """Only a model can do this, and none is set."""
 
-    code, status = "engine_not_configured", 503
+    code = "engine_not_configured"
     detail = "This needs a language model: set LLM_BASE_URL (and LLM_MODEL) on the server."
 
     def __init__(self) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -22,9 +22,8 @@ LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
 
 
 class SourceExists(ApiError):
-    """Field `document_id`: the one that is there."""
-
     code, status = "source_exists", 409
+    more: ClassVar = {"document_id": (int, "The document that is there.")}
     detail = "The bot has this text or question already; update that one."
 
 

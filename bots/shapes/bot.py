@@ -78,7 +78,7 @@ class BotStyle(Shape):
     height: int = Field(600, ge=320, le=1600, description="Height when open, in CSS pixels.")
     font: Text = Field(
         "", max_length=100, description="CSS font family; empty: the page's own.",
-        pattern=r"^[\w ,'-]*$",
+        pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
     dark_mode: bool = Field(False, description="Light text on a dark ground.")

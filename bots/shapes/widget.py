@@ -47,6 +47,7 @@ class Option(Shape):
 
 
 Label = Annotated[Text, Field(min_length=1, max_length=100, pattern=r"\S")]
+Question = Annotated[Text, Field(min_length=1, max_length=300, pattern=r"\S")]
 FieldName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$", examples=["order_number", "city"])
 ]
@@ -68,13 +69,21 @@ class CustomerInfoField(Shape):
         " `number`, `date` (as 2026-11-21) or `select` (one of `options`)."
     )
     required: bool = Field(False, description="Whether an answer is required.")
+    question: dict[Language, Question] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="How the bot asks for it in a chat, by language. Left out: a sentence of the"
+        " platform's with the label.",
+    )
     options: list[Option] = Field(
         default_factory=list,
         max_length=MAX_OPTIONS,
         description=f"The answers of a `select`, 1..{MAX_OPTIONS}; empty for all other types.",
     )
     ask_before_chat: bool = Field(
-        False, description="Whether it is asked in a form before the first message."
+        False,
+        description="Whether it is asked in a form before the first message. If not, and where"
+        " there is no form, the bot asks for it in the chat.",
     )
 
     @model_validator(mode="after")
@@ -244,6 +253,15 @@ class ConfigField(Shape):
     options: list[Option] = Field(description="The answers of a `select`; else empty.")
     ask_before_chat: bool = Field(
         description="Whether it is asked in a form before the first message."
+    )
+
+
+class BotIdentitySecret(Shape):
+    """A bot's identity secret."""
+
+    secret: str = Field(
+        description="The key of the HMAC-SHA256 that makes an `identity_signature`. Only your"
+        " server may know it."
     )
 
 

@@ -54,7 +54,7 @@ class TextDto(Written):
     text: Text = Field(
         min_length=1,
         max_length=MAX_TEXT,
-        pattern=r"\w",
+        pattern=r"[^\s!-/:-@\[-`{-~]",
         description=f"Plain text, 1..{MAX_TEXT:,} characters; upload a longer one as a file. Blank"
         " lines separate paragraphs.",
     )
@@ -84,13 +84,13 @@ class QuestionAnswerDto(Written):
     question: Text = Field(
         min_length=1,
         max_length=MAX_QUESTION,
-        pattern=r"\w",
+        pattern=r"[^\s!-/:-@\[-`{-~]",
         description=f"What customers ask, 1..{MAX_QUESTION} characters; line breaks become spaces.",
     )
     answer: Text = Field(
         min_length=1,
         max_length=MAX_ANSWER,
-        pattern=r"\w",
+        pattern=r"[^\s!-/:-@\[-`{-~]",
         description=f"What the bot answers, 1..{MAX_ANSWER:,} characters.",
     )
 

@@ -114,5 +114,32 @@ def test_crawl_now(staff, web_url):
 def test_the_pages_of_an_address(staff, web_url):
     shown = staff.get(reverse("admin:bots_weburl_change", args=[web_url.pk])).content.decode()
     assert "http://shop.example/a" in shown
-    assert "timeout" in shown
+    assert "Timeout" in shown
     assert 'name="pages-0-url"' not in shown
+
+
+def test_the_original_of_a_document_is_downloaded(client, ann, bot):
+    written = ann.post(
+        f"/ai/{bot.pk}/train/text", {"title": "Hours", "text": "Open at nine."}
+    ).json()
+    client.force_login(ann.user)
+    page = client.get(reverse("admin:bots_document_change", args=[written["id"]]))
+    link = reverse("admin:bots_document_original", args=[written["id"]])
+    assert f'href="{link}"' in page.content.decode()
+    reply = client.get(link)
+    assert b"".join(reply.streaming_content) == b"Open at nine."
+    assert reply["Content-Disposition"].startswith("attachment")
+
+
+def test_nobody_downloads_another_clients_document(client, cara, document):
+    client.force_login(cara.user)
+    reply = client.get(reverse("admin:bots_document_original", args=[document.pk]))
+    assert reply.status_code == 404
+    client.logout()
+    reply = client.get(reverse("admin:bots_document_original", args=[document.pk]))
+    assert reply.status_code == 302
+
+
+def test_the_page_says_that_an_original_is_lost(staff, document):
+    reply = staff.get(reverse("admin:bots_document_original", args=[document.pk]), follow=True)
+    assert "The stored file is gone" in reply.content.decode()

@@ -1,6 +1,8 @@
 """The encoder's adapter: shapes, limits, and a machine without an encoder."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -56,6 +58,17 @@ def test_expensive_texts_are_capped() -> None:
     assert long is not None
     assert shorter is not None
     assert np.array_equal(long, shorter)
+
+
+def test_signs_that_stand_for_many_letters_do_not_end_the_process() -> None:
+    """In a process of its own: the encoder wrote beyond its memory, and took the worker along."""
+    program = (
+        "from bots.knowledge import embedding\n"
+        "for _ in range(3):\n"
+        "    assert embedding.embed_query('\\ufdfa' * 300) is not None\n"
+        "    assert embedding.embed_passages(['\\ufdfa' * 300]) is not None\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_nul_does_not_cut_the_text() -> None:

@@ -3,15 +3,18 @@
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bots.engine import intents
 from bots.knowledge import language, phrasebook
 from bots.knowledge.phrasebook import Heard
+from bots.services import info_answers
 
 FOLDER = Path(__file__).parent / "phrases"
 UNDERSTOOD = tomllib.loads((FOLDER / "understood.toml").read_text("utf-8"))
+HELD = tomllib.loads((FOLDER / "held_words.toml").read_text("utf-8"))
 ORDINARY = tomllib.loads((FOLDER / "ordinary_questions.toml").read_text("utf-8"))
 BOOKS = phrasebook.all_books()
 
@@ -31,6 +34,7 @@ def test_there_is_a_complete_book_for_each_language():
             text == text.strip() != "" for text in (*book.says.values(), *book.labels.values())
         )
         assert book.says["confirm"].count("{action}") == 1
+        assert book.says["about_bot"].count("{company}") == 1
         # The channels cut a longer title of a survey, and its button.
         assert len(book.says["survey_question"]) <= 65
         assert len(book.says["survey_button"]) <= 20
@@ -44,7 +48,7 @@ def test_no_two_languages_share_their_sentences(code):
 
 
 @pytest.mark.parametrize("code", language.LANGUAGES)
-@pytest.mark.parametrize("kind", ["greeting", "thanks", "goodbye"])
+@pytest.mark.parametrize("kind", ["greeting", "thanks", "goodbye", "about_bot"])
 def test_small_talk_is_understood(code, kind):
     for text in texts(code, kind):
         assert intents.small_talk(text, language=code) == kind, text
@@ -68,11 +72,23 @@ def test_yes_and_no_are_understood_in_their_language(code):
         assert not intents.asks_for_person(text), text
 
 
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_what_is_said_when_asked_for_anything_else_is_understood(code):
+    for text in texts(code, "yes"):
+        assert intents.answer_to_more(text, language=code) is not None, text
+    for text in texts(code, "no"):
+        assert intents.answer_to_more(text, language=code) == "goodbye", text
+    assert intents.answer_to_more("👍", language=code) == "goodbye"
+    for text in ORDINARY.get(code, []):
+        assert intents.answer_to_more(text, language=code) is None, text
+
+
 @pytest.mark.parametrize("code", sorted(ORDINARY))
 def test_ordinary_questions_are_nothing_but_questions(code):
     assert len(ORDINARY[code]) == 20
     for text in ORDINARY[code]:
-        assert intents.small_talk(text, language=code) is None, text
+        # Whoever wonders whether the bot is a person asks for none.
+        assert intents.small_talk(text, language=code) in {None, "about_bot"}, text
         assert not intents.asks_for_person(text), text
         for spoken in language.LANGUAGES:
             assert intents.yes_or_no(text, language=spoken) is None, text
@@ -80,6 +96,44 @@ def test_ordinary_questions_are_nothing_but_questions(code):
 
 def test_the_ordinary_questions_are_two_hundred_in_ten_languages():
     assert (len(ORDINARY), sum(map(len, ORDINARY.values()))) == (10, 200)
+
+
+EMAIL: dict[str, Any] = {"name": "email", "type": "email", "label": {"en": "E-mail"}}
+
+
+def said_to_a_field(text, code):
+    return info_answers.read(EMAIL, text, language=code).said
+
+
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_words_that_an_ordinary_message_holds_decide_nothing(code):
+    for text in HELD[code]["ordinary"]:
+        assert intents.small_talk(text, language=code) is None, text
+        assert not intents.asks_for_person(text), text
+        assert said_to_a_field(text, code) == "other", text
+
+
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_the_same_words_are_still_understood(code):
+    for kind in ("greeting", "thanks"):
+        for text in HELD[code][kind]:
+            assert intents.small_talk(text, language=code) == kind, text
+    for text in HELD[code]["person"]:
+        assert intents.asks_for_person(text), text
+    for text in HELD[code]["refusal"]:
+        assert said_to_a_field(text, code) == "declined", text
+
+
+def test_the_messages_that_hold_such_words_are_many_in_each_family_of_languages():
+    families = (
+        "en de nl", "fr es it pt", "pl ru uk", "id ms", "tr", "ar", "hi", "th", "vi", "ja", "ko",
+        "zh",
+    )  # fmt: skip
+    assert sorted(" ".join(families).split()) == sorted(HELD) == sorted(language.LANGUAGES)
+    assert sum(len(kinds["ordinary"]) for kinds in HELD.values()) >= 200
+    for family in families:
+        meant = [HELD[code][kind] for code in family.split() for kind in HELD[code]]
+        assert sum(map(len, meant)) - sum(len(HELD[c]["ordinary"]) for c in family.split()) >= 20
 
 
 @pytest.mark.parametrize(
@@ -167,3 +221,10 @@ def test_the_language_of_short_messages(text, expected, recognised):
 def test_the_language_of_questions_is_recognised(code):
     for text in ORDINARY[code]:
         assert language.detect(text, default="en") == code, text
+
+
+@pytest.mark.parametrize(
+    "text", ["tôi không muốn cho", "mình không muốn đưa số", "Không thích cho ạ"]
+)
+def test_who_will_not_give_it_declines_in_vietnamese(text):
+    assert said_to_a_field(text, "vi") == "declined"

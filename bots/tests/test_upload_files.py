@@ -139,6 +139,7 @@ def test_the_limit_of_a_bot(ann, bot):
     assert Document.objects.count() == len(stored_files()) == 1
 
 
+@pytest.mark.undocumented
 def test_no_file_stays_without_its_row(ann, bot):
     with mock.patch("chatplatform.jobs.enqueue", side_effect=DatabaseError("gone")):
         assert ann.upload(path(bot), files=[file()]).status_code == 500

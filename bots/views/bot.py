@@ -5,17 +5,18 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from bots.services import bots, offered_languages, welcome, widget_config
+from bots.services import bots, offered_languages, visitor_identity, welcome, widget_config
 from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
 from bots.shapes.widget import (
     BotConfigDto,
+    BotIdentitySecret,
     LanguageQuery,
     SampleQuestions,
     SampleQuestionsResponse,
     WidgetQuery,
 )
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
-from chatplatform.api.openapi import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY, TenantViewSet
@@ -76,6 +77,15 @@ class BotViewSet(TenantViewSet):
         """Disable a bot, so that people answer its chats, or enable it again."""
         bot = bots.get(self.client, bot_id)
         return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
+
+    @operation("bot", "Replace Bot Identity Secret", access=ADMIN, status=201)
+    def replace_identity_secret(self, bot_id: int) -> BotIdentitySecret:
+        """Make the secret by which your server signs who a page's visitor is; shown this once.
+
+        Signatures by the secret before it are refused from now on.
+        """
+        secret = visitor_identity.replace_secret(bots.get(self.client, bot_id), by=self.user)
+        return BotIdentitySecret(secret=secret)
 
     @operation("bot", "Delete Bot", access=ADMIN, status=204, also={409: Error})
     def destroy(self, bot_id: int) -> None:

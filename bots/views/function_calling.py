@@ -11,7 +11,7 @@ from bots.shapes.function_calling import (
     FunctionCallingEventsQuery,
     FunctionCallingEventsResponse,
 )
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import page
 from identity.auth import ADMIN, BEARER, TenantViewSet

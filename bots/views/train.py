@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpResponseBase
 
+from bots.knowledge.extract.detection import MIME_TYPES
 from bots.models import DocumentSource
 from bots.services import (
     banner_picture,
@@ -43,9 +44,8 @@ from bots.shapes.written import (
     TextDto,
     TextsResponse,
 )
-from chatplatform import media
-from chatplatform.api.openapi import Error, File
-from chatplatform.api.operation import Form, operation
+from chatplatform.api.error_shapes import Error
+from chatplatform.api.operation import Bare, Form, operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet
 
@@ -122,16 +122,11 @@ class DocumentViewSet(TenantViewSet):
         """A document with the progress of its training: what a citation names by its id."""
         return DocumentDto.from_row(documents.get(bots.get(self.client, bot_id), document_id))
 
-    @operation("AI / train", "Download Document", access=BEARER, returns=File)
+    @operation("AI / train", "Download Document", access=BEARER, returns=Bare(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
         """The document as it came, for a web page as it was fetched."""
         document = documents.get(bots.get(self.client, bot_id), document_id)
-        return media.file_response(
-            documents.open_original(document),
-            mime_type=document.mime_type,
-            cache_control="private, no-cache",
-            download_as=document.file_name,
-        )
+        return documents.original_response(document)
 
     @operation("AI / train", "Set Important Document", access=TRAINER)
     def set_important(

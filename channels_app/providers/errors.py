@@ -7,7 +7,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import ClassVar
 
-from chatplatform.api.errors import ApiError
+from chatplatform.api.errors import ApiError, NotConfigured
 
 
 class Kind(StrEnum):
@@ -27,11 +27,22 @@ class ProviderError(ApiError):
     """A provider refused or could not be reached; in an answer of the API it is a 502."""
 
     code, status = "provider_refused", 502
+    more: ClassVar = {
+        "kind": (str, "What the fault means, such as `temporary` or `permission`."),
+        "provider_code": (str | None, "The provider's own code."),
+        "provider_message": (str, "The provider's own words."),
+    }
     # Shown with the provider's own words.
     detail: ClassVar[str] = "The provider refused."
 
     def __init__(
-        self, kind: Kind, message: str, *, code: str = "", wait: timedelta | None = None
+        self,
+        kind: Kind,
+        message: str,
+        *,
+        code: str = "",
+        wait: timedelta | None = None,
+        retries: int | None = None,
     ) -> None:
         super().__init__(
             f"The provider refused: {message}" if code else message,
@@ -41,12 +52,14 @@ class ProviderError(ApiError):
         self.provider_code = code
         # When the provider says so: how long not to call again.
         self.wait = wait
+        # How often a send may be made again after this refusal; None: as long as it is due.
+        self.retries = retries
 
 
-class ChannelNotConfigured(ApiError):
-    """A setting of the platform is missing, so that this channel cannot be used."""
+class ChannelNotConfigured(NotConfigured):
+    """This channel cannot be used."""
 
-    code, status = "channel_not_configured", 503
+    code = "channel_not_configured"
 
     def __init__(self, setting: str) -> None:
         super().__init__(f"This channel is not set up here: {setting} is not set.", setting=setting)

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from channels_app.providers.errors import Kind
+from channels_app.providers.values import Place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +33,6 @@ class InboundFile:
     url: str = ""
     media_id: str = ""
     file_name: str = ""
-
-
-@dataclass(frozen=True)
-class Place:
-    latitude: float
-    longitude: float
-    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

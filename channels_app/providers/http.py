@@ -1,7 +1,7 @@
 """Calls of providers: through the outbound client, to that provider's host alone."""
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,8 @@ from chatplatform import egress
 
 # Seconds for a customer's file, which may be large.
 FILE_SECONDS = 30
+# Characters of a credential, at least.
+_SHORTEST = 12
 
 
 def setting(name: str) -> str:
@@ -52,10 +54,15 @@ def call(
         raise ProviderError(kind, f"The provider could not be reached: {error}") from error
 
 
-def parse(reply: egress.Reply) -> Any:
-    """The JSON of an answer; None if it is none."""
+def parse(reply: egress.Reply, *, without: Iterable[Any] = ()) -> Any:
+    """The JSON of an answer; None if it is none. `without`: credentials that it may repeat."""
+    body = reply.body
+    for secret in without:
+        # Nothing shorter is a credential, and it might be a word of the answer.
+        if len(str(secret)) >= _SHORTEST:
+            body = body.replace(str(secret).encode(), b"...")
     try:
-        return orjson.loads(reply.body)
+        return orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
 

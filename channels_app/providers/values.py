@@ -83,12 +83,36 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A place on the map, in degrees."""
+
+    latitude: float
+    longitude: float
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class OutgoingTemplate:
+    """An approved template, and its values in the provider's own form."""
+
+    name: str
+    language: str
+    components: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
 class Part:
-    """What one call sends: a text, perhaps with answers to choose from; or a file."""
+    """What one call sends: a text, perhaps with answers to choose from; a file; a place; or (where
+    the provider has them) a template.
+
+    A place has a link to a map as its text, for channels that show none.
+    """
 
     text: str = ""
+    place: Place | None = None
     choices: Sequence[Choice] = ()
     file: OutgoingFile | None = None
+    template: OutgoingTemplate | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Connections of bots to accounts at providers: made, ended, and marked when they fail."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -16,11 +17,17 @@ from channels_app.providers.errors import ProviderError
 from channels_app.providers.values import Account, Connected, Tokens
 from channels_app.services import consents
 from channels_app.shapes import connection as connection_shapes
+from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, NotFound
 from chatplatform.customer_channels import MessagingChannel
+from chats.models import Conversation
+from chats.services.core import channel_messages
 from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
+
+# So long another change of the client's subscriptions is waited for.
+_SUBSCRIBING_SECONDS = 30.0
 
 
 class TokenMissing(ApiError):
@@ -86,6 +93,11 @@ def _current(rows: Sequence[ChannelConnection]) -> ChannelConnection:
 def live(channel: str, account_id: str) -> ChannelConnection | None:
     """The connection that an account's callbacks belong to."""
     return next(iter(concerned(channel, account_id)), None)
+
+
+def is_live(connection: ChannelConnection) -> bool:
+    """Whether a connection that was live still is."""
+    return ChannelConnection.objects.filter(pk=connection.pk, status__in=LIVE).exists()
 
 
 def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
@@ -179,8 +191,10 @@ def consent(
         bot.client, provider.channel, consents.redeem(provider, ended, code), by=by
     )
     row = ended.connection
-    row.connected_by, row.token_expires_at = by, token.expires_at
-    row.save(update_fields=["connected_by", "token_expires_at"])
+    # By another consent it may be an account meanwhile, whose token is another and ends by itself.
+    rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
+    if rows.update(connected_by=by, token_expires_at=token.expires_at):
+        row.connected_by, row.token_expires_at = by, token.expires_at
     return connection_shapes.ChannelConnection.from_row(row)
 
 
@@ -230,10 +244,11 @@ def _connect_consented(
     # Before the code is spent: new tokens may end those of the bot that has the account.
     ensure_free(bot, provider.channel, account_id)
     tokens = consents.redeem(provider, consent, code)
-    found = provider.connect(tokens.access_token, account_id)
-    if consent.account_id not in {"", found.id}:
-        raise WrongAccount
-    return store(bot, provider.channel, replace(found, tokens=tokens), by=by)
+    with subscribing(bot.client):
+        found = provider.connect(tokens.access_token, account_id)
+        if consent.account_id not in {"", found.id}:
+            raise WrongAccount
+        return store(bot, provider.channel, replace(found, tokens=tokens), by=by)
 
 
 def store_tokens(
@@ -263,8 +278,19 @@ def connect(
 ) -> connection_shapes.ChannelConnection:
     """Connect an account of the person whose token is stored."""
     ensure_free(bot, provider.channel, account_id)
-    connected = provider.connect(user_token(bot.client, provider.channel), account_id)
-    return store(bot, provider.channel, connected, by=by)
+    with subscribing(bot.client):
+        connected = provider.connect(user_token(bot.client, provider.channel), account_id)
+        return store(bot, provider.channel, connected, by=by)
+
+
+@contextmanager
+def subscribing(client: Client) -> Iterator[None]:
+    """Subscribe at a provider and store that, or end a subscription: one at a time for a client.
+
+    The end of an earlier connection would else end the subscription of a later one.
+    """
+    with locks.single_flight(f"channel-subscription:{client.pk}", patience=_SUBSCRIBING_SECONDS):
+        yield
 
 
 def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
@@ -299,6 +325,7 @@ def store(
             row.status, row.last_error, row.paused_until = ConnectionStatus.CONNECTED, "", None
             row.connected_by, row.connected_at = by, timezone.now()
             row.save()
+            _set_reachable(row)
             _record(row, "channel.connected", by=by)
     except IntegrityError as exc:
         ensure_free(bot, channel, connected.id)
@@ -322,15 +349,24 @@ def disconnect(
             row.access_token = row.refresh_token = ""
             row.token_expires_at = row.paused_until = None
             row.save()
+            _set_reachable(row)
         if was_live:
             _record(row, "channel.disconnected", by=by)
-    if was_live and account.token and not _shares_subscription(row):
+    if was_live and account.token:
+        _end_subscription(row, account)
+    return connection_shapes.ChannelConnection.from_row(row)
+
+
+def _end_subscription(row: ChannelConnection, account: Account) -> None:
+    """Tell the provider that a connection has ended, unless it or its like needs the events."""
+    with subscribing(row.client):
+        if is_live(row) or _shares_subscription(row):
+            return
         try:
-            PROVIDERS[channel].disconnect(account)
+            PROVIDERS[row.channel].disconnect(account)
         except ProviderError as exc:
             row.last_error = f"The provider was not told: {exc}"[:500]
             row.save(update_fields=["last_error"])
-    return connection_shapes.ChannelConnection.from_row(row)
 
 
 def set_tokens(row: ChannelConnection, tokens: Tokens) -> None:
@@ -353,6 +389,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
             return
         row.status, row.last_error = ConnectionStatus.EXPIRED, reason[:500]
         row.save(update_fields=["status", "last_error"])
+        _set_reachable(row)
         _record(row, "channel.disconnected", by=None)
         _mail(row)
 
@@ -408,6 +445,16 @@ def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
         found[""].delete()
     row.account_id = account_id
     return row
+
+
+def _set_reachable(row: ChannelConnection) -> None:
+    """Tell the account's chats whether it sends."""
+    chats = Conversation.objects.filter(
+        bot=row.bot_id,
+        channel=row.channel,
+        channel_chat__identity__account_id=row.account_id,
+    )
+    channel_messages.set_reachable(chats, is_reachable=row.status in SENDING)
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import secrets
 import uuid
 from collections.abc import Mapping
@@ -120,6 +121,9 @@ def _check(redirect_uri: str) -> None:
         parts = urlsplit(redirect_uri)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
         is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
+        # What browsers read in another way than we do names another page.
+        is_plain = not re.search(r"[\s\\]", redirect_uri) and "@" not in parts.netloc
+        is_good = is_good and is_plain and parts.port != 0
     except ValueError:
         is_good = False
     if not is_good:

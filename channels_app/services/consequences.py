@@ -2,7 +2,7 @@
 
 | kind | the call | the connection | a message |
 | --- | --- | --- | --- |
-| temporary | tried again with growing waits | | waits; failed after the last try |
+| temporary | tried again, some codes only so often | | waits; failed after the last try |
 | rate | tried again when the provider says | paused until then | waits |
 | token | renewed and tried once, if it can be | expired | failed |
 | permission, blocked, quota | not again | error, until a message goes out | failed |
@@ -16,7 +16,6 @@ from datetime import timedelta
 from typing import TypeVar
 
 from channels_app.models import ChannelConnection
-from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.values import Account
 from channels_app.services import connections, token_refresh
@@ -29,13 +28,13 @@ _OF_ACCOUNT = {Kind.PERMISSION, Kind.BLOCKED, Kind.QUOTA}
 def call(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
     """Call a provider for a connection; what a refusal means for it is stored before it is raised.
 
-    A token that is not accepted is renewed once, where the provider has a way for that.
+    A token that is not accepted is renewed once, if there is a token for that.
     """
     try:
         return act(connections.account_of(connection))
     except ProviderError as error:
-        can_renew = PROVIDERS[connection.channel].refresh_before is not None
-        if error.kind == Kind.TOKEN and can_renew and token_refresh.refresh(connection):
+        can_renew = error.kind == Kind.TOKEN and bool(connection.refresh_token)
+        if can_renew and token_refresh.refresh(connection):
             return _second_try(connection, act)
         apply(connection, error)
         raise

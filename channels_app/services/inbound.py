@@ -20,6 +20,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from channels_app.models import (
+    SENDING,
     ChannelChat,
     ChannelConnection,
     CustomerIdentity,
@@ -30,7 +31,7 @@ from channels_app.models import (
 from channels_app.providers import PROVIDERS, events
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.items import parse
-from channels_app.providers.values import Profile
+from channels_app.providers.values import Place, Profile
 from channels_app.services import connections, consequences, identities, outbox, sending
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
@@ -53,6 +54,8 @@ Handle = Callable[[InboundItem], None]
 _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
 # An echo is matched by its text to sends of the last minutes only.
 _ECHO_AGE = timedelta(minutes=10)
+# Among so many latest messages are the options that a customer may tap.
+_OPTIONS_BACK = 20
 NOT_STORED = "This file could not be taken over."
 _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
@@ -77,6 +80,10 @@ def prepared(connection: ChannelConnection, item: events.Item) -> Iterator[Handl
             case events.Receipt() | events.Failure():
                 _wait_if_unknown(connection, item)
                 yield partial(_store_report, connection, item)
+            case events.Edited() | events.Unsent() | events.Reacted():
+                if not _find(identities.find(connection, item), item.message_id):
+                    _wait_for_calls(connection, item.user_id)
+                yield partial(_apply, connection, item)
             case _:
                 yield partial(_apply, connection, item)
 
@@ -125,25 +132,31 @@ def _receive(
         found = identities.find(connection, item)
         identity = found or _new_identity(connection, item, customer)
     identities.keep_ids(identity, item)
+    chat = _newest_chat(connection, identity)
+    text, metadata = _as_chosen(chat, item)
     message = channel_messages.receive(
         connection.bot,
         connection.channel,  # type: ignore[arg-type] # one of the channels, as the column says
         identity.customer,
         channel_messages.ChannelMessage(
-            text=item.text,
+            text=text,
             provider_message_id=item.message_id,
             pieces=[*_place(item.place), *files.refused],
             files=files.stored,
             in_reply_to=_find(identity, item.reply_to),
-            metadata=item.metadata,
+            metadata=metadata,
         ),
-        chat=_newest_chat(connection, identity),
+        chat=chat,
         window_ends_at=_past(item.at) + PROVIDERS[connection.channel].reply_window,
     )
     chat = message.conversation
     ChannelChat.objects.get_or_create(
         conversation=chat, defaults={"client_id": chat.client_id, "identity": identity}
     )
+    is_reachable = connection.status in SENDING
+    if chat.is_reachable != is_reachable:
+        rows = Conversation.objects.filter(pk=chat.pk)
+        channel_messages.set_reachable(rows, is_reachable=is_reachable)
     if referral := item.metadata.get("referral"):
         channel_messages.note_referral(chat, referral)
     if chat.is_bots_turn:
@@ -151,6 +164,24 @@ def _receive(
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
         _apply_early_changes(connection, item.message_id, counted)
+
+
+def _as_chosen(chat: Conversation | None, item: events.MessageIn) -> tuple[str, dict[str, Any]]:
+    """The words and metadata of a message: a tapped option says its label and keeps its value.
+
+    Some providers send the option's value alone, as if the customer had typed it.
+    """
+    value = item.metadata.get("payload") or item.text
+    # A payload may be any JSON.
+    if chat is None or not isinstance(value, str) or not value or item.text not in {"", value}:
+        return item.text, item.metadata
+    ours = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _OPTIONS_BACK)
+    for content in ours.exclude(sender_type="customer").order_by("-seq").values_list("content"):
+        for piece in content[0]:
+            for option in piece.get("options") or []:
+                if option["value"] == value:
+                    return option["label"], {**item.metadata, "payload": value}
+    return item.text, item.metadata
 
 
 def _new_identity(
@@ -206,7 +237,7 @@ def _find(identity: CustomerIdentity | None, provider_message_id: str | None) ->
     return rows.filter(Q(provider_message_id=provider_message_id) | by_part).first()
 
 
-def _place(place: events.Place | None) -> list[MessageContent]:
+def _place(place: Place | None) -> list[MessageContent]:
     if place is None:
         return []
     location = Location.model_construct(latitude=place.latitude, longitude=place.longitude)
@@ -268,7 +299,7 @@ def _change(
         case events.Unsent():
             channel_messages.unsend(message, at=_past(item.at))
         case events.Reacted():
-            channel_messages.react(message, reaction=item.reaction)
+            channel_messages.react(message, reaction=item.reaction, at=_past(item.at))
     return True
 
 
@@ -279,13 +310,14 @@ def _apply_early_changes(
     rows = InboundItem.objects.select_related("callback").filter(
         channel=counted.channel, account_id=counted.account_id, waits_for=message_id[:300]
     )
-    for row in rows.order_by("id"):
-        items = PROVIDERS[connection.channel].items(parse(bytes(row.callback.body)))
-        item = items[row.position]
+    changes = [
+        PROVIDERS[connection.channel].items(parse(bytes(row.callback.body)))[row.position]
+        for row in rows.order_by("id")
+    ]
+    for item in sorted(changes, key=lambda each: each.at):
         assert isinstance(item, events.Edited | events.Unsent | events.Reacted)
         _change(connection, item)
-        row.waits_for = ""
-        _save(row, "waits_for")
+    rows.update(waits_for="")
 
 
 # --- our own messages, and those of others ----------------------------------------------------
@@ -314,6 +346,7 @@ def _store_echo(
         ),
         author_name=connection.account_name,
     )
+    _apply_early_changes(connection, item.message_id, counted)
 
 
 def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
@@ -329,13 +362,18 @@ def _match(connection: ChannelConnection, item: events.Echo) -> OutboundSend | N
     """The send that an echo is of: by our id, by the provider's, or by its text while in doubt."""
     rows = OutboundSend.objects.filter(connection=connection)
     rows = rows.select_related("message__conversation")
-    found = rows.filter(_by_id([item.message_id], item.send_id)).first()
-    if found or item.is_foreign:
-        return found
+    named = rows.filter(_by_id([item.message_id], item.send_id)).first()
+    if named or item.is_foreign:
+        return named
     rows = rows.filter(recipient_id=item.user_id)
-    recent = rows.filter(state__in=_OPEN, sent_at__gte=timezone.now() - _ECHO_AGE, text=item.text)
+    # The echo itself may come late.
+    recent = rows.filter(state__in=_OPEN, sent_at__gte=item.at - _ECHO_AGE, text=item.text)
     # A file's echo has no text, and neither has the part that sent it.
-    return recent.order_by("sent_at").first() if item.text or item.files else None
+    found = list(recent.order_by("sent_at")[:2]) if item.text or item.files else []
+    if len(found) > 1:
+        # The same words twice: the answer of the call that is under way tells which it was.
+        _wait_for_calls(connection, item.user_id)
+    return found[0] if found else None
 
 
 def _store_report(
@@ -397,7 +435,8 @@ def _wait_if_unknown(connection: ChannelConnection, item: events.Receipt | event
         return
     ids = item.message_ids if isinstance(item, events.Receipt) else [item.message_id]
     rows = OutboundSend.objects.filter(connection=connection, provider_message_id__in=ids)
-    if ids and rows.count() < len(ids):
+    is_up_to = isinstance(item, events.Receipt) and item.up_to is not None
+    if rows.count() < len(ids) or is_up_to:
         _wait_for_calls(connection, item.user_id)
 
 

@@ -7,7 +7,7 @@ from channels_app.models import ChannelChat
 from channels_app.providers import Provider
 from channels_app.shapes.connection import ChannelMessageRequest, ChannelMessagesQuery
 from chatplatform.api.errors import Invalid, NotFound
-from chats.models import Message
+from chats.models import Conversation, Message
 from chats.services.core import agent_messages, channel_messages
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
@@ -28,9 +28,11 @@ def send(
     body: ChannelMessageRequest,
     *,
     by: User,
-    client_message_id: str | None = None,
+    request_id: str | None = None,
 ) -> Message:
     """An agent's message to a customer of the channel; 404 for one who never wrote here.
+
+    `request_id` is the same in a repeated request; the body's own id goes first.
 
     The same rules as at the desk: it assigns a chat that no agent has; 409 if another agent has
     it, it has ended, or the reply window is over and no `tag` says why it may be sent all the same.
@@ -38,18 +40,24 @@ def send(
     if body.tag is not None and body.tag not in provider.tags:
         known = ", ".join(sorted(provider.tags)) or "none"
         raise Invalid.field("body", "tag", msg=f"This channel knows these tags: {known}.")
+    chat = newest_chat(bot, provider.channel, body.recipient_id)
+    message = ManualChatMessageDto.model_construct(
+        text=body.text or "",
+        attachments=body.content,
+        client_message_id=body.client_message_id or request_id,
+    )
+    return agent_messages.send(chat, message, by=by, tag=body.tag)
+
+
+def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
+    """The newest chat of a customer of the channel; 404 for one who never wrote here."""
     links = ChannelChat.objects.for_client(bot.client).filter(
-        _has_id(body.recipient_id, "identity__"),
-        conversation__bot=bot,
-        identity__channel=provider.channel,
+        _has_id(recipient_id, "identity__"), conversation__bot=bot, identity__channel=channel
     )
     link = links.select_related("conversation").order_by("-conversation_id").first()
     if link is None:
         raise NotFound("This customer has not written to the bot's account.")
-    message = ManualChatMessageDto.model_construct(
-        text=body.text or "", attachments=body.content, client_message_id=client_message_id
-    )
-    return agent_messages.send(link.conversation, message, by=by, tag=body.tag)
+    return link.conversation
 
 
 def _has_id(recipient_id: str, identity: str) -> Q:

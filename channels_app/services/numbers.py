@@ -25,5 +25,6 @@ def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection
     )
     if not number.is_registered and not body.phone.pin:
         raise PinMissing
-    connected = client.connect(token, number, pin=body.phone.pin or "")
-    return connections.store(bot, "chatapp", connected, by=by)
+    with connections.subscribing(bot.client):
+        connected = client.connect(token, number, pin=body.phone.pin or "")
+        return connections.store(bot, "chatapp", connected, by=by)

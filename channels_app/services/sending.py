@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.utils import timezone
 
 from channels_app.models import (
@@ -20,7 +21,15 @@ from channels_app.models import (
 )
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.values import Choice, Envelope, OutgoingFile, Part, Sent
+from channels_app.providers.values import (
+    Choice,
+    Envelope,
+    OutgoingFile,
+    OutgoingTemplate,
+    Part,
+    Place,
+    Sent,
+)
 from channels_app.services import connections, consequences
 from chatplatform import jobs
 from chats.models import Attachment, Message, MessageStatus, SenderType
@@ -29,6 +38,8 @@ from chats.services.core import channel_messages, message_status, translations
 _FILES = {"image", "audio", "video", "file"}
 # Waits before a call is tried again that the provider has not taken: 5, 10, 20 … seconds.
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
+# So long an echo is waited for; one that comes later still counts.
+DOUBT_LASTS = timedelta(minutes=15)
 NOT_CONNECTED = "The bot has no working connection to this channel."
 NOTHING_TO_SEND = "Nothing in this message can be shown on this channel."
 
@@ -68,14 +79,30 @@ def give_up(message_id: str) -> None:
     )
 
 
+@transaction.atomic
 def settle(message: Message) -> None:
     """Tell the message what became of its parts."""
     sends = list(OutboundSend.objects.filter(message=message).order_by("part"))
     states = {send.state for send in sends}
     if states == {SendState.SENT}:
         message_status.record_sent(message, provider_message_id=sends[-1].provider_message_id or "")
-    elif SendState.UNCERTAIN in states:
-        message_status.record_uncertain(message)
+    elif SendState.UNCERTAIN in states and message_status.record_uncertain(message):
+        jobs.enqueue(
+            "channels_app.end_doubt", client_id=message.client_id, wait=DOUBT_LASTS,
+            dedupe_key=str(message.pk), message_id=str(message.pk),
+        )  # fmt: skip
+
+
+def end_doubt(message_id: str) -> None:
+    """No echo has told what became of a message: it counts as failed, and people are told.
+
+    Nothing sends it again but a person, and an echo that comes later still counts.
+    """
+    message = Message.objects.select_related("conversation").filter(pk=message_id).first()
+    if message is None or message.status != MessageStatus.PENDING:
+        return
+    if OutboundSend.objects.filter(message=message, state=SendState.UNCERTAIN).exists():
+        message_status.record_failed(message, error=message_status.STILL_UNCERTAIN)
 
 
 def wait_while_paused(connection: ChannelConnection) -> None:
@@ -164,8 +191,12 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
     if error.kind == Kind.UNCERTAIN:
         _move(send, SendState.SENDING, state=SendState.UNCERTAIN, error=reason)
         return True
-    if error.kind in {Kind.TEMPORARY, Kind.RATE}:
-        _move(send, SendState.SENDING, state=SendState.QUEUED, error=reason)
+    is_last_try = error.retries is not None and send.refusals >= error.retries
+    if error.kind in {Kind.TEMPORARY, Kind.RATE} and not is_last_try:
+        _move(
+            send, SendState.SENDING,
+            state=SendState.QUEUED, error=reason, refusals=send.refusals + 1,
+        )  # fmt: skip
         wait = error.wait or _FIRST_WAIT * 2 ** max(jobs.current_attempt() - 1, 0)
         raise jobs.TryLater(reason, wait=wait if error.wait else min(wait, _LONGEST_WAIT))
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
@@ -207,12 +238,26 @@ def _content(message: Message) -> list[dict[str, Any]]:
 def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
     choices = [Choice(option["label"], option["value"]) for option in piece.get("options") or []]
     text = piece.get("text") or ""
+    if template := piece.get("template"):
+        return Part(text=text, template=OutgoingTemplate(
+            template["name"], template["language"], piece["components"],
+        ))  # fmt: skip
     if place := piece.get("location"):
-        at = f"{place.get('latitude')},{place.get('longitude')}"
-        text = "\n".join(filter(None, [text, f"https://maps.google.com/?q={at}"]))
+        return _place(text, place)
     if piece["type"] in _FILES:
         return _file(piece, files)
     return Part(text=text, choices=choices) if text or choices else None
+
+
+def _place(text: str, place: dict[str, Any]) -> Part | None:
+    latitude, longitude = place.get("latitude"), place.get("longitude")
+    if latitude is None or longitude is None:
+        names = [place.get(name) for name in ("city", "region", "country")]
+        words = [text, ", ".join(name for name in names if name)]
+        return Part(text="\n".join(filter(None, words))) if any(words) else None
+    link = f"https://maps.google.com/?q={latitude},{longitude}"
+    shown = "\n".join(filter(None, [text, link]))
+    return Part(text=shown, place=Place(latitude, longitude, text))
 
 
 def _file(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:

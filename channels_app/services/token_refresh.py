@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from channels_app.models import ChannelConnection, ConnectionStatus
+from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.values import Tokens
@@ -24,7 +24,7 @@ def enqueue_due() -> None:
             continue
         rows = ChannelConnection.objects.filter(
             channel=channel,
-            status=ConnectionStatus.CONNECTED,
+            status__in=SENDING,
             token_expires_at__lt=timezone.now() + provider.refresh_before,
         )
         for row in rows.order_by("token_expires_at")[:BATCH]:
@@ -38,7 +38,7 @@ def refresh_by_id(connection_id: str) -> None:
     """Renew the token of a connection, if it is still due."""
     row = ChannelConnection.objects.filter(pk=connection_id).first()
     before = PROVIDERS[row.channel].refresh_before if row else None
-    if row is None or before is None or row.status != ConnectionStatus.CONNECTED:
+    if row is None or before is None or row.status not in SENDING:
         return
     if row.token_expires_at and row.token_expires_at < timezone.now() + before:
         refresh(row)
@@ -54,13 +54,17 @@ def refresh(connection: ChannelConnection) -> bool:
         if not is_held:
             raise ProviderError(Kind.TEMPORARY, "The token is being renewed.", wait=_OTHERS_WORK)
         row = ChannelConnection.objects.get(pk=connection.pk)
+        if row.status not in SENDING:
+            return False  # expired: its refresh token was refused before
         if row.access_token == connection.access_token:
             try:
                 tokens = provider.refresh(connections.account_of(row), row.refresh_token)
             except ProviderError as error:
-                if error.kind in {Kind.TEMPORARY, Kind.RATE}:
+                # Without a refresh token of its own the old token stays as good as it was.
+                is_spent = bool(row.refresh_token) or error.kind == Kind.TOKEN
+                if error.kind in {Kind.TEMPORARY, Kind.RATE} or not is_spent:
                     raise
-                # Lost after it was sent, the old one may be dead already.
+                # Lost after it was sent, a refresh token may be dead already.
                 connections.mark_expired(row, str(error))
                 return False
             row = _stored(row, tokens)

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from channels_app.shapes.graph_callback import Tolerant
+from channels_app.shapes.graph_callback import ProviderId, Tolerant
 from chatplatform.api.shapes import MAX_NUMBER, example
 
 
@@ -12,7 +12,7 @@ class ChatappMetadata(Tolerant):
     """The number that a change is of."""
 
     display_phone_number: str | None = Field(None, description="The number, as people write it.")
-    phone_number_id: str | None = Field(None, description="The provider's id of the number.")
+    phone_number_id: ProviderId | None = Field(None, description="The provider's id of the number.")
 
 
 class ChatappProfile(Tolerant):
@@ -26,8 +26,10 @@ class ChatappContact(Tolerant):
     """A customer of whom something in the change is."""
 
     profile: ChatappProfile | None = Field(None, description="Name and user name.")
-    wa_id: str | None = Field(None, description="The telephone number, digits; may be hidden.")
-    user_id: str | None = Field(None, description="The customer's id at the business.")
+    wa_id: ProviderId | None = Field(
+        None, description="The telephone number, digits; may be hidden."
+    )
+    user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
 
 
 class ChatappText(Tolerant):
@@ -39,7 +41,7 @@ class ChatappText(Tolerant):
 class ChatappMedia(Tolerant):
     """A file, which the provider hands over for its id."""
 
-    id: str | None = Field(None, description="The file's id, good for seven days.")
+    id: ProviderId | None = Field(None, description="The file's id, good for seven days.")
     mime_type: str | None = Field(None, description="What the sender's device says it is.")
     caption: str | None = Field(None, description="Words below it.")
     filename: str | None = Field(None, description="Name of a document.")
@@ -57,21 +59,21 @@ class ChatappLocation(Tolerant):
 class ChatappReaction(Tolerant):
     """A reaction to a message."""
 
-    message_id: str = Field(description="The message.")
+    message_id: ProviderId = Field(description="The message.")
     emoji: str | None = Field(None, description="The picture; empty or missing: taken back.")
 
 
 class ChatappContext(Tolerant):
     """What a message goes back to."""
 
-    id: str | None = Field(None, description="The message that it answers.")
+    id: ProviderId | None = Field(None, description="The message that it answers.")
     forwarded: bool | None = Field(None, description="Passed on from another chat.")
 
 
 class ChatappTarget(Tolerant):
     """A message that the customer changed or took back."""
 
-    original_message_id: str = Field(description="The message.")
+    original_message_id: ProviderId = Field(description="The message.")
     message: dict[str, Any] | None = Field(None, description="Its new type and content.")
 
 
@@ -80,12 +82,12 @@ class ChatappMessage(Tolerant):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    sender: str | None = Field(
+    sender: ProviderId | None = Field(
         None, alias="from", description="The customer's number, digits; may be hidden."
     )
-    from_user_id: str | None = Field(None, description="The customer's id at the business.")
-    to: str | None = Field(None, description="The customer, in echoes.")
-    id: str = Field(min_length=1, description="The provider's id of the message.")
+    from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    to: ProviderId | None = Field(None, description="The customer, in echoes.")
+    id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     timestamp: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="When, in seconds since 1970."
     )
@@ -115,13 +117,17 @@ class ChatappMessage(Tolerant):
 class ChatappStatus(Tolerant):
     """How far one of our messages came."""
 
-    id: str = Field(min_length=1, description="The provider's id of the message.")
+    id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     status: str = Field(description="sent, delivered, read, played, failed or deleted.")
     timestamp: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="When, in seconds since 1970."
     )
-    recipient_id: str | None = Field(None, description="The customer's number; may be hidden.")
-    recipient_user_id: str | None = Field(None, description="The customer's id at the business.")
+    recipient_id: ProviderId | None = Field(
+        None, description="The customer's number; may be hidden."
+    )
+    recipient_user_id: ProviderId | None = Field(
+        None, description="The customer's id at the business."
+    )
     biz_opaque_callback_data: str | None = Field(None, description="What we gave along.")
     errors: list[dict[str, Any]] | None = Field(None, description="Why it failed.")
 
@@ -151,7 +157,7 @@ class ChatappChange(Tolerant):
 class ChatappEntry(Tolerant):
     """What happened at one business account."""
 
-    id: str | None = Field(None, description="The business account.")
+    id: ProviderId | None = Field(None, description="The business account.")
     time: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="When it was sent, in seconds since 1970."
     )

@@ -1,7 +1,7 @@
 """The shapes of connections, and of messages that are sent through them."""
 
 import uuid
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -102,6 +102,13 @@ class MessengerConnectPageDto(Shape):
 
 class PhotoappConnectDto(MessengerConnectDto):
     """Begins a consent, or ends it with what the provider's page sent back."""
+
+    login: Literal["page", "direct"] = Field(
+        "page",
+        description="`page`: the person has a page that the account is linked to, and chooses among"
+        " such accounts afterwards. `direct`: the person signs in to the account itself, which is"
+        " connected when the consent ends. The same in both calls of a consent.",
+    )
 
 
 class PhotoappConnectPageDto(Shape):
@@ -205,6 +212,14 @@ class ChannelMessagesQuery(Page):
     )
 
 
+def _own_id() -> Any:
+    return Field(
+        None, min_length=1, max_length=200,
+        description="Your own id of this message: sent twice to a chat, it is stored and delivered"
+        " once. Without it an `Idempotency-Key` does the same; without both it is sent twice.",
+    )  # fmt: skip
+
+
 class ChannelMessageRequest(Shape):
     """A message to a customer of a channel."""
 
@@ -226,6 +241,7 @@ class ChannelMessageRequest(Shape):
         description="The provider's own word for what may be sent after the reply window, such as"
         " `HUMAN_AGENT` (socialnet, photoapp); left out: a normal message.",
     )
+    client_message_id: Text | None = _own_id()
 
     @model_validator(mode="after")
     def _says_something_once(self) -> Self:
@@ -235,6 +251,75 @@ class ChannelMessageRequest(Shape):
                                                 if piece.type == "text"]  # fmt: skip
         if any(not (piece or "").strip() for piece in pieces):
             raise ValueError("text must not be blank")
+        return self
+
+
+class ChatappTemplate(Shape):
+    """A template of a number's business account, in one language."""
+
+    name: str = Field(description="Its name.")
+    language: str = Field(description="Its language, as the provider writes it: `en_US`.")
+    status: str = Field(description="The provider's word: `approved`, `paused`, `rejected` …")
+    category: str = Field(description="The provider's word: `utility`, `marketing` …")
+    text: str = Field(description="Its words: header, body and footer, with `{{variables}}`.")
+    variables: list[str] = Field(
+        description="The names of its variables, of the header first: a message gives a value for"
+        " each, in this order."
+    )
+    problem: str | None = Field(None, description="Why it cannot be sent; null if it can.")
+
+
+class ChatappTemplatesResponse(Shape):
+    """A page of templates, in the provider's order."""
+
+    items: list[ChatappTemplate] = Field(description="The templates.")
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class ChatappTemplatesQuery(Shape):
+    """Which templates; the provider makes the pages."""
+
+    cursor: Text | None = Field(
+        None,
+        description="`next_cursor` of the page before; left out for the first.",
+        max_length=500,
+    )
+    limit: int = Field(50, ge=1, le=100, description="Templates on a page, 1..100.")
+
+
+TemplateValue = Annotated[Text, Field(min_length=1, max_length=1024, pattern=r"^[^\n\r\t]*$")]
+
+
+class ChatappTemplateRequest(Shape):
+    """A template to a customer of the bot's number."""
+
+    model_config = example(
+        recipient_id="84901234567", name="order_ready", language="en_US", values=["An", "A-17"]
+    )
+
+    conversation_id: uuid.UUID | None = Field(None, description="The chat; or `recipient_id`.")
+    recipient_id: Text | None = Field(
+        None, min_length=1, max_length=200,
+        description="The customer's number (digits) or id at the business: their newest chat.",
+    )  # fmt: skip
+    name: Text = Field(min_length=1, max_length=512, description="The template's name.")
+    language: Text = Field(
+        min_length=1, max_length=20, description="Its language, as the provider writes it."
+    )
+    values: list[TemplateValue] = Field(
+        default_factory=list,
+        max_length=100,
+        description="The values of its variables, in their order: 1 to 1,024 characters each,"
+        " without line breaks and tabs, and 4,096 together.",
+    )
+    client_message_id: Text | None = _own_id()
+
+    @model_validator(mode="after")
+    def _names_one_chat(self) -> Self:
+        if bool(self.conversation_id) == bool(self.recipient_id):
+            raise ValueError("give either conversation_id or recipient_id")
+        if sum(len(value) for value in self.values) > 4096:
+            raise ValueError("all values together have at most 4,096 characters")
         return self
 
 

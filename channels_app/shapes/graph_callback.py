@@ -4,11 +4,14 @@ Tolerant, unlike our own API: a field that we do not know is ignored, and a numb
 What does not fit all the same is counted, and does not stop what stands beside it.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
 from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
+
+# A longer one is malformed: no column holds it, and a part of it would name something else.
+ProviderId = Annotated[str, Field(max_length=300)]
 
 
 class Tolerant(Shape):
@@ -20,7 +23,9 @@ class Tolerant(Shape):
 class Party(Tolerant):
     """A page, an account or a customer."""
 
-    id: str | None = Field(None, description="The provider's id; missing for an unknown visitor.")
+    id: ProviderId | None = Field(
+        None, description="The provider's id; missing for an unknown visitor."
+    )
 
 
 class FollowUp(Tolerant):
@@ -69,14 +74,14 @@ class HookAttachment(Tolerant):
 class HookReply(Tolerant):
     """The message or story that a message answers."""
 
-    mid: str | None = Field(None, description="The message.")
+    mid: ProviderId | None = Field(None, description="The message.")
     story: dict[str, Any] | None = Field(None, description="The story.")
 
 
 class HookMessage(Tolerant):
     """A message to or from a customer."""
 
-    mid: str | None = Field(None, description="The provider's id of the message.")
+    mid: ProviderId | None = Field(None, description="The provider's id of the message.")
     text: str | None = Field(None, description="The words.")
     is_echo: bool | None = Field(None, description="Sent by the account, not to it.")
     is_deleted: bool | None = Field(None, description="The customer took it back.")
@@ -92,7 +97,7 @@ class HookMessage(Tolerant):
 class HookPostback(Tolerant):
     """A tapped button."""
 
-    mid: str | None = Field(None, description="The provider's id, if it gives one.")
+    mid: ProviderId | None = Field(None, description="The provider's id, if it gives one.")
     title: str | None = Field(None, description="The words on the button.")
     payload: str | None = Field(None, description="What the button means.")
     referral: dict[str, Any] | None = Field(None, description="The link that led here.")
@@ -101,7 +106,7 @@ class HookPostback(Tolerant):
 class HookReaction(Tolerant):
     """A reaction to a message."""
 
-    mid: str = Field(description="The message.")
+    mid: ProviderId = Field(description="The message.")
     action: str | None = Field(None, description="`react` or `unreact`.")
     reaction: str | None = Field(None, description="The reaction in a word.")
     emoji: str | None = Field(None, description="The reaction as a picture.")
@@ -110,7 +115,7 @@ class HookReaction(Tolerant):
 class HookDelivery(Tolerant):
     """Messages that arrived."""
 
-    mids: list[str] | None = Field(None, description="The messages.")
+    mids: list[ProviderId] | None = Field(None, description="The messages.")
     watermark: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="All that were sent before it, in milliseconds."
     )
@@ -119,7 +124,7 @@ class HookDelivery(Tolerant):
 class HookRead(Tolerant):
     """Messages that were read."""
 
-    mid: str | None = Field(None, description="This message and all before it.")
+    mid: ProviderId | None = Field(None, description="This message and all before it.")
     watermark: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="All that were sent up to it, in milliseconds."
     )
@@ -128,7 +133,7 @@ class HookRead(Tolerant):
 class HookEdit(Tolerant):
     """A message that the customer changed."""
 
-    mid: str = Field(description="The message.")
+    mid: ProviderId = Field(description="The message.")
     text: str | None = Field(None, description="Its new words.")
     num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How often it was changed.")
 
@@ -136,7 +141,7 @@ class HookEdit(Tolerant):
 class HookThumb(Tolerant):
     """A thumb on one of our messages."""
 
-    mid: str = Field(description="The message.")
+    mid: ProviderId = Field(description="The message.")
     feedback: str | None = Field(None, description="`Good response` or `Bad response`.")
 
 
@@ -162,7 +167,7 @@ class Messaging(Tolerant):
 class Entry(Tolerant):
     """What happened at one account."""
 
-    id: str | None = Field(None, description="The account; missing in some events.")
+    id: ProviderId | None = Field(None, description="The account; missing in some events.")
     time: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="When it was sent, in milliseconds since 1970."
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from channels_app.shapes.graph_callback import Party, Tolerant
+from channels_app.shapes.graph_callback import Party, ProviderId, Tolerant
 from chatplatform.api.shapes import Text, example
 
 
@@ -18,10 +18,10 @@ class LocalappAttachment(Tolerant):
 class LocalappMessage(Tolerant):
     """The message that an event is about."""
 
-    msg_id: str | None = Field(None, description="The provider's id of the message.")
-    msg_ids: list[str] | None = Field(None, description="The messages that were read.")
+    msg_id: ProviderId | None = Field(None, description="The provider's id of the message.")
+    msg_ids: list[ProviderId] | None = Field(None, description="The messages that were read.")
     text: str | None = Field(None, description="The words.")
-    quote_msg_id: str | None = Field(None, description="The message that it answers.")
+    quote_msg_id: ProviderId | None = Field(None, description="The message that it answers.")
     react_icon: str | None = Field(None, description="The reaction; empty: taken back.")
     attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
 
@@ -43,7 +43,7 @@ class LocalappEvent(Tolerant):
         None, description="What happened; missing when the address is only checked."
     )
     app_id: str | None = Field(None, description="Our app.")
-    oa_id: str | None = Field(None, description="The account, where there is no recipient.")
+    oa_id: ProviderId | None = Field(None, description="The account, where there is no recipient.")
     timestamp: str | None = Field(None, description="When, in milliseconds since 1970.")
     sender: Party | None = Field(None, description="Who did it; in receipts the account.")
     recipient: Party | None = Field(None, description="To whom.")

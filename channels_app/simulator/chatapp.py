@@ -170,10 +170,51 @@ def download(sim: Simulator, request: Request) -> Response:
     return Response(stored.data, content_type=stored.mime)
 
 
-def placeholders(template: Json) -> int:
-    """How many values the body of a template needs."""
+_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def template_of(sim: Simulator, number: Account, value: Json) -> Json | None:
+    """The template that a send names."""
+    language = value.get("language")
+    wanted = value.get("name"), language.get("code") if isinstance(language, dict) else None
+    rows = sim.world.templates_of(number.parent)
+    return next((row for row in rows if (row["name"], row["language"]) == wanted), None)
+
+
+def template_texts(template: Json) -> dict[str, str]:
+    """The words of a template's header and body, by kind."""
     components: Any = template["components"]
-    for component in components if isinstance(components, list) else []:
-        if isinstance(component, dict) and str(component.get("type", "")).upper() == "BODY":
-            return len(set(re.findall(r"\{\{\s*(\w+)\s*\}\}", str(component.get("text", "")))))
-    return 0
+    found = {
+        str(component.get("type", "")).lower(): str(component.get("text", ""))
+        for component in (components if isinstance(components, list) else [])
+        if isinstance(component, dict)
+    }
+    return {kind: found[kind] for kind in ("header", "body") if kind in found}
+
+
+def placeholders(text: str) -> list[str]:
+    """The values that a text needs: numbers in their order, names as they come."""
+    names = list(dict.fromkeys(_VARIABLE.findall(text)))
+    return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
+
+
+def parameters(value: Json, kind: str) -> list[Json]:
+    """The values that a send gives for the header or the body."""
+    components: Any = value.get("components")
+    found = [each for each in (components if isinstance(components, list) else [])
+             if isinstance(each, dict) and each.get("type") == kind]  # fmt: skip
+    given: Any = found[0].get("parameters") if found else []
+    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+
+
+def shown(template: Json, value: Json) -> str:
+    """What the customer reads."""
+    words = []
+    for kind, text in template_texts(template).items():
+        given = [str(each.get("text", "")) for each in parameters(value, kind)]
+        words.append(_filled(text, dict(zip(placeholders(text), given, strict=False))))
+    return "\n".join(words)
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: values.get(found[1], ""), text)

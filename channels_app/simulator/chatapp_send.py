@@ -95,8 +95,10 @@ def _answer(
 
 
 def _store(sim: Simulator, token: Token, thread: Thread, body: Json) -> Message:
+    template = chatapp.template_of(sim, thread.account, _object(body, "template"))
+    words = chatapp.shown(template, _object(body, "template")) if template else _words(body)
     sent = Message(
-        sim.world.message_id(thread.account, thread.user_id), False, sim.world.now, _words(body),
+        sim.world.message_id(thread.account, thread.user_id), False, sim.world.now, words,
         body, token.app_id, str(body.get("biz_opaque_callback_data", "")),
     )  # fmt: skip
     if body.get("type") == "reaction":
@@ -288,19 +290,21 @@ def _check_list(action: Json) -> None:
 
 
 def _check_template(sim: Simulator, number: Account, value: Json) -> None:
-    name, language = value.get("name"), _object(value, "language").get("code")
-    rows = [row for row in sim.world.templates_of(number.parent) if row["name"] == name]
-    row = next((each for each in rows if each["language"] == language), None)
+    row = chatapp.template_of(sim, number, value)
     if row is None:
-        raise graph_error(132001, "Template does not exist", details=f"{name} in {language}")
+        details = f"{value.get('name')} in {_object(value, 'language').get('code')}"
+        raise graph_error(132001, "Template does not exist", details=details)
     if row["status"] != "APPROVED":
         code = {"PAUSED": 132015, "DISABLED": 132016}.get(row["status"], 132001)
         raise graph_error(code, f"Template is {row['status'].lower()}")
-    components = value.get("components", [])
-    body: Json = next((each for each in components if each.get("type") == "body"), {})
-    given = len(body.get("parameters", []))
-    if given != chatapp.placeholders(row):
-        raise graph_error(
-            132000, "Number of parameters does not match the expected number of params",
-            details=f"{given} given, {chatapp.placeholders(row)} expected",
-        )  # fmt: skip
+    texts = chatapp.template_texts(row)
+    for kind in ("header", "body"):
+        names, given = chatapp.placeholders(texts.get(kind, "")), chatapp.parameters(value, kind)
+        if len(given) != len(names):
+            raise graph_error(
+                132000, "Number of parameters does not match the expected number of params",
+                details=f"{kind}: {len(given)} given, {len(names)} expected",
+            )  # fmt: skip
+        of_names = [name for name in names if not name.isdecimal()]
+        if of_names and [each.get("parameter_name") for each in given] != of_names:
+            raise graph_error(132012, "Parameter format does not match", details=kind)

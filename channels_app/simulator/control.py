@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from channels_app.simulator import customers, demo, faults, oauth, pages, subscriptions
+from channels_app.simulator import connecting, customers, demo, faults, oauth, pages, subscriptions
 from channels_app.simulator.faults import BadFault
 from channels_app.simulator.http import Request, Response, html, ok
 from channels_app.simulator.messenger_inbound import BadAction
@@ -33,6 +33,11 @@ def handle(sim: Simulator, request: Request) -> Response:
     parts = segments(request.path)
     if not parts and request.method == "GET":
         return html(pages.customers())
+    if parts[:1] == ["back"] and parts[1:] and parts[1] in customers.KINDS:
+        with sim.world.lock:
+            return html(
+                pages.came_back(parts[1], connecting.came_back(sim, parts[1], request.query))
+            )
     if parts[:1] != ["control"]:
         return html("<h1>404</h1>", 404)
     route = _ROUTES.get((request.method, "/".join(parts[1:2])))
@@ -86,6 +91,11 @@ def _account(sim: Simulator, account: Account) -> Json:
 
 def _environment(sim: Simulator, values: Json) -> Any:
     return demo.environment(sim.origin, sim.settings)
+
+
+def _steps(sim: Simulator, values: Json) -> Any:
+    with sim.world.lock:
+        return connecting.steps(sim, customers.account_of(sim, str(values.get("account", ""))))
 
 
 # Customers
@@ -376,6 +386,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Simulator, Json], Any]] = {
     ("GET", ""): _index,
     ("GET", "state"): _state,
     ("GET", "environment"): _environment,
+    ("GET", "connecting"): _steps,
     ("POST", "act"): _act,
     ("GET", "thread"): _thread,
     ("POST", "customers"): _add_customer,

@@ -31,10 +31,6 @@ MIMES = {
     "file": "application/pdf",
     "document": "application/pdf",
 }
-EXTENSIONS = {
-    "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp",
-    "audio/ogg": "ogg", "video/mp4": "mp4", "application/pdf": "pdf",
-}  # fmt: skip
 
 
 @cache

@@ -2,10 +2,9 @@
 
 import base64
 import hashlib
-import html
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from channels_app.simulator import http, pages
+from channels_app.simulator import connecting, http, pages
 from channels_app.simulator.demo import BUSINESS_ID, PERSON_ID
 from channels_app.simulator.http import Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator
@@ -61,7 +60,7 @@ def _consent(sim: Simulator, base: str, request: Request) -> Response:
     redirect_uri = str(asked.get("redirect_uri", ""))
     problem = _problem(base, app, asked, redirect_uri)
     if app is None or problem:
-        return http.html(f"<h1>Sorry</h1><p>{html.escape(problem)}</p>", 400)
+        return http.html(pages.problem(problem), 400)
     if request.method == "GET":
         accounts = sim.world.of_kind(TARGETS[app.key])
         return http.html(pages.consent(app, asked, accounts, _scopes(app, asked)))
@@ -108,7 +107,7 @@ def _refusal(base: str, redirect_uri: str, asked: dict[str, str]) -> Response:
             "error_description": "Permissions error",
         }
     if not redirect_uri:
-        return http.html("<p>Refused. You can close this window.</p>")
+        return http.html(pages.came_back("chatapp", connecting.REFUSED))
     return http.redirect(_with(redirect_uri, values, asked))
 
 
@@ -118,7 +117,7 @@ def _allowed(
     offered = sim.world.of_kind(TARGETS[app.key])
     chosen = [each for each in offered if f"target_{each.id}" in request.form]
     if not chosen:
-        return http.html("<p>Choose at least one account.</p>", 400)
+        return http.html(pages.problem("Go back and choose at least one account."), 400)
     scopes = {name for name in _scopes(app, asked) if f"scope_{name}" in request.form}
     code = _new_code(sim, app, redirect_uri, scopes, chosen)
     code.challenge = str(asked.get("code_challenge", ""))
@@ -129,7 +128,8 @@ def _allowed(
             "waba_id": number.parent,
             "business_id": BUSINESS_ID,
         }
-        return http.html(pages.signed_up(code.value, finished))
+        command = connecting.after_signup(sim, number, code.value)
+        return http.html(pages.signed_up(code.value, finished, command))
     values = {"code": code.value}
     if app.key == "localapp":
         values = {"oa_id": chosen[0].id, **values}

@@ -1,18 +1,57 @@
-"""The pages that a browser sees: consent, the end of a signup, and the customers' page."""
+"""The pages that a browser sees: consent, what follows it, and the customers' page."""
 
 import json
 from html import escape
 from pathlib import Path
 from urllib.parse import urlencode
 
+from channels_app.simulator.connecting import Landing
 from channels_app.simulator.world import Account, App
 
-_STYLE = (
-    "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;"
-    "margin:3rem auto;padding:0 1rem}"
-    "fieldset{border:1px solid #ccc;border-radius:6px;margin:1rem 0}label{display:block}"
+_HEAD = (
+    "<!doctype html><html lang=en><meta charset=utf-8>"
+    '<meta name=viewport content="width=device-width, initial-scale=1">'
+    '<link rel=icon href="data:,">'
+    "<style>:root{color-scheme:light dark}"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem}"
+    "h1{font-size:1.5rem;line-height:1.25}fieldset{border:1px solid #8886;border-radius:6px;"
+    "margin:1rem 0}label{display:block}dd{margin:0 0 .5rem;overflow-wrap:anywhere}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8882;padding:.75rem;"
+    "border-radius:6px;font-size:.8rem}"
     "button{font:inherit;padding:.4rem 1rem;margin-right:.5rem}</style>"
 )
+_COPY = """<script>for (const button of document.querySelectorAll("button.copy"))
+  button.onclick = () => {
+    const pre = button.previousElementSibling;
+    getSelection().selectAllChildren(pre);
+    if (navigator.clipboard) navigator.clipboard.writeText(pre.textContent).then(
+      () => { button.textContent = "Copied"; });
+  };</script>"""
+
+
+def _command(command: str) -> str:
+    """A command to paste into a terminal, with a button that copies it."""
+    return f'<pre>{escape(command)}</pre><button type="button" class="copy">Copy</button>{_COPY}'
+
+
+def _to_customers(channel: str, account_id: str) -> str:
+    href = escape(f"/#{channel}/{account_id}")
+    return f'<p><a href="{href}">To the customers\' page</a></p>'
+
+
+def problem(text: str) -> str:
+    """What is wrong with a call of the browser, in a sentence."""
+    return f"{_HEAD}<title>Sorry</title><h1>Sorry</h1><p>{escape(text)}</p>"
+
+
+def came_back(channel: str, landing: Landing) -> str:
+    """Where a person lands after a consent."""
+    title = escape(landing.title)
+    command = _command(landing.command) if landing.command else ""
+    return (
+        f"{_HEAD}<title>{title}</title><h1>{title}</h1><p>{escape(landing.hint)}</p>"
+        f"{command}{_to_customers(channel, landing.account_id)}"
+    )
 
 
 def consent(app: App, asked: dict[str, str], accounts: list[Account], scopes: list[str]) -> str:
@@ -35,7 +74,7 @@ def consent(app: App, asked: dict[str, str], accounts: list[Account], scopes: li
     )
     rights = f"<fieldset><legend>Permissions</legend>{permissions}</fieldset>" if scopes else ""
     return (
-        f"<!doctype html><meta charset=utf-8><title>Consent</title>{_STYLE}"
+        f"{_HEAD}<title>Consent</title>"
         f"<h1>Allow app {escape(app.id)} ({app.key})?</h1>"
         "<p>This is the provider simulator. No real account is touched.</p>"
         f'<form method="post"><input type="hidden" name="asked" value="{escape(urlencode(asked))}">'
@@ -45,7 +84,7 @@ def consent(app: App, asked: dict[str, str], accounts: list[Account], scopes: li
     )
 
 
-def signed_up(code: str, finished: dict[str, str]) -> str:
+def signed_up(code: str, finished: dict[str, str], command: str) -> str:
     """The end of chatapp's signup: the code and the ids go to the window that opened this one."""
     message = {"type": "WA_EMBEDDED_SIGNUP", "event": "FINISH", "data": finished}
     script = json.dumps({"signup": message, "code": code}).replace("<", "\\u003c")
@@ -54,8 +93,10 @@ def signed_up(code: str, finished: dict[str, str]) -> str:
         for name, value in {"code": code, **finished}.items()
     )
     return (
-        f"<!doctype html><meta charset=utf-8><title>Signed up</title>{_STYLE}"
-        f"<h1>Signed up</h1><p>The code lives for 30 seconds.</p><dl>{rows}</dl>"
+        f"{_HEAD}<title>Signed up</title><h1>Signed up; one step is left</h1>"
+        "<p>Connect the number with the code, which is good for 30 seconds:</p>"
+        f"{_command(command)}{_to_customers('chatapp', finished['phone_number_id'])}"
+        f"<p>A page of yours that opened this one gets the same:</p><dl>{rows}</dl>"
         f"<script>const done = {script}; if (window.opener) {{"
         "window.opener.postMessage(JSON.stringify(done.signup), '*');"
         "window.opener.postMessage(JSON.stringify({code: done.code}), '*');}</script>"

@@ -15,7 +15,6 @@ OPTIONS = {
     "ces": ("one_to_seven",),
     "free_form": (),
 }
-SCORES = {"csat": range(1, 6), "nps": range(11), "ces": range(1, 8)}
 _LABELS = {"neg_pos", "hard_easy", "unlike_like", "dis_sat", "poor_great", "none"}
 
 

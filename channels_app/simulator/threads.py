@@ -35,7 +35,7 @@ def read(sim: Simulator, request: Request, token: Token, node: str, edge: str) -
         if node == thread.id:
             return _read_thread(sim, request, thread, edge)
         if node == thread.user_id and thread.account.kind != "number":
-            return ok(_profile(request, thread))
+            return ok(_profile(sim, request, thread))
         message = thread.message(node)
         if message is not None:
             return _read_message(request, thread, message)
@@ -127,7 +127,7 @@ def _business(account: Account) -> Json:
     return {"id": account.id, "name": account.name, "email": f"{account.id}@facebook.com"}
 
 
-def _profile(request: Request, thread: Thread) -> Json:
+def _profile(sim: Simulator, request: Request, thread: Thread) -> Json:
     if thread.customer_wrote_at is None:
         raise graph_error(230, "User consent is required to access user profile")
     first, _, last = thread.customer.name.partition(" ")
@@ -137,7 +137,7 @@ def _profile(request: Request, thread: Thread) -> Json:
         "first_name": first,
         "last_name": last,
         "username": thread.customer.key,
-        "profile_pic": "https://cdn.example/profile.jpg",
+        "profile_pic": sim.media_url("sample-png", "profile.png"),
         "follower_count": 12,
         "is_user_follow_business": thread.follows,
         "is_business_follow_user": False,

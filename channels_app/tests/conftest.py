@@ -4,7 +4,7 @@ import pytest
 
 from channels_app.models import ChannelConnection
 from channels_app.tests.chatapp import NUMBER, connect
-from channels_app.tests.helpers import OA, PAGE, Channel
+from channels_app.tests.helpers import ACCOUNT, OA, Channel
 from chatplatform.testing import run_jobs
 from chats.models import Conversation
 
@@ -18,18 +18,13 @@ def socialnet(ann, bot, sim):
 @pytest.fixture
 def token(socialnet):
     """Ann's own token at the provider, stored."""
-    token = socialnet.sim.token("socialnet")
-    reply = socialnet.ann.post(socialnet.path("user-token"), {"access_token": token})
-    assert reply.status_code == 200, reply.content
-    return token
+    return socialnet.store_token()
 
 
 @pytest.fixture
 def page(socialnet, token):
     """A page that is connected to Ann's bot."""
-    reply = socialnet.ann.post(socialnet.bot_path("connect_page"), {"page_id": PAGE})
-    assert reply.status_code == 200, reply.content
-    return ChannelConnection.objects.get(pk=reply.json()["id"])
+    return socialnet.connect_page()
 
 
 @pytest.fixture
@@ -39,6 +34,24 @@ def agents_chat(page, socialnet, bot):
     socialnet.write("Is anybody there?")
     run_jobs()
     return Conversation.objects.get()
+
+
+@pytest.fixture
+def photoapp(ann, bot, sim):
+    """The paths and the simulated customers of photoapp, for Ann's bot."""
+    return Channel("photoapp", ann, bot, sim, ACCOUNT)
+
+
+@pytest.fixture
+def photoapp_token(photoapp):
+    """Ann's own token at the provider, stored."""
+    return photoapp.store_token()
+
+
+@pytest.fixture
+def account(photoapp, photoapp_token):
+    """An account that is connected to Ann's bot through its page."""
+    return photoapp.connect_page()
 
 
 @pytest.fixture
@@ -68,8 +81,7 @@ def chatapp(ann, bot, sim):
 @pytest.fixture
 def number(chatapp):
     """A number that is connected to Ann's bot, with a token that is stored."""
-    token = chatapp.sim.token("chatapp")
-    assert chatapp.ann.post(chatapp.path("user-token"), {"access_token": token}).status_code == 200
+    chatapp.store_token()
     reply = connect(chatapp)
     assert reply.status_code == 200, reply.content
     return ChannelConnection.objects.get(pk=reply.json()["id"])

@@ -9,13 +9,17 @@ from typing import Any
 from django.conf import settings
 from django.db.models.functions import Now
 
+from channels_app.models import ChannelConnection
 from channels_app.testing import RunningSimulator
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from identity.testing import Person
 
+EVENT_TIME = "1795226399980"
 PAGE, OTHER_PAGE = "1048576000001", "1048576000002"
 OA = "3662000000000000001"
+# Accounts of photoapp, linked to those pages.
+ACCOUNT, OTHER_ACCOUNT = "17840000000000001", "17840000000000002"
 
 
 @dataclass
@@ -34,6 +38,19 @@ class Channel:
 
     def bot_path(self, rest: str) -> str:
         return self.path(f"{rest}/{self.bot.pk}")
+
+    def store_token(self) -> str:
+        """Store Ann's own token at the provider."""
+        token = self.sim.token(self.name)
+        reply = self.ann.post(self.path("user-token"), {"access_token": token})
+        assert reply.status_code == 200, reply.content
+        return token
+
+    def connect_page(self) -> ChannelConnection:
+        """Connect the account, by the stored token."""
+        reply = self.ann.post(self.bot_path("connect_page"), {"page_id": self.account})
+        assert reply.status_code == 200, reply.content
+        return ChannelConnection.objects.get(pk=reply.json()["id"])
 
     def act(self, kind: str, *, user: str = "an", **values: Any) -> Any:
         """A customer does something, and the callback reaches us."""
@@ -55,14 +72,24 @@ class Channel:
 
 
 def post_signed(person: Person, path: str, body: Any, **headers: str) -> Any:
-    """A callback as the provider would send it, signed with the app's secret."""
+    """A callback as the provider would send it, signed in the channel's way."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    secret: str = getattr(settings, f"{path.split('/')[1].upper()}_APP_SECRET")
-    digest = hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
+    channel = path.split("/")[1]
+    if channel == "localapp":
+        signed = {"X-ZEvent-Signature": f"mac={localapp_signature(raw)}"}
+    else:
+        secret: str = getattr(settings, f"{channel.upper()}_APP_SECRET")
+        digest = hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
+        signed = {"X-Hub-Signature-256": f"sha256={digest}"}
     return person.browser.post(
-        path, raw, content_type="application/json",
-        headers={"X-Hub-Signature-256": f"sha256={digest}", **headers},
-    )  # fmt: skip
+        path, raw, content_type="application/json", headers={**signed, **headers}
+    )
+
+
+def localapp_signature(raw: bytes, *, time: str = EVENT_TIME, key: str | None = None) -> str:
+    """What localapp signs with: a plain hash over app, body, time and the webhook's key."""
+    parts = (settings.LOCALAPP_APP_ID, raw.decode(), time, key or settings.LOCALAPP_OA_SECRET_KEY)
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def event(part: dict[str, Any], *, user: str = "6120000000000001", **more: Any) -> dict[str, Any]:
@@ -75,6 +102,22 @@ def event(part: dict[str, Any], *, user: str = "6120000000000001", **more: Any) 
         **more,
     }
     return {"object": "page", "entry": [{"id": PAGE, "time": 1795226400123, "messaging": [item]}]}
+
+
+def of_photoapp(part: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A callback with one event of a customer of photoapp."""
+    body = event(part, recipient={"id": ACCOUNT}, **more)
+    body["object"], body["entry"][0]["id"] = "instagram", ACCOUNT
+    return body
+
+
+def of_localapp(name: str = "user_send_text", message: Any = None, **more: Any) -> dict[str, Any]:
+    """A callback with one event of a customer of localapp."""
+    return {
+        "app_id": settings.LOCALAPP_APP_ID, "event_name": name, "timestamp": EVENT_TIME,
+        "sender": {"id": "6142000000000000001"}, "recipient": {"id": OA},
+        "message": message or {"msg_id": "cb31dff1c39642cc1b83", "text": "hello"}, **more,
+    }  # fmt: skip
 
 
 def run_waiting() -> int:

@@ -124,6 +124,18 @@ def test_words_that_are_no_caption_come_first():
     assert all(len(part.text) <= 1024 for part in many)
 
 
+def test_a_place_is_sent_as_a_place_and_one_without_degrees_as_words(chatapp, agents_chat, ann):
+    for location in ({"latitude": 10.77, "longitude": 106.7}, {"city": "Hanoi"}):
+        piece = {"type": "location", "text": "Our shop", "location": location}
+        body = {"recipient_id": AN, "content": [piece]}
+        assert ann.post(chatapp.bot_path("messages"), body).status_code == 201
+    run_jobs()
+    sent = bodies(chatapp)
+    place = {"latitude": 10.77, "longitude": 106.7, "name": "Our shop"}
+    assert [body.get("location") for body in sent] == [place, None]
+    assert sent[1]["text"]["body"] == "Our shop\nHanoi"
+
+
 # --- refusals -----------------------------------------------------------------------------------
 
 
@@ -136,6 +148,18 @@ def test_a_temporary_refusal_is_tried_again(chatapp, number, say, code):
     message.refresh_from_db()
     number.refresh_from_db()
     assert (message.status, chatapp.replies(), number.paused_until) == ("sent", ["Hello"], None)
+
+
+@pytest.mark.parametrize(("code", "again"), [(131000, 3), (131052, 2), (131053, 2), (135000, 1)])
+def test_some_refusals_are_tried_again_only_so_often(chatapp, number, say, code, again):
+    chatapp.sim.fault("code", what="sends", code=code, times=0)
+    message = say()
+    before = len(chatapp.sim.calls(what="sends"))
+    for _ in range(5):
+        run_waiting()
+    message.refresh_from_db()
+    assert (message.status, chatapp.replies()) == ("failed", [])
+    assert len(chatapp.sim.calls(what="sends")) == before + again
 
 
 @pytest.mark.parametrize("code", [130429, 131048, 80007])

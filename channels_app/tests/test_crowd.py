@@ -11,6 +11,10 @@ def test_socialnet(socialnet, page, ben):
     crowd.run(socialnet, ben, 30)
 
 
+def test_photoapp(photoapp, account, ben):
+    crowd.run(photoapp, ben, 30)
+
+
 def test_localapp(localapp, oa, ben):
     crowd.run(localapp, ben, 30)
 

@@ -1,54 +1,25 @@
 """Localapp Callback: who may call it, and what it is answered."""
 
-import hashlib
 import json
-import random
-from typing import Any
 
 import pytest
-from django.conf import settings as project
 
 from channels_app.models import InboundCallback, InboundItem, Outcome
 from channels_app.tests.helpers import OA
-from channels_app.tests.test_mutated_callbacks import mutate
+from channels_app.tests.helpers import localapp_signature as signature
+from channels_app.tests.helpers import of_localapp as event
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/localapp/callback"
-USER = "6142000000000000001"
-FILE = {"type": "file", "payload": {"name": "a.pdf", "size": "5", "checksum": "x"}}
-PLACE = {"type": "location", "payload": {"coordinates": {"latitude": "1.5", "longitude": "2"}}}
-# Event names and messages that are then changed by chance.
-EVENTS: list[tuple[str, Any]] = [
-    ("user_send_text", {"msg_id": "m1", "text": "hello", "quote_msg_id": "m0"}),
-    ("user_send_file", {"msg_id": "m2", "attachments": [FILE]}),
-    ("user_send_location", {"msg_id": "m3", "attachments": [PLACE, FILE]}),
-    ("oa_send_text", {"msg_id": "m4", "text": "elsewhere"}),
-    ("user_received_message", {"msg_id": "m4"}),
-    ("user_seen_message", {"msg_ids": ["m4", "m5"]}),
-    ("user_reacted_message", {"msg_id": "m1", "react_icon": "/-heart"}),
-]
 
 
 @pytest.fixture(autouse=True)
 def agents_answer(bot):
     """No bot's reply stands between the customer's messages."""
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
-
-
-def event(name="user_send_text", message=None, **more):
-    return {
-        "app_id": project.LOCALAPP_APP_ID, "event_name": name, "timestamp": "1795226399980",
-        "sender": {"id": USER}, "recipient": {"id": OA},
-        "message": message or {"msg_id": "cb31dff1c39642cc1b83", "text": "hello"}, **more,
-    }  # fmt: skip
-
-
-def signature(raw, *, time="1795226399980", key=None):
-    parts = (project.LOCALAPP_APP_ID, raw.decode(), time, key or project.LOCALAPP_OA_SECRET_KEY)
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def post(person, body, **headers):
@@ -71,6 +42,14 @@ def test_the_check_of_the_address_is_answered_and_leaves_nothing(nobody, setting
     reply = nobody.browser.post(PATH, body, content_type="application/json")
     assert reply.status_code == 200
     assert not InboundCallback.objects.exists()
+
+
+def test_a_kind_with_a_long_name_is_counted_under_its_beginning(nobody, oa):
+    assert post(nobody, event("user_" + "x" * 300)).status_code == 200
+    run_jobs()
+    item = InboundItem.objects.get()
+    assert (item.outcome, item.kind) == (Outcome.UNSUPPORTED, "user_" + "x" * 55)
+    assert not Message.objects.exists()
 
 
 @pytest.mark.parametrize("prefix", ["mac=", ""])
@@ -168,26 +147,6 @@ def test_a_crowd_in_any_order_with_doubles_is_every_message_once(localapp, oa, s
     assert sorted(texts) == sorted(f"no {number}" for number in range(20))
     assert InboundItem.objects.filter(outcome="processed").count() == 20
     assert InboundItem.objects.filter(outcome="duplicate").count() == 20
-
-
-def bodies(seed, count):
-    """Events with a few values replaced, removed or doubled."""
-    chance = random.Random(seed)
-    for _ in range(count):
-        body = mutate(event(*chance.choice(EVENTS)), chance)
-        # What these say would be refused as not signed.
-        yield body | {"app_id": project.LOCALAPP_APP_ID, "timestamp": "1795226399980"}
-
-
-def test_mutated_bodies_are_accepted_and_counted(nobody, oa):
-    for body in bodies(20261122, 100):
-        assert post(nobody, body).status_code == 200, body
-    while run_jobs():
-        pass
-    failed = Job.objects.filter(name="channels_app.process_callback").exclude(state="done")
-    assert [job.last_error for job in failed] == []
-    promised = sum(InboundCallback.objects.values_list("item_count", flat=True))
-    assert InboundItem.objects.count() == promised == 100
 
 
 @pytest.mark.parametrize("signing", ["wrong", "missing"])

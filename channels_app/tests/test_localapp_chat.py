@@ -177,6 +177,14 @@ def test_choices_are_buttons_or_else_lines(localapp, chat):
     assert [each["content"][0]["text"] for each in shown][:3] == ["Pick"] * 3
 
 
+def test_a_tapped_button_says_its_label_and_keeps_its_value(localapp, chat):
+    pick(localapp, "Red", "Blue")
+    message = came(localapp, "button", payload="#Blue")
+    assert (message.text, message.metadata) == ("Blue", {"payload": "#Blue"})
+    other = came(localapp, "text", text="#Green")
+    assert (other.text, other.metadata) == ("#Green", {})
+
+
 def test_an_upload_that_expired_is_made_again_once(localapp, chat, ben, ann, bot):
     server = make_key(ann.client, "secret", bot.pk)
     stored = server.upload(
@@ -217,6 +225,17 @@ def test_what_each_refusal_means(localapp, oa, say, code, message_status, connec
     assert localapp.replies() == []
     if message_status == "failed":
         assert "Because" in message.error
+
+
+def test_a_send_that_failed_is_tried_once_more_and_no_oftener(localapp, oa, say):
+    localapp.sim.fault("code", what="sends", code=-200, message="Because", times=0)
+    message = say()
+    before = len(localapp.sim.calls(what="sends"))
+    for _ in range(3):
+        run_waiting()
+    message.refresh_from_db()
+    assert (message.status, "Because" in message.error) == ("failed", True)
+    assert len(localapp.sim.calls(what="sends")) == before + 1
 
 
 def test_what_is_not_sent_at_night_waits_for_six_in_the_morning(localapp, say):
@@ -266,6 +285,10 @@ def test_without_a_good_refresh_token_the_connection_expires(localapp, oa, say):
     oa.refresh_from_db()
     assert (message.status, oa.status) == ("failed", "expired")
     assert localapp.replies() == []
+    before = len(localapp.sim.calls(what="oauth"))
+    localapp.write("Hello", user="binh")  # the profile of a new customer is asked for
+    run_jobs()
+    assert len(localapp.sim.calls(what="oauth")) == before, "a dead token is not tried again"
 
 
 @pytest.mark.parametrize("kind", ["reset_after", "cut", "truncated"])

@@ -4,38 +4,24 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.conf import settings as platform
+from django.utils import timezone
 
 from bots.testing import make_bot, trained
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
-from channels_app.tests.helpers import PAGE, Channel, event, post_signed
+from channels_app.services import token_refresh
+from channels_app.tests.helpers import (
+    ACCOUNT,
+    OTHER_ACCOUNT,
+    PAGE,
+    of_photoapp,
+    post_signed,
+)
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from identity.models import ChannelToken
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ACCOUNT, OTHER_ACCOUNT = "17840000000000001", "17840000000000002"
 HOME = "https://app.shop.example/channels/done"
-
-
-@pytest.fixture
-def photoapp(ann, bot, sim):
-    """The paths and the simulated customers of photoapp, for Ann's bot."""
-    return Channel("photoapp", ann, bot, sim, ACCOUNT)
-
-
-@pytest.fixture
-def token(photoapp):
-    token = photoapp.sim.token("photoapp")
-    reply = photoapp.ann.post(photoapp.path("user-token"), {"access_token": token})
-    assert reply.status_code == 200, reply.content
-
-
-@pytest.fixture
-def account(photoapp, token):
-    """An account that is connected to Ann's bot."""
-    reply = connect(photoapp)
-    assert reply.status_code == 200, reply.content
-    return ChannelConnection.objects.get(pk=reply.json()["id"])
 
 
 @pytest.fixture
@@ -50,13 +36,6 @@ def agents_chat(account, photoapp, bot):
 def connect(photoapp, page_id=ACCOUNT, bot=None):
     path = photoapp.path(f"connect_page/{(bot or photoapp.bot).pk}")
     return photoapp.ann.post(path, {"page_id": page_id})
-
-
-def of_photoapp(part, **more):
-    """A callback with one event of a customer of this channel."""
-    body = event(part, recipient={"id": ACCOUNT}, **more)
-    body["object"], body["entry"][0]["id"] = "instagram", ACCOUNT
-    return body
 
 
 # --- connected ----------------------------------------------------------------------------------
@@ -78,13 +57,34 @@ def test_a_person_consents_lists_accounts_and_connects_one(photoapp, ann, bot):
     assert ann.get(photoapp.path("connection")).json() == [connected]
 
 
-def test_the_id_of_the_page_names_its_account_too(photoapp, token):
+def test_a_consent_that_ends_late_leaves_the_account_as_it_is(photoapp, ann):
+    """A page's token does not end, and is never sent to the host of the direct login."""
+
+    def agree():
+        pending = ann.post(photoapp.bot_path("connect"), {"redirect_uri": HOME}).json()
+        url = photoapp.sim.consent(pending["consent_url"], accounts=[PAGE])
+        query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        return {"redirect_uri": HOME, "code": query["code"], "state": query["state"]}
+
+    first, second = agree(), agree()
+    assert ann.post(photoapp.bot_path("connect"), first).status_code == 200
+    connected = connect(photoapp).json()
+    assert ann.post(photoapp.bot_path("connect"), second).json() == connected
+    assert connected["token_expires_at"] is None
+    ChannelConnection.objects.update(token_expires_at=timezone.now())
+    token_refresh.enqueue_due()
+    run_jobs()
+    assert not photoapp.sim.calls(base="direct")
+    assert ann.get(photoapp.path("connection")).json()[0]["status"] == "connected"
+
+
+def test_the_id_of_the_page_names_its_account_too(photoapp, photoapp_token):
     assert connect(photoapp, PAGE).json()["account_id"] == ACCOUNT
     assert connect(photoapp, ACCOUNT).status_code == 200
     assert ChannelConnection.objects.count() == 1
 
 
-def test_a_page_without_an_account_is_refused(photoapp, token):
+def test_a_page_without_an_account_is_refused(photoapp, photoapp_token):
     reply = connect(photoapp, "1048576000003")
     assert (reply.status_code, reply.json()["code"]) == (502, "provider_refused")
     assert not ChannelConnection.objects.exists()
@@ -208,7 +208,7 @@ def test_only_what_an_app_has_signed_is_stored(photoapp, account, settings):
     refused = post_signed(photoapp.ann, "/photoapp/webhook", body, **none)
     assert (refused.status_code, refused.json()["code"]) == (401, "bad_signature")
     assert InboundCallback.objects.count() == 1
-    settings.PHOTOAPP_APP_SECRET = ""
+    settings.PHOTOAPP_APP_SECRET = settings.PHOTOAPP_DIRECT_APP_SECRET = ""
     unset = post_signed(photoapp.ann, "/photoapp/webhook", body)
     assert (unset.status_code, unset.json()["setting"]) == (503, "PHOTOAPP_APP_SECRET")
 

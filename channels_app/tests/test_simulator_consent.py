@@ -303,5 +303,5 @@ def test_who_refuses_localapp_is_sent_back_with_an_error(at):
 
 
 def test_a_person_must_choose_an_account(at):
-    with pytest.raises(Refused, match="Choose at least one"):
+    with pytest.raises(Refused, match="choose at least one"):
         at.sim.consent(at.dialog("socialnet", redirect_uri=BACK), accounts=[])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bots.knowledge import phrasebook
 from bots.testing import trained
 from channels_app.models import InboundItem, OutboundSend, Outcome
 from channels_app.tests.helpers import PAGE
@@ -41,6 +42,34 @@ def test_no_welcome_is_sent_and_nobody_is_refused_for_missing_fields(socialnet, 
     socialnet.settle()
     assert Message.objects.filter(sender_type="customer").count() == 1
     assert len(socialnet.replies()) <= 1
+
+
+def test_a_customer_of_the_channel_is_asked_in_the_chat(socialnet, page, bot):
+    fields = [
+        {"name": name, "label": {"en": label}, "type": kind, "required": True, "options": [],
+         "ask_before_chat": True}
+        for name, label, kind in (
+            ("name", "Name", "text"), ("email", "E-mail", "email"), ("city", "City", "text"),
+        )
+    ]  # fmt: skip
+    type(bot).objects.filter(pk=bot.pk).update(customer_info_fields=fields)
+    trained(bot, "Parcels arrive within three days. Our shop is in Hanoi.")
+    for text in (
+        "When do parcels arrive?", "an@example", "it's an@example.com", "I live in Hue, thanks"
+    ):  # fmt: skip
+        socialnet.write(text)
+        socialnet.settle()
+    answer, again, city, noted = socialnet.replies()
+    says = phrasebook.all_books()["en"].says
+    question = says["ask_info"].replace("{label}", "E-mail")
+    # The channel has told the name.
+    assert answer.endswith(f"\n\n{question}")
+    assert again == f"{says['not_email']}\n\n{question}"
+    assert city.endswith(says["ask_info"].replace("{label}", "City"))
+    assert noted == says["info_noted"]
+    customer = Conversation.objects.get().customer
+    assert (customer.name, customer.email) == ("An Tran", "an@example.com")
+    assert customer.attributes["city"] == "Hue"
 
 
 def test_an_agents_message_goes_out_and_its_ticks_come_back(socialnet, agents_chat, ben):

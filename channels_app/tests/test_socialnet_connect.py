@@ -136,8 +136,12 @@ def test_a_code_that_is_refused_stores_nothing(socialnet):
 
 @pytest.mark.parametrize(
     "url",
-    ["http://shop.example/", "ftp://x/", "//x", "https://", "javascript:alert(1)", "https://["],
-)
+    [
+        "http://shop.example/", "ftp://x/", "//x", "https://", "javascript:alert(1)", "https://[",
+        "https://shop.example\\@x/", "https://shop.example@x/", "https://shop.example/a b",
+        "https://shop.example\r\n/", "https://shop.example:99999/",
+    ],
+)  # fmt: skip
 def test_the_person_is_sent_back_over_https_alone(socialnet, url):
     reply = socialnet.ann.post(socialnet.bot_path("connect"), {"redirect_uri": url})
     assert reply.status_code == 422
@@ -240,6 +244,14 @@ def test_a_refusal_of_the_provider_is_passed_on(socialnet, token):
     assert not ChannelConnection.objects.exclude(account_id="").exists()
 
 
+def test_a_token_that_the_provider_repeats_is_not_shown(socialnet, token):
+    words = f"Malformed access token {token}"
+    socialnet.sim.fault("code", what="lists", code=190, message=words)
+    reply = socialnet.ann.get(socialnet.bot_path("pages"))
+    assert reply.json()["provider_message"].endswith("Malformed access token ...")
+    assert token not in reply.content.decode()
+
+
 def test_giving_up_forgets_the_token_and_ends_the_subscription(socialnet, page, ann):
     reply = ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE})
     assert (reply.status_code, reply.json()["status"]) == (200, "disconnected")
@@ -249,7 +261,7 @@ def test_giving_up_forgets_the_token_and_ends_the_subscription(socialnet, page, 
     assert not account["is_subscribed"]
     again = ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE})
     assert again.json() == reply.json()
-    assert [event.type for event in Event.objects.order_by("position")] == [
+    assert [event.type for event in Event.objects.order_by("id")] == [
         "channel.connected", "channel.disconnected",
     ]  # fmt: skip
     assert ann.put(socialnet.bot_path("disconnect_page"), {"page_id": "999"}).status_code == 404

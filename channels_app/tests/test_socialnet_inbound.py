@@ -1,5 +1,7 @@
 """Everything that a customer of a page can do, and what becomes of it in the chat."""
 
+import urllib.request
+
 import pytest
 
 from channels_app.models import CustomerIdentity, InboundItem, Outcome
@@ -29,6 +31,13 @@ def came(socialnet, kind, **values):
 def test_a_quick_reply_says_its_title_and_keeps_its_payload(socialnet):
     message = came(socialnet, "quick_reply", title="Green", payload="COLOUR_GREEN")
     assert (message.text, message.metadata) == ("Green", {"payload": "COLOUR_GREEN"})
+
+
+def test_the_picture_of_a_customer_can_be_looked_at(socialnet):
+    customer = came(socialnet, "text", text="Hello").conversation.customer
+    with urllib.request.urlopen(customer.avatar_url) as reply:
+        assert reply.headers["Content-Type"] == "image/png"
+        assert reply.read().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("without_mid", [False, True])

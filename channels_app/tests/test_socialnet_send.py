@@ -200,10 +200,9 @@ def test_a_send_that_was_cut_off_is_never_repeated_and_its_echo_tells(
 
 
 @pytest.mark.parametrize("kind", ["http_500", "http_502", "http_503", "reset_before"])
-def test_a_send_of_which_nobody_knows_stays_in_doubt(socialnet, say, kind):
+def test_a_send_of_which_nobody_knows_is_in_doubt(socialnet, say, kind):
     socialnet.sim.fault(kind, what="sends")
     message = say()
-    run_waiting()
     socialnet.settle()
     message.refresh_from_db()
     assert (message.status, sends(message)[0].state) == ("pending", "uncertain")

@@ -12,10 +12,13 @@ from bots.services import bots
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.services import callbacks
 from chatplatform.api.errors import NotFound, TooLarge
-from chatplatform.api.operation import OperationViewSet
+from chatplatform.api.operation import Bare, OperationViewSet
 from chatplatform.customer_channels import MessagingChannel
 from identity.auth import TenantViewSet
 from identity.models import Client
+
+CHALLENGE = Bare(("text/plain",), "The challenge, as it was sent.")
+RECEIVED = Bare(("text/plain",), "Received: `OK`.")
 
 
 class ChannelViewSet(TenantViewSet):
@@ -43,16 +46,15 @@ class CallbackViewSet(OperationViewSet):
 
     channel: ClassVar[MessagingChannel]
 
-    def accept(self, request: Request) -> HttpResponse | None:
+    def accept(self, request: Request) -> HttpResponse:
         """Store a signed callback, and answer before anything is done with it."""
         http: Any = request._request
         # By read(): a batch may be larger than the API's own bodies.
         raw = http.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge
-        if self.is_probe(http.headers, raw):
-            return None
-        callbacks.receive(PROVIDERS[self.channel], http.headers, raw)
+        if not self.is_probe(http.headers, raw):
+            callbacks.receive(PROVIDERS[self.channel], http.headers, raw)
         return HttpResponse("OK", content_type="text/plain")
 
     def is_probe(self, headers: Mapping[str, str], raw: bytes) -> bool:

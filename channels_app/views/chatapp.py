@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from channels_app.providers.http import setting
-from channels_app.services import callbacks, connections, messages, numbers
+from channels_app.services import callbacks, connections, messages, numbers, templates
 from channels_app.shapes.chatapp_callback import ChatappWebhook
 from channels_app.shapes.connection import (
     AccountsQuery,
@@ -16,10 +16,13 @@ from channels_app.shapes.connection import (
     ChannelMessageRequest,
     ChannelMessagesQuery,
     ChatappConnectDto,
+    ChatappTemplateRequest,
+    ChatappTemplatesQuery,
+    ChatappTemplatesResponse,
 )
-from channels_app.views.channel import CallbackViewSet, ChannelViewSet
+from channels_app.views.channel import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
-from chatplatform.api.openapi import Error, File
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import page
 from chats.shapes.message import Message, MessagesResponse
@@ -93,24 +96,66 @@ class ChatappViewSet(ChannelViewSet):
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()
         return Message.from_row(
-            messages.send(bot, self.provider, body, by=self.user, client_message_id=key)
+            messages.send(bot, self.provider, body, by=self.user, request_id=key)
         )
+
+    @operation(
+        TAG, "Get Chatapp Templates", access=BEARER, waits=True, also={409: Error, 502: Error}
+    )
+    def list_templates(
+        self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
+    ) -> ChatappTemplatesResponse:
+        """The templates of the business account that has the bot's number, as the provider says.
+
+        409 `channel_not_connected` if the bot has no number.
+        """
+        return templates.list_(self.bot(client_id, bot_id), query)
+
+    @operation(
+        TAG, "Post Chatapp Template", access=BEARER, returns=Message, status=201, waits=True,
+        also={409: Error, 502: Error},
+    )  # fmt: skip
+    def send_template(
+        self, client_id: int, bot_id: int, body: ChatappTemplateRequest
+    ) -> dict[str, Any]:
+        """Send an approved template to a customer who has written, inside the reply window or not.
+
+        The chat is yours if no agent has it. 422 for an unknown template or a wrong number of
+        values; 409 `template_not_sendable` for one that is not approved or paused, or that needs
+        more than texts; 409 `no_templates` for a chat of another channel.
+        """
+        bot = self.bot(client_id, bot_id)
+        key = idempotency.stable_id()
+        return Message.from_row(templates.send(bot, body, by=self.user, request_id=key))
 
 
 class ChatappCallbackViewSet(CallbackViewSet):
     channel = "chatapp"
 
-    @operation(TAG, "Chatapp Webhook Verification", access=PUBLIC, returns=File, also={403: Error})
+    @operation(
+        TAG, "Chatapp Webhook Verification", access=PUBLIC, returns=CHALLENGE, also={403: Error}
+    )
     def shake_hands(self, query: ChannelHandshake) -> HttpResponse:
-        """The provider asks whether this address is ours: the challenge, as plain text."""
+        """The provider asks whether this address is ours: the challenge, as plain text.
+
+        503 `channel_not_configured` if the platform has no verify token for this channel.
+        """
         expected = setting("CHATAPP_VERIFY_TOKEN")
         challenge = callbacks.shake_hands(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
 
-    @operation(TAG, "Chatapp Webhook", access=PUBLIC, body=ChatappWebhook, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse | None:
+    @operation(
+        TAG,
+        "Chatapp Webhook",
+        access=PUBLIC,
+        body=ChatappWebhook,
+        returns=RECEIVED,
+        also={401: Error},
+    )
+    def receive(self, request: Request) -> HttpResponse:
         """Events of numbers, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.
+        503 `channel_not_configured` if the platform has no secret to check them with.
         """
         return self.accept(request)

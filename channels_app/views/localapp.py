@@ -16,9 +16,9 @@ from channels_app.shapes.connection import (
     LocalappOAConnectDto,
 )
 from channels_app.shapes.localapp_callback import LocalappConsentAnswer, LocalappEvent
-from channels_app.views.channel import CallbackViewSet, ChannelViewSet
+from channels_app.views.channel import RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import page
 from chats.shapes.message import Message, MessagesResponse
@@ -36,7 +36,8 @@ class LocalappViewSet(ChannelViewSet):
 
         The provider sends them to Localapp Callback, which connects the account to the bot and
         sends them on to `redirect_uri`. An account that expired or was given up is connected
-        again in the same way; its chats go on.
+        again in the same way; its chats go on. 503 `channel_not_configured` if the platform has no
+        app of this channel.
         """
         bot = self.bot(client_id, bot_id)
         return connections.begin_consent(
@@ -71,7 +72,7 @@ class LocalappViewSet(ChannelViewSet):
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()
         return Message.from_row(
-            messages.send(bot, self.provider, body, by=self.user, client_message_id=key)
+            messages.send(bot, self.provider, body, by=self.user, request_id=key)
         )
 
 
@@ -91,12 +92,20 @@ class LocalappCallbackViewSet(CallbackViewSet):
         )
         return HttpResponseRedirect(url)
 
-    @operation(TAG, "Localapp Callback", access=PUBLIC, body=LocalappEvent, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse | None:
+    @operation(
+        TAG,
+        "Localapp Callback",
+        access=PUBLIC,
+        body=LocalappEvent,
+        returns=RECEIVED,
+        also={401: Error},
+    )
+    def receive(self, request: Request) -> HttpResponse:
         """An event of an account, signed in `X-ZEvent-Signature` with the webhook's own key.
 
         Stored as it is and answered; then it is processed once, however often it is sent. A call
         without an event and without a signature, as the provider checks an address, is a 200.
+        503 `channel_not_configured` if the platform has no key to check it with.
         """
         return self.accept(request)
 

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from channels_app.providers.http import setting
-from channels_app.services import callbacks, connections, messages
+from channels_app.services import callbacks, connections, messages, photoapp_logins
 from channels_app.shapes.connection import (
     AccountsQuery,
     ChannelAccountsResponse,
@@ -18,9 +18,9 @@ from channels_app.shapes.connection import (
     PhotoappConnectPageDto,
 )
 from channels_app.shapes.graph_callback import MessageHook
-from channels_app.views.channel import CallbackViewSet, ChannelViewSet
+from channels_app.views.channel import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
-from chatplatform.api.openapi import Error, File
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import page
 from chats.shapes.message import Message, MessagesResponse
@@ -51,7 +51,7 @@ class PhotoappViewSet(ChannelViewSet):
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()
         return Message.from_row(
-            messages.send(bot, self.provider, body, by=self.user, client_message_id=key)
+            messages.send(bot, self.provider, body, by=self.user, request_id=key)
         )
 
     @operation(
@@ -80,11 +80,12 @@ class PhotoappViewSet(ChannelViewSet):
         """Have a person consent: without `code` the reply holds the page to send them to.
 
         It sends them back to `redirect_uri` with `code` and `state`: send both here, and the
-        person's token is stored. Then list the accounts, and connect one. 400 `invalid_state` for
+        person's token is stored. Then list the accounts, and connect one. With the `login` `direct`
+        the account itself is connected at once. 400 `invalid_state` for
         a state that is missing, used, too old, or another person's or bot's.
         """
         bot = self.bot(client_id, bot_id)
-        return connections.consent(bot, self.provider, by=self.user, **dict(body))
+        return photoapp_logins.sign_in(bot, body, by=self.user)
 
     @operation(
         TAG, "Client Messenger Connect Page", access=ADMIN, waits=True,
@@ -115,17 +116,30 @@ class PhotoappViewSet(ChannelViewSet):
 class PhotoappCallbackViewSet(CallbackViewSet):
     channel = "photoapp"
 
-    @operation(TAG, "Photoapp Webhook Verification", access=PUBLIC, returns=File, also={403: Error})
+    @operation(
+        TAG, "Photoapp Webhook Verification", access=PUBLIC, returns=CHALLENGE, also={403: Error}
+    )
     def shake_hands(self, query: ChannelHandshake) -> HttpResponse:
-        """The provider asks whether this address is ours: the challenge, as plain text."""
+        """The provider asks whether this address is ours: the challenge, as plain text.
+
+        503 `channel_not_configured` if the platform has no verify token for this channel.
+        """
         expected = setting("PHOTOAPP_VERIFY_TOKEN")
         challenge = callbacks.shake_hands(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
 
-    @operation(TAG, "Photoapp Webhook", access=PUBLIC, body=MessageHook, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse | None:
+    @operation(
+        TAG,
+        "Photoapp Webhook",
+        access=PUBLIC,
+        body=MessageHook,
+        returns=RECEIVED,
+        also={401: Error},
+    )
+    def receive(self, request: Request) -> HttpResponse:
         """Events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.
+        503 `channel_not_configured` if the platform has no secret to check them with.
         """
         return self.accept(request)

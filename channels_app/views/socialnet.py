@@ -18,9 +18,9 @@ from channels_app.shapes.connection import (
     MessengerConnectPageDto,
 )
 from channels_app.shapes.graph_callback import MessageHook
-from channels_app.views.channel import CallbackViewSet, ChannelViewSet
+from channels_app.views.channel import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
-from chatplatform.api.openapi import Error, File
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import page
 from chats.shapes.message import Message, MessagesResponse
@@ -49,7 +49,7 @@ class SocialnetViewSet(ChannelViewSet):
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()
         return Message.from_row(
-            messages.send(bot, self.provider, body, by=self.user, client_message_id=key)
+            messages.send(bot, self.provider, body, by=self.user, request_id=key)
         )
 
     @operation(
@@ -127,18 +127,29 @@ class SocialnetCallbackViewSet(CallbackViewSet):
     channel = "socialnet"
 
     @operation(
-        TAG, "Socialnet Webhook Verification", access=PUBLIC, returns=File, also={403: Error}
+        TAG, "Socialnet Webhook Verification", access=PUBLIC, returns=CHALLENGE, also={403: Error}
     )
     def shake_hands(self, query: ChannelHandshake) -> HttpResponse:
-        """The provider asks whether this address is ours: the challenge, as plain text."""
+        """The provider asks whether this address is ours: the challenge, as plain text.
+
+        503 `channel_not_configured` if the platform has no verify token for this channel.
+        """
         expected = setting("SOCIALNET_VERIFY_TOKEN")
         challenge = callbacks.shake_hands(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
 
-    @operation(TAG, "Socialnet Webhook", access=PUBLIC, body=MessageHook, also={401: Error})
-    def receive(self, request: Request) -> HttpResponse | None:
+    @operation(
+        TAG,
+        "Socialnet Webhook",
+        access=PUBLIC,
+        body=MessageHook,
+        returns=RECEIVED,
+        also={401: Error},
+    )
+    def receive(self, request: Request) -> HttpResponse:
         """Events of pages, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.
+        503 `channel_not_configured` if the platform has no secret to check them with.
         """
         return self.accept(request)

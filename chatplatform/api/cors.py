@@ -14,7 +14,8 @@ from chatplatform.api.operation import operations_of
 
 _GRANTED = "chatplatform.granted_origin"
 _HEADERS = (
-    "API-KEY, Accept, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-ID"
+    "API-KEY, Accept, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Visitor-Token,"
+    " X-Request-ID"
 )
 _EXPOSED = "ETag, Retry-After, X-Request-ID"
 # How long a browser remembers a preflight: two hours is the most that all browsers accept.

@@ -1,14 +1,18 @@
 """Errors in their documented shapes. Services raise an `ApiError`; it is rendered here."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
+import orjson
 from django.conf import settings
 from django.core import exceptions
 from django.db import OperationalError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import APIException
 
 from chatplatform.api.request_context import current_request_id
@@ -23,7 +27,6 @@ CODES = {
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
-    406: "not_acceptable",
     413: "too_large",
     415: "unsupported_media_type",
     429: "too_many_requests",
@@ -32,16 +35,21 @@ CODES = {
 }
 
 Row = TypeVar("Row", bound=Model)
+_KINDS = ["application/json", "text/html"]
 _FAULT = "Something went wrong on our side; it has been logged."
 
 
 class ApiError(Exception):
-    """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, further fields."""
+    """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, further fields.
+
+    `more` declares the further fields for the document, each with its type and description.
+    """
 
     code: ClassVar[str] = "bad_request"
     status: ClassVar[int] = 400
     detail: ClassVar[str] = "The request cannot be carried out."
     headers: ClassVar[dict[str, str]] = {}
+    more: ClassVar[Mapping[str, tuple[Any, str]]] = {}
 
     def __init__(self, detail: str | None = None, **fields: Any) -> None:
         super().__init__(detail or self.detail)
@@ -68,9 +76,10 @@ class Forbidden(ApiError):
 
 
 class StaleVersion(ApiError):
-    """The row has changed since the caller read it; field `version`: its version now."""
+    """The row has changed since the caller read it."""
 
     code, status = "stale_version", 409
+    more: ClassVar = {"version": (int, "The row's version now.")}
     detail = "Someone changed this meanwhile: read it again, then send your change."
 
 
@@ -79,8 +88,24 @@ class NotAuthenticated(ApiError):
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "Bearer"}
 
 
+class NotConfigured(ApiError):
+    """The platform lacks a setting for this."""
+
+    status = 503
+    more: ClassVar = {"setting": (str, "The setting to make on the server.")}
+
+
 class TooLarge(ApiError):
     code, status, detail = "too_large", 413, "The body is too large."
+
+
+class TooManyFiles(ApiError):
+    code, status = "too_many_files", 400
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Send at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request."
+        )
 
 
 class UnsupportedMediaType(ApiError):
@@ -144,8 +169,7 @@ def render(exc: BaseException) -> HttpResponse:
     if isinstance(exc, exceptions.PermissionDenied):
         return error_response(403, "You may not do this.")
     if isinstance(exc, exceptions.TooManyFilesSent):
-        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        return error_response(400, f"Send at most {most} files in a request.", "too_many_files")
+        return TooManyFiles().response()
     malformed = (exceptions.BadRequest, exceptions.SuspiciousOperation, MultiPartParserError)
     if isinstance(exc, malformed):
         return error_response(400, "The request is malformed.")
@@ -161,14 +185,34 @@ def render(exc: BaseException) -> HttpResponse:
     return error_response(500, _FAULT)
 
 
-# Django's own handlers, for failures before a view is reached.
+# Django's own handlers, for failures before an operation is reached, and of the site's pages.
 def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(exception)
+    return _for_reader(request, render(exception))
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return error_response(404, "There is nothing at this path.")
+    return _for_reader(request, error_response(404, "There is nothing at this path."))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return error_response(500, _FAULT)
+    return _for_reader(request, error_response(500, _FAULT))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    detail = "This page is too old: go back, load it again, and send the form once more."
+    return _for_reader(request, error_response(403, detail, "csrf_failed"))
+
+
+def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
+    """The refusal as a page, if a person reads it: JSON is for programs, and for operations."""
+    is_operation = hasattr(getattr(request.resolver_match, "func", None), "actions")
+    if is_operation or request.get_preferred_type(_KINDS) != "text/html":
+        return refusal
+    body = orjson.loads(refusal.content)
+    page = HttpResponse(
+        render_to_string("error.html", {**body, "status": refusal.status_code}),
+        status=refusal.status_code,
+    )
+    page["Cache-Control"] = "no-store"
+    patch_vary_headers(page, ["Accept"])
+    return page

@@ -26,6 +26,9 @@ from chatplatform.web.streaming import StreamingReply
 HEADER = "Idempotency-Key"
 RETENTION = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 255
+MIN_SHARED_CHARACTERS = 32
+# A UUID has fewer different ones once in a trillion times; counters and fillers have.
+MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
 
 
@@ -114,6 +117,17 @@ def run_once(
             return response
     finally:
         _current.reset(token)
+
+
+def ensure_hard_to_guess(request: HttpRequest) -> None:
+    """422 for a short key of a caller that many people are: whoever knows it gets the answer."""
+    key = request.headers[HEADER]
+    if len(key) < MIN_SHARED_CHARACTERS or len(set(key)) < MIN_DIFFERENT_CHARACTERS:
+        msg = (
+            f"Without a Visitor-Token at least {MIN_SHARED_CHARACTERS} random characters, such as"
+            " a UUID."
+        )
+        raise Invalid.field("header", HEADER, msg=msg)
 
 
 def _key_hash(request: HttpRequest, client_id: int, caller: str) -> str:

@@ -1,49 +1,23 @@
 """The served OpenAPI document, built from the operations' declarations."""
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from chatplatform.api import idempotency
-from chatplatform.api.operation import Form, Operation, OperationViewSet, listed
-from chatplatform.api.shapes import Shape
-
-
-class ValidationError(Shape):
-    """One thing wrong with a request."""
-
-    loc: list[str | int] = Field(
-        description='Where: `["body", "name"]`, `["query", "limit"]`, `["path", "bot_id"]`.'
-    )
-    msg: str = Field(description="What is wrong, in a sentence.")
-    type: str = Field(
-        description="Machine-readable kind: `missing`, `string_type`, `extra_forbidden`, …"
-    )
-
-
-class HTTPValidationError(Shape):
-    """The request does not fit its documented shape; nothing was changed."""
-
-    detail: list[ValidationError] = Field(description="Everything wrong, all at once.")
-
-
-class Error(Shape):
-    """A refusal or a fault."""
-
-    detail: str = Field(description="A sentence that says what to do.")
-    code: str = Field(description="Stable, machine-readable kind.")
-    request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
-
-
-class File(Shape):
-    """The file, as a download."""
-
+from chatplatform.api.error_shapes import Error, HTTPValidationError, shapes_of_errors
+from chatplatform.api.operation import Bare, Form, Operation, OperationViewSet, Reply, listed
+from chatplatform.web.streaming import STORED_EVENT
 
 REASONS = {
+    302: "Sent on to another page.",
     304: "Nothing changed since the ETag that If-None-Match names; no body.",
+    400: "The request is malformed: its host, or the parts of its body.",
     401: "No credential, or one that is not valid (any more).",
     402: "The credits do not suffice.",
     403: "The caller is known, but may not do this.",
@@ -51,6 +25,8 @@ REASONS = {
     409: "The state forbids it.",
     413: "The body is too large.",
     415: "The body is of another media type.",
+    429: "Too many tries: wait as long as `Retry-After` says.",
+    502: "Another server refused: a channel's (`provider_refused`) or the mail's (`mail_failed`).",
     422: "The request does not fit its documented shape.",
     503: "A part that this needs is not reachable.",
 }
@@ -101,9 +77,11 @@ class OperationSchema(AutoSchema):
         return [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()]
 
     def _header_parameters(self) -> list[dict[str, Any]]:
-        if self.method != "POST":
-            return []
-        return [IDEMPOTENCY_KEY if self.declared.access.security else IDEMPOTENCY_KEY_OF_ANYBODY]
+        parameters = [VISITOR_TOKEN] if self.declared.access.takes_visitor else []
+        if self.method == "POST":
+            is_known = self.declared.access.security
+            parameters.append(IDEMPOTENCY_KEY if is_known else IDEMPOTENCY_KEY_OF_ANYBODY)
+        return parameters
 
     def _path_parameters(self) -> list[dict[str, Any]]:
         return [
@@ -114,9 +92,9 @@ class OperationSchema(AutoSchema):
                 "description": f"The {name.removesuffix('_id').replace('_', ' ')}'s id."
                 if name.endswith("_id")
                 else f"The {name.replace('_', ' ')}.",
-                "schema": PATH_SCHEMAS.get(name, {"type": "integer", "minimum": 1}),
+                "schema": CONVERTED[converter] | PATTERNS.get(name, {}),
             }
-            for name in re.findall(r"\{(\w+)\}", self.path)
+            for converter, name in re.findall(r"<(?:(\w+):)?(\w+)>", self.path_regex)
         ]
 
     def _query_parameters(self) -> list[dict[str, Any]]:
@@ -150,6 +128,10 @@ class OperationSchema(AutoSchema):
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         declared = self.declared
         bodies = {str(declared.status): self._success(declared.returns)}
+        if declared.streams:
+            bodies["200"].setdefault("content", {})["text/event-stream"] = self._stream(
+                declared.streams
+            )
         for status, shape in declared.also.items():
             bodies[str(status)] = (
                 self._success(shape) if status < 300 else self._refusal(status, shape)
@@ -163,42 +145,99 @@ class OperationSchema(AutoSchema):
         # A viewer may the least of people; a public key may be used on a wrong page.
         is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
+            (True, [400, 503]),
             (access.security, [401]),
             (access.security and not is_for_all, [403]),
-            ("{" in self.path, [404]),
+            ("{" in self.path or self._names_a_row(), [404]),
             (declared.body, [413, 415, 422]),
             (declared.query, [422]),
-            (self._header_parameters(), [409, 422]),
+            (self.method == "POST", [409, 422]),
         ]
-        return [503, *(status for applies, statuses in reasons if applies for status in statuses)]
+        return [status for applies, statuses in reasons if applies for status in statuses]
 
-    def _success(self, shape: type[BaseModel] | None) -> dict[str, Any]:
-        if shape is None:
-            return {"description": "Done; no body."}
-        if shape is File:
-            bytes_ = {"schema": {"type": "string", "format": "binary"}}
-            return {"description": File.__doc__, "content": {"application/octet-stream": bytes_}}
-        content = {"application/json": {"schema": self._ref(shape, "serialization")}}
-        if self.declared.streams:
-            events = "Server-sent events: `message`, `delta`, `reset`, `done`."
-            content["text/event-stream"] = {"schema": {"type": "string", "description": events}}
-        return {"description": (shape.__doc__ or "").strip().split("\n")[0], "content": content}
+    def _names_a_row(self) -> bool:
+        """Whether a field of the query or the body is the id of something."""
+        body = self.declared.body
+        shapes = [self.declared.query, body.shape if isinstance(body, Form) else body]
+        fields = [name for shape in shapes if shape for name in shape.model_fields]
+        is_known = bool(self.declared.access.security)
+        return is_known and any(name.endswith(("_id", "_ids")) for name in fields)
 
-    def _refusal(self, status: int, shape: type[BaseModel] | None) -> dict[str, Any]:
-        if status == 304:
-            return {"description": REASONS[status]}
-        shape = shape or (HTTPValidationError if status == 422 else Error)
+    def _success(self, returns: Reply | Bare | None) -> dict[str, Any]:
+        if returns is None:
+            return {"description": REASONS.get(self.declared.status, "Done; no body.")}
+        if isinstance(returns, Bare):
+            content = {name: {"schema": _bare(name)} for name in returns.media_types}
+            return {"description": returns.description, "content": content}
+        shape = get_args(returns)[0] if get_origin(returns) is list else returns
+        schema = self._ref(shape, "serialization")
+        if shape is not returns:
+            schema = {"type": "array", "items": schema}
+        first = get_args(shape)[0] if isinstance(shape, UnionType) else shape
+        description = (first.__doc__ or "").strip().split("\n")[0]
+        return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+    def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
+        """A stream of server-sent events: `contentSchema` describes each of them."""
+        shapes = [self._event(name, shape) for name, shape in events.items()]
         return {
-            "description": REASONS.get(status, "Refused."),
-            "content": {"application/json": {"schema": self._ref(shape, "serialization")}},
+            "schema": {
+                "type": "string",
+                "description": f"Server-sent events: `{'`, `'.join(events)}`.",
+                "contentMediaType": "text/event-stream",
+                "contentSchema": {"oneOf": shapes},
+            }
         }
 
-    def _ref(self, shape: type[BaseModel], mode: Any) -> dict[str, Any]:
+    def _event(self, name: str, shape: Reply) -> dict[str, Any]:
+        data = self._ref(shape, "serialization")
+        fields: dict[str, Any] = {"event": {"const": name}, "data": data}
+        if name == STORED_EVENT:
+            fields["event"] = {"type": "string", "pattern": r"^\w+\.\w+$"}
+            fields["id"] = {"type": "string", "pattern": "^evt_"}
+        return {
+            "type": "object",
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+
+    def _refusal(self, status: int, shape: Reply | None) -> dict[str, Any]:
+        if status == 304:
+            return {"description": REASONS[status]}
+        return {
+            "description": REASONS.get(status, "Refused."),
+            "content": {"application/json": {"schema": self._refused(status, shape)}},
+        }
+
+    def _refused(self, status: int, shape: Reply | None) -> dict[str, Any]:
+        if status == 422:
+            invalid = self._ref(HTTPValidationError, "serialization")
+            # Else the only 422 with a code is that of a key that came with another body.
+            keyed = IDEMPOTENCY_KEY in self._header_parameters()
+            return {"anyOf": [invalid, self._error_ref()]} if keyed else invalid
+        if shape is None or shape is Error:
+            return self._error_ref()
+        return self._ref(shape, "serialization")
+
+    def _error_ref(self) -> dict[str, Any]:
+        """A reference to the union of all refusals."""
+        union = {
+            "title": "Error",
+            "description": Error.__doc__,
+            "oneOf": [self._ref(shape, "serialization") for shape in shapes_of_errors()],
+        }
+        self._register("Error", union, replace=False)
+        return {"$ref": "#/components/schemas/Error"}
+
+    def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
         """A reference to the shape's component, which is registered with all that it contains.
 
         A shape that is a request's body anywhere is described as one: that is the stricter
         description, and our replies always hold every field.
         """
+        if isinstance(shape, UnionType):
+            return {"anyOf": [self._ref(part, mode) for part in get_args(shape)]}
         self._register(shape.__name__, self._inline(shape, mode), replace=mode == "validation")
         return {"$ref": f"#/components/schemas/{shape.__name__}"}
 
@@ -217,6 +256,11 @@ class OperationSchema(AutoSchema):
         self.registry.register_on_missing(component)
 
 
+def _bare(media_type: str) -> dict[str, str]:
+    is_text = media_type == "text/plain"
+    return {"type": "string"} | ({} if is_text else {"format": "binary"})
+
+
 IDEMPOTENCY_KEY: dict[str, Any] = {
     "in": "header",
     "name": idempotency.HEADER,
@@ -227,25 +271,29 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
     "example": "order-1234-note-1",
 }
+VISITOR_TOKEN: dict[str, Any] = {
+    "in": "header",
+    "name": "Visitor-Token",
+    "required": False,
+    "description": "For which visitor of its page a public key speaks: the `visitor_token` of the"
+    " reply that opened or showed the chat. Without it a public key reaches no existing chat (404)."
+    " Other credentials need none, and it is ignored beside them.",
+    "schema": {"type": "string"},
+}
 IDEMPOTENCY_KEY_OF_ANYBODY = {
     **IDEMPOTENCY_KEY,
     "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
     " the first answer again, with `Idempotent-Replayed: true`; while the first is being served a"
     " 409 `request_in_flight`. With another body it is another request.",
 }
-_UUID = {"type": "string", "format": "uuid"}
-PATH_SCHEMAS: dict[str, dict[str, Any]] = {
-    "chat_id": _UUID,
-    "conversation_id": _UUID,
-    "notification_id": _UUID,
-    "attachment_id": _UUID,
-    "job_id": _UUID,
-    "call_id": _UUID,
-    "config_id": _UUID,
-    "order_id": _UUID,
-    "event_id": {"type": "string", "pattern": "^evt_"},
-    "chat_code": {"type": "string"},
+# What the URL converters let through, by their names.
+CONVERTED: dict[str, dict[str, Any]] = {
+    "int": {"type": "integer", "minimum": 1},
+    "uuid": {"type": "string", "format": "uuid"},
+    "slug": {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"},
+    "str": {"type": "string", "minLength": 1},
 }
+PATTERNS = {"event_id": {"pattern": "^evt_"}}
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from types import UnionType
+from typing import Any, Protocol, TypeVar, get_args, get_origin
 
 import orjson
 from django.conf import settings
@@ -38,6 +39,8 @@ Act = Callable[[], HttpResponseBase]
 # In the environ, if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
 NO_PATH: Mapping[str, Any] = {}
+# The shape of a reply; one of several, if it depends on the caller.
+Reply = type[BaseModel] | UnionType
 
 
 class Caller(Protocol):
@@ -49,6 +52,10 @@ class Caller(Protocol):
     @property
     def rights(self) -> tuple[str, ...]:
         """What it is, such as `agent` or `secret key`, and what it may do beyond that."""
+
+    @property
+    def is_anybody(self) -> bool:
+        """Whether many people are this one caller."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,8 @@ class Access:
     refusal: type[NotAuthenticated] = NotAuthenticated
     # Whether web pages of this origin may call it (CORS); None: no page of another site.
     admits_origin: Callable[[str], bool] | None = None
+    # Whether a public key says by a `Visitor-Token` for whom it speaks.
+    takes_visitor: bool = False
 
     def admitted(self, http_method: str | None) -> tuple[str, ...]:
         """The rights of which a caller needs one."""
@@ -101,6 +110,14 @@ class Form:
 
 
 @dataclass(frozen=True)
+class Bare:
+    """A reply that is not JSON, such as a file: in one of `media_types`."""
+
+    media_types: tuple[str, ...]
+    description: str = "The file, as a download."
+
+
+@dataclass(frozen=True)
 class Deprecated:
     """An operation with a successor: deprecated since, and served at least until."""
 
@@ -124,8 +141,8 @@ class Operation:
     shapes of `body`, `query` and `returns` are its annotations, unless they are named here. A
     method without the parameter `body` reads the bytes itself, such as signed ones; its body is
     documented alone.
-    `also`: further documented statuses. `streams`: Accept: text/event-stream gets the answer while
-    it is made. `waits`: the method waits for another server, such as a model, and runs in the pool
+    `also`: further documented statuses. `streams`: the events, by name, of the stream that a 200
+    may be. `waits`: the method waits for another server, such as a model, and runs in the pool
     for that.
     """
 
@@ -135,11 +152,11 @@ class Operation:
     access: Access
     body: type[BaseModel] | Form | None = None
     query: type[BaseModel] | None = None
-    returns: type[BaseModel] | None = None
+    returns: Reply | Bare | None = None
     status: int = 200
-    also: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
+    also: Mapping[int, Reply | None] = field(default_factory=dict)
     description: str = ""
-    streams: bool = False
+    streams: Mapping[str, Reply] = field(default_factory=dict)
     body_is_optional: bool = False
     path_suffix: str = ""
     waits: bool = False
@@ -181,10 +198,11 @@ class Operation:
 operation = Operation
 
 
-def _shape(annotation: Any) -> type[BaseModel] | None:
-    """What a method returns, if it is a shape."""
-    is_shape = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return annotation if is_shape else None
+def _shape(annotation: Any) -> Any:
+    """What a method returns, if it is a shape or a list of one."""
+    shape = next(iter(get_args(annotation)), None) if get_origin(annotation) is list else annotation
+    is_shape = isinstance(shape, type) and issubclass(shape, BaseModel)
+    return annotation if is_shape or isinstance(shape, UnionType) else None
 
 
 def _once(
@@ -195,6 +213,8 @@ def _once(
         return act()
     client_id = view.principal.client_id if view.principal else None
     caller = str(view.principal)
+    if view.principal and view.principal.is_anybody:
+        idempotency.ensure_hard_to_guess(http)
     return idempotency.run_once(
         http, client_id=client_id, caller=caller, run=act, waits=declared.waits
     )

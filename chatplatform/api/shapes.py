@@ -25,6 +25,8 @@ MIN_FRACTION = 1e-30
 # The largest id that a column holds.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
+# Of objects and lists inside each other, the outermost included.
+MAX_LEVELS = 16
 # The context in which a request's body is validated: `read_only` fields are left out of it.
 REQUEST = {"is_request": True}
 
@@ -40,8 +42,8 @@ def _clean(text: str) -> str:
 
 def _clean_tree(value: Any, depth: int = 0) -> Any:
     """Free JSON: clean strings, at most 16 levels, at most 200 keys an object."""
-    if depth > 16:
-        raise ValueError("must not be nested deeper than 16 levels")
+    if depth == MAX_LEVELS and isinstance(value, (dict, list)):
+        raise ValueError(f"must not be nested deeper than {MAX_LEVELS} levels")
     if isinstance(value, str):
         return _clean(value)
     if isinstance(value, dict):

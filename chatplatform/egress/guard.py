@@ -18,7 +18,7 @@ from django.conf import settings
 # One text for all reasons, so that nobody maps our network with it.
 REFUSAL = (
     "The destination is not allowed: its host must resolve to a public address, and its port must"
-    " be 80 or 443."
+    " be 80 or 443. The operator can allow others by the setting EGRESS_ALLOW."
 )
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")

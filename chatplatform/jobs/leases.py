@@ -36,9 +36,10 @@ class GiveUp(Exception):
 
 
 class TryLater(Exception):
-    """A job raises it if it has to wait: it runs again after `wait`. The attempt counts."""
+    """A job raises it if it has to wait: it runs again after `wait`, or left out after the growing
+    waits of any failure. The attempt counts."""
 
-    def __init__(self, reason: str, *, wait: timedelta) -> None:
+    def __init__(self, reason: str, *, wait: timedelta | None = None) -> None:
         super().__init__(reason)
         self.wait = wait
 
@@ -76,7 +77,7 @@ def run(job_id: int) -> bool:
     except GiveUp as exc:
         _dead_letter(lease, str(exc))
     except TryLater as exc:
-        _retry(lease, str(exc), exc.wait.total_seconds())
+        _retry(lease, str(exc), exc.wait.total_seconds() if exc.wait else None)
     except Exception as exc:
         # The edge of the worker: whatever a job raises is stored in its row and retried.
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
@@ -280,6 +281,23 @@ def requeue_dead(job_row: Job) -> bool:
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
     fresh = {"attempts": 0, "dispatched_at": None, "dispatches": 0}
     return bool(rows.update(state=JobState.QUEUED, **fresh))
+
+
+def cancel(job_row: Job) -> bool:
+    """End a job that waits or is dead, by hand; False if it is neither.
+
+    Who waits for it is told as if it had died.
+    """
+    with transaction.atomic():
+        rows = Job.objects.select_for_update(no_key=True)
+        row = rows.filter(pk=job_row.pk, state__in=[JobState.QUEUED, JobState.DEAD]).first()
+        if row is None:
+            return False
+        Job.objects.filter(pk=row.pk).update(state=JobState.CANCELLED, finished_at=Now())
+        declaration = declared.get(row.name)
+        if row.state == JobState.QUEUED and declaration and declaration.on_dead:
+            call_with_known(declaration.on_dead, row.args)
+    return True
 
 
 class LeaseRenewer(threading.Thread):

@@ -1,5 +1,6 @@
 """`make run`: the whole platform on one machine, started in order, watched and stopped in order."""
 
+import json
 import os
 import signal
 import socket
@@ -177,11 +178,19 @@ class Supervisor:
     def _announce(self, secs: float) -> None:
         origin = self.config.origin
         self.output.line(f"ready after {secs:.1f} s; Ctrl-C stops everything")
-        for name, path in (("admin", "/admin/"), ("API docs", "/docs"), ("health", "/health/live")):
-            self.output.line(f"  {name:<9} {origin}{path}")
+        self.output.line(f"  {'data':<14} {self.config.data_dir}")
+        self.output.line(f"  {'health':<14} {origin}/health/live")
         if self.config.simulator_port is not None:
-            self.output.line(f"  {'channels':<9} {self.config.simulator_origin}/ (simulated)")
-        self.output.line(f"  {'data':<9} {self.config.data_dir}")
+            self.output.line(f"  {'channels':<14} {self.config.simulator_origin}/ (simulated)")
+        for name, path in (("API docs", "/docs"), ("site", "/admin/"), ("start here", "/")):
+            self.output.line(f"  {name:<14} {origin}{path}")
+        if (self.config.data_dir / "keys" / "demo_page_key").exists():
+            self.output.line(f"  {'shop chat':<14} {origin}/demo")
+        stored = self.config.data_dir / "keys" / "demo_logins"
+        if self.config.simulator_port is not None and stored.exists():
+            self.output.line("log in with")
+            for login in json.loads(stored.read_text()):
+                self.output.line(f"  {login['role']:<14} {login['email']}  {login['password']}")
 
     def _watch(self) -> None:
         for server in self.servers:
@@ -208,6 +217,8 @@ class Supervisor:
         """
         self.stopping.set()
         started_at = time.monotonic()
+        if self.processes:
+            self.output.line("stopping: jobs end, or wait for the next start; Ctrl-C again kills")
         named = {process.part.name: process for process in self.processes}
         workers = ("worker", "worker-webhook", "worker-bulk")
         for group in (("web", "beat", "simulator"), ("relay",), workers):

@@ -24,6 +24,8 @@ COLOURS = {
     "relay": 33,
     "simulator": 37,
 }
+# How Celery's own words begin when it is told to stop; the launcher says what happens.
+CELERY_WORDS = ("worker: ", "Waiting gracefully for cold shutdown")
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 
 
@@ -140,7 +142,9 @@ class Output:
         assert popen.stdout is not None
         with popen.stdout as lines:
             for line in lines:
-                self.line(line.decode(errors="replace").rstrip(), name=name)
+                text = line.decode(errors="replace").rstrip()
+                if text and not text.startswith(CELERY_WORDS):
+                    self.line(text, name=name)
 
 
 class Delay:

@@ -1,6 +1,7 @@
 """A month of chats for the demo client, a shop: the same each time except for the dates.
 
-The chats are written as rows, without events, jobs or mails.
+No service can act a month ago, so the chats and their charges are written as rows, with the times
+that they would have had, and without events, jobs or mails. What is new today is `demo_today`'s.
 """
 
 import json
@@ -30,7 +31,7 @@ from chats.models import (
     text_content,
 )
 from chats.shapes.people import Location
-from identity.models import Role, User
+from identity.models import CreditEntry, EntryKind, Role, Subscription, User
 
 SEED, DAYS = 20, 30
 AGENTS = [("amy@demo.example", "Amy Agent"), ("bao@demo.example", "Bảo Nguyễn")]
@@ -60,7 +61,35 @@ def create(bot: Bot, *, password: str) -> int:
         month.create_chats()
         for model, rows in month.rows.items():
             model._base_manager.bulk_create(rows)
+        _charge(bot, month)
     return len(month.rows[Conversation])
+
+
+def _charge(bot: Bot, month: "Month") -> None:
+    """The ledger of the month: what the client was given, then two entries for each paid answer."""
+    account = Subscription.objects.select_for_update(no_key=True).get(client=bot.client)
+    began_at = month.now - timedelta(days=DAYS + 1)
+    CreditEntry.objects.filter(client=bot.client).update(created_at=began_at)
+    paid = [row for row in month.rows[Message] if row.receipt and row.receipt["credits"]]
+    entries, left = [], account.credits_left
+    for message in sorted(paid, key=lambda row: row.created_at):
+        cost = message.receipt["credits"]
+        left -= cost
+        for kind, amount in ((EntryKind.RESERVE, -cost), (EntryKind.SETTLE, 0)):
+            entries.append(
+                CreditEntry(
+                    client=bot.client,
+                    kind=kind,
+                    amount=amount,
+                    balance_after=left,
+                    reference=f"reply:{message.in_reply_to_id}",
+                    created_at=message.created_at,
+                )
+            )
+    CreditEntry.objects.bulk_create(entries)
+    account.credits_used += account.credits_left - left
+    account.credits_left, account.period_start = left, began_at
+    account.save(update_fields=["credits_left", "credits_used", "period_start"])
 
 
 class Month:

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('args', models.JSONField(default=dict)),
                 ('dedupe_key', models.CharField(max_length=200, null=True)),
                 ('ordering_key', models.CharField(max_length=80, null=True)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('dead', 'Dead')], default='queued', max_length=10)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('dead', 'Dead'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
                 ('due_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('dispatched_at', models.DateTimeField(null=True)),
                 ('dispatches', models.PositiveSmallIntegerField(db_default=0)),

@@ -1,16 +1,21 @@
 """A real web process for what the test client cannot do, such as streams and closed connections."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from urllib.parse import quote
 
 from django.conf import settings as django_settings
 from django.db import connection
+
+from chatplatform.testing.documented import BREACHES_FILE
 
 
 def free_port() -> int:
@@ -28,22 +33,25 @@ def database_url() -> str:
 
 
 @contextmanager
-def web(**environment: str) -> Iterator[int]:
+def web(port: int | None = None, **environment: str) -> Iterator[int]:
     """A web process on this test's database and broker; yields its port."""
-    port = free_port()
+    port = port or free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
-        "--port", str(port), "--workers", "1", "--no-ws", "chatplatform.asgi:application",
+        "--port", str(port), "--workers", "1", "--no-ws",
+        "chatplatform.tests.checked_asgi:application",
     ]  # fmt: skip
+    breaches = Path(tempfile.mkstemp(prefix="breaches-")[1])
     env = {
         **os.environ,
+        BREACHES_FILE: str(breaches),
         "DJANGO_SETTINGS_MODULE": "chatplatform.settings",
         "DATABASE_URL": database_url(),
         "REDIS_URL": django_settings.REDIS_URL,
         "SECRET_KEY": django_settings.SECRET_KEY,
         **environment,
     }
-    process = subprocess.Popen(command, env=env)
+    process = subprocess.Popen(command, env=env, start_new_session=True)
     try:
         _wait_for(port, process)
         yield port
@@ -52,8 +60,12 @@ def web(**environment: str) -> Iterator[int]:
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:
-            process.kill()
+            # With its worker, which an open stream may keep.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait(5)
+    found = sorted(set(breaches.read_text().splitlines()))
+    breaches.unlink()
+    assert not found, "\n".join(found)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:

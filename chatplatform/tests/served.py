@@ -100,6 +100,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/generate"): {"stream": False},
     ("POST", "/ai/client/chat/{chat_id}/delivered"): {"seq": 1},
     ("POST", "/ai/client/chat/{chat_id}/read"): {},
+    ("POST", "/ai/client/chat/{chat_id}/transcript/mail"): {"email": "zoe@example.com"},
     ("POST", "/ai/client/chat/customer/{chat_id}"): {"name": "Zoe"},
     ("POST", "/ai/client/chat/files/{chat_id}"): {"files": ("a.txt", b"Hello"), "reply": "none"},
     ("POST", "/ai/client/chat/assistant/{chat_id}"): {"text": "Hello"},
@@ -146,11 +147,16 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/localapp/{client_id}/messages/{bot_id}"): {"recipient_id": "61", "text": "Hello"},
     ("POST", "/chatapp/webhook"): {"object": "whatsapp_business_account", "entry": []},
     ("POST", "/chatapp/{client_id}/messages/{bot_id}"): {"recipient_id": "61", "text": "Hello"},
+    ("POST", "/chatapp/{client_id}/templates/{bot_id}"): {
+        "recipient_id": "61", "name": "hello_world", "language": "en_US",
+    },
     ("POST", "/chatapp/{client_id}/user-token"): {"access_token": "EAAG"},
     ("POST", "/chatapp/{client_id}/connect/{bot_id}"): {"phone": {"phone_number_id": "104"}},
     ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
     ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
     ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
+    ("POST", "/report/adhoc/search"): {"group_by": ["day"]},
+    ("POST", "/report/adhoc/export"): {"format": "csv"},
 }  # fmt: skip
 
 

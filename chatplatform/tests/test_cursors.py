@@ -9,7 +9,6 @@ from bots.testing import make_bot
 from chats.models import Conversation, Message, Notification, text_content
 from chats.testing import make_chat
 from webhooks.services import announce
-from webhooks.tests.test_webhook_events import settle
 
 # The feed shows what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,7 +43,6 @@ def cursors(ann, server, client_a, bot):
     # An export leaves out rows of the last seconds.
     for model in (Conversation, Message):
         model.objects.update(created_at=timezone.now() - timedelta(minutes=1))
-    settle()
     callers = {"ann": ann, "server": server}
     pages = []
     for caller, path in LISTS:

@@ -22,6 +22,7 @@ OWN_FILES_BECAUSE = {
     "webhooks/delivery.py": "signing and sending, without rows",
     "bots/engine": "how replies are made: pure, without rows",
     "bots/knowledge": "files, pages and passages: pure, without rows",
+    "chats/static": "the pages of the desk and of the widget",
     "chats/management": "the command that imports conversations",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",
     "channels_app/providers": "what each provider's calls and callbacks look like: without rows",

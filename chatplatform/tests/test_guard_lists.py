@@ -49,11 +49,12 @@ from chats.models import (
 )
 from identity.models import ApiKey, Client, CreditOrder, User
 from identity.testing import Person, make_key
-from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
+from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, WebhookConfig
 
 FEW, MANY, LIMIT = 3, 300, 100
 # For the caller, the parent row, the rows, and their relations.
 MOST_STATEMENTS = 4
+ONE_MORE_BECAUSE = {"/webhook/events": "new events get their places first"}
 # An export leaves out rows of the last seconds.
 A_WHILE_AGO = timezone.now() - timedelta(minutes=5)
 # From 3: the chat in the paths already has messages 1 and 2.
@@ -107,7 +108,7 @@ def orders(at: Place, count: int) -> list[Any]:
 
 
 def bots(at: Place, count: int) -> list[Any]:
-    return rows(Bot, count, client=at.client, bot_name="Own", languages=lambda n: [f"x{n}"])
+    return rows(Bot, count, client=at.client, bot_name="Own", languages=lambda n: [f"de-{n:04}"])
 
 
 def trained_bots(at: Place, count: int) -> list[Any]:
@@ -127,7 +128,8 @@ def questions(at: Place, count: int) -> list[Any]:
 def functions(at: Place, count: int) -> list[Any]:
     return rows(
         Function, count, client=at.client, bot_id=at.ids["bot_id"], name="call_{}".format,
-        parameters={}, method="GET", url="https://shop.example/", secret_headers='{"A": "b"}',
+        description="Find it.", parameters={}, method="GET", url="https://shop.example/",
+        secret_headers='{"A": "b"}',
     )  # fmt: skip
 
 
@@ -147,7 +149,8 @@ def documents(at: Place, count: int, **fields: Any) -> list[Any]:
 
 
 def written(at: Place, count: int, source: str) -> list[Any]:
-    return documents(at, count, bot_id=at.ids["bot_id"], source=source, content="Hello")
+    words = {"content": "Hello", "title": "Hello?"}
+    return documents(at, count, bot_id=at.ids["bot_id"], source=source, **words)
 
 
 def prompts(at: Place, count: int) -> list[Any]:
@@ -183,6 +186,7 @@ def deliveries(at: Place, count: int, **fields: Any) -> list[Any]:
 def events(at: Place, count: int) -> list[Any]:
     fields = {"client": at.client, "conversation_id": new_ids(count)}
     stored = rows(Event, count, type="t.t", data={}, **fields)
+    rows(UnnumberedEvent, count, client=at.client, event_id=[row.pk for row in stored])
     deliveries(at, count, event=stored)
     return stored
 
@@ -320,9 +324,14 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
 BOUNDED_BECAUSE = {
     "/localapp/callback": "a redirect, with nothing in its body",
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
+    "/chatapp/{client_id}/templates/{bot_id}": "the provider's own list, at most 100 at a time",
     "/chatapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
     "/ai/client/chat/{chat_id}/transcript": "a file to keep: the last 5,000 messages of one chat",
+    "/report/adhoc/filter-options": "at most 200 values of each kind",
+    "/report/chat-overview": "at most 366 days, and 200 bots, channels and agents",
+    "/report/chat-overview/{bot_id}": "at most 366 days, and 200 channels and agents",
+    "/report/warning-dashboard": "a warning of each kind, with five samples at most",
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",
     "/config/{client_id}/email-notification": "the recipients are at most 20, in one column",
@@ -330,7 +339,9 @@ BOUNDED_BECAUSE = {
     "/ai/bot/{bot_id}": "one bot; its languages and hours are columns",
     "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",
     "/ai/chat/{chat_id}/messages/{message_id}/receipt": "one receipt; passages in one statement",
+    "/ai/chat/{chat_id}/steps": "the newest 200 steps of one chat, in one statement",
     "/ai/chat/{chat_id}": "one chat; its tags are a column",
+    "/ai/client/chat/{chat_id}": "one chat; its tags are a column",
     "/ai/chat/{chat_id}/saved-replies/{saved_reply_id}": "as many as the text has variables",
     "/ai/chat/events": "a live stream: it reads what is new, page by page, for as long as it lasts",
     "/config/{client_id}/words": "as many as the platform has words; yours are columns",
@@ -422,6 +433,8 @@ def test_every_list_has_rows_or_a_reason():
     assert not paged & BOUNDED_BECAUSE.keys(), "a list with pages can grow"
 
 
+# Some lists are bounded in the document: only a test puts hundreds of rows into them.
+@pytest.mark.undocumented
 @pytest.mark.parametrize(("served", "scheme", "query"), CASES)
 def test_a_list_sends_as_many_statements_for_many_rows_as_for_few(served, scheme, query, ann, key):
     caller = {"bearer": ann, "api_key": key}[scheme]
@@ -435,7 +448,7 @@ def test_a_list_sends_as_many_statements_for_many_rows_as_for_few(served, scheme
     assert length(few) >= FEW, "ROWS makes no rows of this list"
     assert length(many) == LIMIT if pages else length(many) >= MANY
     assert len(sent) == len(expected), repeated(sent)
-    assert len(sent) <= MOST_STATEMENTS, sent
+    assert len(sent) <= MOST_STATEMENTS + (served.path in ONE_MORE_BECAUSE), sent
     if pages:
         second, sent = ask(caller, path, query | pages | {"cursor": many["next_cursor"]})
         assert length(second) == LIMIT

@@ -12,6 +12,7 @@ from chatplatform.api.operation import listed
 from chatplatform.management.commands.rights import CALLERS, table
 from chatplatform.tests.served import ALL, CLOSED, for_each, rows_of, send
 from chats.models import Conversation
+from chats.testing import visitor_of
 from identity.models import ApiKey, Role, User
 from identity.testing import make_key, make_person
 
@@ -54,7 +55,8 @@ def cast(ann):
     client = ann.client
     ids = rows_of(ann, make_key(client))
     public = make_key(client, "public", ids["bot_id"])
-    Conversation.objects.update(opened_by_key=public.key)
+    Conversation.objects.update(opened_by_key=public.key, visitor_id=17)
+    public = visitor_of(public, Conversation.objects.get(pk=ids["chat_id"]))
     trainer = make_person(client, Role.AGENT, "Tom")
     User.objects.filter(full_name="Tom").update(can_train=True)
     callers = {

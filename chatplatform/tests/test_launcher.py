@@ -133,6 +133,14 @@ def test_processes_left_by_a_killed_run_are_killed(tmp_path: Path) -> None:
         other.kill()
 
 
+def test_celerys_words_at_its_end_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "worker: Warm shutdown (MainProcess)\\n\\nour own line"
+    process, printing = Output().popen(["printf", words], os.environ, "worker")
+    printing.join(5)
+    assert process.wait(5) == 0
+    assert capsys.readouterr().out == "worker         | our own line\n"
+
+
 def test_delay_grows_to_its_limit() -> None:
     delay = Delay()
     delays = [delay.died() for _ in range(8)]

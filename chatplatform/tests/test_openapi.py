@@ -1,5 +1,6 @@
 """The served OpenAPI document: valid, complete, and the same as in docs/."""
 
+import gzip
 import json
 import re
 
@@ -48,6 +49,17 @@ def test_served_document_is_valid_openapi_3_1(nobody, document):
     assert reply.json() == document
     assert document["openapi"].startswith("3.1.")
     validate(document, cls=OpenAPIV31SpecValidator)
+
+
+def test_the_document_is_compressed_for_whoever_takes_that(nobody, document):
+    plain = nobody.get("/openapi.json")
+    zipped = nobody.get("/openapi.json", **{"Accept-Encoding": "br, gzip"})
+    assert "Content-Encoding" not in plain
+    assert zipped["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in plain["Vary"]
+    assert "Accept-Encoding" in zipped["Vary"]
+    assert json.loads(gzip.decompress(zipped.content)) == document
+    assert len(zipped.content) < len(plain.content) / 5
 
 
 def test_document_in_docs_is_the_served_one(document):
@@ -130,6 +142,30 @@ def test_every_refusal_is_documented(operations):
         assert "{" not in path or "404" in answers, name
 
 
+def test_an_error_has_the_further_fields_of_its_code(document):
+    components = document["components"]["schemas"]
+    shapes = [components[ref["$ref"].rsplit("/")[-1]] for ref in components["Error"]["oneOf"]]
+    codes = [code for shape in shapes for code in codes_of(shape)]
+    assert len(codes) == len(set(codes)) > 50
+    more = {
+        code: sorted(shape["properties"].keys() - {"detail", "code", "request_id"})
+        for shape in shapes
+        for code in codes_of(shape)
+    }
+    assert more["not_found"] == []
+    assert more["stale_version"] == ["version"]
+    assert more["already_assigned"] == ["assignee"]
+    assert more["engine_not_configured"] == more["mail_not_configured"] == ["setting"]
+    for code in ("insufficient_credits", "subscription_inactive"):
+        assert more[code] == ["balance", "required"]
+    assert all(shape["additionalProperties"] is False for shape in shapes)
+
+
+def codes_of(shape):
+    code = shape["properties"]["code"]
+    return code.get("enum") or [code["const"]]
+
+
 def test_422_is_what_fastapi_clients_know(document, operations):
     components = document["components"]["schemas"]
     assert plain(components["ValidationError"]["properties"]) == {
@@ -145,13 +181,20 @@ def test_422_is_what_fastapi_clients_know(document, operations):
         assert components[name]["type"] == "object"
         assert components[name]["title"] == name
     shown = {
-        part["schema"]["$ref"].rsplit("/")[-1]
+        ref["$ref"].rsplit("/")[-1]
         for _, _, operation in operations
         for status, answer in operation["responses"].items()
         if status == "422"
         for part in answer["content"].values()
+        for ref in part["schema"].get("anyOf", [part["schema"]])
     }
-    assert shown == {"HTTPValidationError"}
+    # An Idempotency-Key that came with another body is an Error.
+    assert shown == {"HTTPValidationError", "Error"}
+
+
+def test_the_page_of_the_document_opens_folded(nobody):
+    page = nobody.get("/docs").content.decode()
+    assert re.search(r'"docExpansion":\s*"none"', page)
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc"])

@@ -4,7 +4,7 @@ from datetime import timedelta
 from unittest import mock
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from chatplatform.jobs import leases, relay
@@ -90,3 +90,16 @@ def test_two_relays_never_take_the_same_job(work):
     first, second = at_once(take_all, take_all)
     assert len(first) + len(second) == 60
     assert not set(first) & set(second)
+
+
+def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work):
+    """A look at the queue reads its rows once: reading all of them for each took minutes."""
+    queue = [Job(name=NAME, args={}, ordering_key="a") for _ in range(2_000)]
+    first = Job.objects.bulk_create(queue)[0]
+    other = add(ordering_key="b")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {relay._DUE}", [200])
+        ((plans,),) = cursor.fetchall()
+        transaction.set_rollback(True)
+    assert plans[0]["Plan"]["Shared Hit Blocks"] < len(queue)
+    assert sorted(relay.take_due()) == [(first.pk, NAME), (other.pk, NAME)]

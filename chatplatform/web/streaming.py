@@ -17,6 +17,10 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream
 
 
+# Stands in the document for the types of the event log.
+STORED_EVENT = "stored"
+
+
 class StreamEvent(StrEnum):
     """An event of a stream, for server and browser. Those of the log have names of their own."""
 

@@ -1,10 +1,11 @@
 """The shapes of conversations: what the API, events and streams say."""
 
 import uuid
-from typing import Literal
+from typing import Annotated, Literal
 
 from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
+from typing_extensions import TypeAliasType
 
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
@@ -13,8 +14,17 @@ from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, Sentiment
 from chats.shapes.people import CustomerInfo, Identity, Location
+from identity.shapes.fields import Email
 
 ConversationStatus = Literal["open", "snoozed", "ended"]
+# A component of its own in the document.
+AssignTypeEnum = TypeAliasType(
+    "AssignTypeEnum",
+    Annotated[
+        Literal["bot", "queue", "agent"],
+        Field(title="AssignTypeEnum", description="Who must act next; `queue` waits for an agent."),
+    ],
+)
 
 
 class Conversation(Shape):
@@ -25,7 +35,7 @@ class Conversation(Shape):
     bot_id: int = Field(description="The bot that serves it.")
     channel: ChannelName = Field(description="The door it was opened through.")
     status: ConversationStatus = Field(description="Whether work is expected.")
-    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
+    assign_type: AssignTypeEnum = Field(description="Who must act next.")
     assignee: Identity | None = Field(None, description="The agent, if one has it.")
     version: int = Field(description="Grows with each change of owner or status.")
     customer_id: int = Field(description="The customer's number.")
@@ -34,6 +44,7 @@ class Conversation(Shape):
         False, description="The staff try the bot: such a chat notifies nobody and counts nowhere."
     )
     waiting_since: Moment | None = Field(None, description="Since when it waits for an agent.")
+    snoozed_until: Moment | None = Field(None, description="When it opens again, if it is snoozed.")
     handoff_reason: str | None = Field(
         None,
         description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
@@ -58,7 +69,10 @@ class Conversation(Shape):
     first_response_at: Moment | None = Field(None, description="When the customer was answered.")
     ended_at: Moment | None = Field(None, description="When it ended.")
     ended_by: str | None = Field(None, description="customer, agent, bot, inactivity or api.")
-    can_reply: bool = Field(description="Whether a message can be sent to the customer now.")
+    can_reply: bool = Field(
+        description="Whether a message can be sent to the customer now: the chat is open, its"
+        " channel's account is connected, and the reply window is not over."
+    )
     reply_window_expires_at: Moment | None = Field(
         None, description="Until when the channel accepts free text, if it sets such a time."
     )
@@ -75,6 +89,7 @@ class Conversation(Shape):
             customer=CustomerInfo.from_row(row.customer),
             last_message=row.last_message and Message.from_row(row.last_message),
             can_reply=row.status != models.Status.ENDED
+            and row.is_reachable
             and (window_ends_at is None or window_ends_at > now()),
             location=Location.model_construct(**row.location) if row.location else None,
         )
@@ -95,6 +110,12 @@ class ChatCreation(Shape):
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="The customer."
     )
+    identity_signature: Text | None = Field(
+        None,
+        max_length=64,
+        description="From a page: proves the customer's `external_id`. HMAC-SHA256 of the id, by"
+        " the bot's identity secret, in hexadecimal digits. Not needed with a secret key.",
+    )
     language: Language | None = Field(
         None, description="The customer's language; left out: the bot's default."
     )
@@ -106,11 +127,14 @@ class ChatCreation(Shape):
     )
     channel: OwnChannel = Field("api", description="The door: a web page, or a server.")
     location: Location | None = Field(None, description="Where the customer is.")
-    tags: TagNames = Field(default_factory=list, description="Tags to begin with, at most 20.")
+    tags: TagNames = Field(
+        default_factory=list,
+        description="Tags to begin with, at most 20. Only with a secret key.",
+    )
     metadata: FreeObject = Field(
         default_factory=dict,
         description="Free keys and values, given back unchanged; at most 16,384 bytes of JSON,"
-        " numbers up to 9007199254740991 (others as strings).",
+        " numbers up to 9007199254740991 (others as strings). Only with a secret key.",
     )
 
     @model_validator(mode="after")
@@ -154,8 +178,15 @@ class Transcript(Shape):
         for line in self.messages:
             words = [line.text, *(f"[{file}]" for file in line.files)]
             said = " ".join(word for word in words if word)
-            lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {line.name or line.sender}: {said}")
+            name = line.name or ("Customer" if line.sender == "customer" else self.bot_name)
+            lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {name}: {said}")
         return "\n".join(lines) + "\n"
+
+
+class TranscriptMail(Shape):
+    """Where a transcript is mailed to."""
+
+    email: Email = Field(description="The mailbox.", examples=["zoe@example.com"])
 
 
 class ConversationsResponse(Shape):
@@ -169,7 +200,7 @@ class ChatsQuery(Page):
     """Which chats, and in which order; all filters given must match."""
 
     status: ConversationStatus | None = Field(None, description="Its status.")
-    assign_type: Literal["bot", "queue", "agent"] | None = Field(
+    assign_type: AssignTypeEnum | None = Field(
         None, description="Who must act next; `queue`: it waits for an agent."
     )
     mine: bool | None = Field(

@@ -10,8 +10,11 @@ from bots.shapes.train import Upload
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
 from chats import models
+from chats.shapes.conversation import AssignTypeEnum
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
+from webhooks.models import Event
+from webhooks.shapes.webhook import event_id
 
 
 class ChatAssignDto(Shape):
@@ -19,7 +22,7 @@ class ChatAssignDto(Shape):
 
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
-    assign_type: Literal["bot", "queue", "agent"] = Field(description="Who must act next.")
+    assign_type: AssignTypeEnum = Field(description="Who must act next.")
     user_id: int | None = Field(
         None,
         ge=1,
@@ -120,6 +123,43 @@ class ChatSnoozeDto(Shape):
     )
 
 
+class ChatStep(Shape):
+    """Something that happened to a chat beside what was said."""
+
+    id: str = Field(description="The event's id, `evt_…`.")
+    type: str = Field(description="The event's type, such as `conversation.assigned`.")
+    created_at: Moment = Field(description="When it happened.")
+    by: Identity | None = Field(None, description="Who did it; null: customer or platform.")
+    assignee: Identity | None = Field(None, description="Who had the chat from then on.")
+    assign_type: AssignTypeEnum = Field(description="Who had to act next from then on.")
+    reason: str | None = Field(None, description="Why it was handed over, if it was.")
+    snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
+    ended_by: str | None = Field(None, description="Who ended it, if it ended.")
+
+    @classmethod
+    def from_event(cls, event: Event) -> "ChatStep":
+        """What the event says of the chat as it was then."""
+        chat = event.data["conversation"]
+        then = {name: chat[name] for name in ("assignee", "assign_type", "ended_by")}
+        said = {name: event.data.get(name) for name in ("by", "reason")}
+        return cls.model_validate(
+            {
+                **then,
+                **said,
+                "id": event_id(event.pk),
+                "type": event.type,
+                "created_at": event.created_at,
+                "snoozed_until": chat["snoozed_until"],
+            }
+        )
+
+
+class ChatSteps(Shape):
+    """What happened to a chat."""
+
+    items: list[ChatStep] = Field(description="The newest 200 steps, oldest first.")
+
+
 class AssignNotification(Shape):
     """Something that a person of the client should look at."""
 
@@ -165,6 +205,7 @@ VARIABLES = (
     "customer.name", "customer.email", "customer.phone", "customer.external_id", "agent.name",
     "bot.name", "client.name", "chat.code",
 )  # fmt: skip
+MAX_SHORTCUT = 40
 _ATTRIBUTE = "customer.attributes."
 # {customer.name}, or {customer.name|there} with what stands in for a name that is unknown.
 VARIABLE = re.compile(r"\{([a-z]+\.[\w.-]+)(?:\|([^{}]*))?\}")
@@ -180,6 +221,13 @@ def _known_variables(text: str) -> str:
     return text
 
 
+def _in_lower_case(shortcut: str) -> str:
+    shortcut = shortcut.lower()
+    if len(shortcut) > MAX_SHORTCUT:  # a few letters become two
+        raise ValueError(f"must have at most {MAX_SHORTCUT} characters in lower case")
+    return shortcut
+
+
 class SavedReplyDto(Shape):
     """A text that agents send often."""
 
@@ -189,12 +237,12 @@ class SavedReplyDto(Shape):
         is_shared=False,
     )
 
-    shortcut: Text = Field(
+    shortcut: Annotated[Text, AfterValidator(_in_lower_case)] = Field(
         description="What an agent types behind a slash: 1 to 40 letters, digits, `-`, `_`, stored"
         " in lower case. One of yours goes before a shared one of the same name.",
         min_length=1,
-        max_length=40,
-        pattern=r"^[\w-]+$",
+        max_length=MAX_SHORTCUT,
+        pattern=r"^[^\s!-,./:-@\[-^`{-~]+$",
     )
     texts: dict[
         Language, Annotated[Text, Field(max_length=8000), AfterValidator(_known_variables)]

@@ -6,7 +6,18 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from bots.shapes.train import Upload
-from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Language, Moment, Shape, Text, example, iso
+from chatplatform.api.pagination import Page
+from chatplatform.api.shapes import (
+    MAX_ID,
+    MAX_NUMBER,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    iso,
+    read_only,
+)
 from chats import models
 from chats.shapes.people import Location
 
@@ -47,6 +58,14 @@ class Option(Shape):
     value: Text = Field(description="What choosing it says.", max_length=500)
 
 
+class SentTemplate(Shape):
+    """A channel's approved template, and the values that it was sent with."""
+
+    name: str = Field(description="Its name at the provider.")
+    language: str = Field(description="Its language, as the provider writes it.")
+    values: list[str] = Field(description="The values of its variables, in their order.")
+
+
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
 FILES = {"image", "file", "audio", "video"}
 
@@ -78,6 +97,11 @@ class MessageContent(Shape):
     )
     citations: list[Citation] | None = Field(
         None, description="What this piece rests on, at most 20.", max_length=20
+    )
+
+    template: SentTemplate | None = read_only(
+        "For a `template` that was approved by its channel's provider: which one; `text` has its"
+        " words."
     )
 
     @model_validator(mode="after")
@@ -190,10 +214,18 @@ class ArrivalReport(Shape):
 
 
 class MessagesResponse(Shape):
-    """A page of messages, oldest first."""
+    """A page of messages."""
 
     items: list[Message] = Field(description="The messages.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class HistoryQuery(Page):
+    """Which end of a chat comes first."""
+
+    sort: Literal["oldest", "newest"] = Field(
+        "oldest", description="`newest`: the end of the chat first, and further pages go back."
+    )
 
 
 class ConvMessage(Shape):

@@ -57,8 +57,9 @@ class CustomerInfo(Shape):
 
     external_id: Text | None = Field(
         None,
-        description="The customer's id in your own system. A known id joins the same"
-        " customer. Only with a secret key: a web page cannot prove who its visitor is.",
+        description="The customer's id in your own system. A known id joins the same customer. From"
+        " a page only together with the `identity_signature` of a new chat: nothing else proves who"
+        " its visitor is.",
         min_length=1,
         max_length=200,
     )

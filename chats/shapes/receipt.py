@@ -40,6 +40,9 @@ class StoredReceipt(BaseModel):
     calls: list[str] | None = None
     call_id: str | None = None
     answers: list[uuid.UUID] = []
+    asks_for: str | None = None
+    filled: list[str] = []
+    passed_over: str | None = None
 
     @classmethod
     def from_row(cls, row: models.Message) -> "StoredReceipt":
@@ -86,7 +89,18 @@ class ReplyReceipt(Shape):
         description="What was decided: `answered`, `small_talk`, `below_gate` (nothing fits well"
         " enough), `nothing_to_quote`, `no_answer`, `model_refused`, `engine_failed`,"
         " `credits_used_up`, `approval_needed`, `customer_declined`, `agent_declined`,"
-        " `handoff_not_wanted`."
+        " `handoff_not_wanted`, `info_given`, `info_declined`, `info_wrong` (what the customer said"
+        " to a customer-info field)."
+    )
+    asks_for: str | None = Field(
+        description="The customer-info field that the message asks the customer for."
+    )
+    filled: list[str] = Field(
+        description="The customer-info fields that the customer's words have filled."
+    )
+    passed_over: str | None = Field(
+        description="The customer-info field that the customer's words passed over: it is asked"
+        " for once more, later."
     )
     handoff_reason: str | None = Field(description="Why the chat was handed over, if it was.")
     gate: float | None = Field(

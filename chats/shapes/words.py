@@ -10,16 +10,20 @@ from chatplatform.api.shapes import Language, Shape, Text, example, read_only
 
 MAX_TEXT = 2_000
 WordName = Literal[
-    "greeting", "thanks", "goodbye", "unknown", "handover", "handover_no_answer", "closed",
-    "no_person", "approval_needed", "confirm", "done", "declined", "agent_declined",
-    "survey_question", "survey_note", "survey_button",
+    "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown", "handover",
+    "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
+    "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
+    "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
 ]  # fmt: skip
 NAMES: tuple[WordName, ...] = get_args(WordName)
 # When each is said.
 SAID_WHEN: Mapping[WordName, str] = {
-    "greeting": "To a greeting, if the bot has no welcome message in the language.",
+    "greeting": "To a greeting, if the bot has no welcome message in the language, or has said it"
+    " in this chat.",
     "thanks": "To a thank-you.",
     "goodbye": "To a goodbye.",
+    "about_bot": "The customer asks who or what the bot is; `{company}` is your client's name.",
+    "person_possible": "Behind that, if `handoff_on_request` is on.",
     "unknown": "The bot has no answer, and `handoff_on_no_answer` is off.",
     "handover": "A person will answer. The same texts as the config's `handoff_message`.",
     "handover_no_answer": "A person will answer, since the bot has no answer. If this is not yours,"
@@ -32,6 +36,14 @@ SAID_WHEN: Mapping[WordName, str] = {
     "done": "An agent has agreed to a function call, and it was made.",
     "declined": "The customer has declined a function call.",
     "agent_declined": "An agent has declined a function call.",
+    "ask_info": "The bot asks for a customer-info field; `{label}` is the field's label.",
+    "info_noted": "The customer has told what a field asks for.",
+    "info_declined": "The customer does not tell it, or gives a wrong value twice.",
+    "not_email": "The value is no e-mail address; the field is asked for once more.",
+    "not_phone": "The value is no telephone number; the field is asked for once more.",
+    "not_number": "The value is no number; the field is asked for once more.",
+    "not_date": "The value is no date; the field is asked for once more.",
+    "not_option": "The value is none of the options; the field is asked for once more.",
     "survey_question": "Title of a survey after a chat: at most 65 characters, no address.",
     "survey_note": "Below the title of the survey: at most 80 characters, no address.",
     "survey_button": "The button of the survey: at most 20 characters, no address.",
@@ -39,6 +51,10 @@ SAID_WHEN: Mapping[WordName, str] = {
 # What the channels take.
 _MAX_CHARACTERS: Mapping[str, int] = {
     "survey_question": 65, "survey_note": 80, "survey_button": 20
+}  # fmt: skip
+# What a text must hold.
+_PLACES: Mapping[str, str] = {
+    "confirm": "{action}", "ask_info": "{label}", "about_bot": "{company}"
 }  # fmt: skip
 _ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
 
@@ -56,7 +72,8 @@ class PlatformWord(Shape):
         max_length=50,
         description=f"Your text by language, at most {MAX_TEXT:,} characters each. An empty one"
         " counts as none: then the platform's is said, and without that the text in the bot's"
-        " default language. A text for `confirm` holds `{action}`.",
+        " default language. A text for `confirm` holds `{action}`, one for `ask_info` `{label}`,"
+        " one for `about_bot` `{company}`.",
     )
 
     @model_validator(mode="after")
@@ -67,8 +84,9 @@ class PlatformWord(Shape):
                 raise ValueError(f"own.{language} must have at most {limit} characters")
             if self.name in _MAX_CHARACTERS and _ADDRESS.search(text):
                 raise ValueError(f"own.{language} must not hold an address")
-            if self.name == "confirm" and text.strip() and "{action}" not in text:
-                raise ValueError(f"own.{language} must hold {{action}}")
+            place = _PLACES.get(self.name)
+            if place and text.strip() and place not in text:
+                raise ValueError(f"own.{language} must hold {place}")
         return self
 
 

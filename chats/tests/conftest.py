@@ -3,11 +3,12 @@
 import pytest
 from django.db import transaction
 
+from bots.testing import make_bot
 from chatplatform.testing import stub_model, tool_server
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services.core import conversations, messages
 from identity.models import CreditEntry, EntryKind, Role, Subscription
-from identity.testing import make_person
+from identity.testing import make_key, make_person
 
 NOBODY_LISTENS = "http://127.0.0.1:9/v1"
 SECRET = "Bearer very-secret-token"
@@ -17,6 +18,12 @@ SECRET = "Bearer very-secret-token"
 def bea(client_a):
     """A second agent beside Ben."""
     return make_person(client_a, Role.AGENT, "Bea")
+
+
+@pytest.fixture
+def shop(client_a):
+    """A server of a client whose people answer instead of the bot."""
+    return make_key(client_a, "secret", make_bot(client_a, agent_reply=True).pk)
 
 
 @pytest.fixture

@@ -7,15 +7,16 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from chatplatform.testing import idle_transaction
 from chatplatform.testing.web_process import web
 from chats.models import Message
 from identity.models import RefreshToken
 from identity.testing import make_person
 from webhooks.models import Event
+from webhooks.services import announce
 
 pytestmark = pytest.mark.django_db(transaction=True)
-# Other test processes use the same database server, and the feed waits for their transactions.
-PATIENCE = 60
+PATIENCE = 60  # seconds, on a busy machine
 
 
 @pytest.fixture
@@ -75,6 +76,13 @@ def test_a_new_message_is_sent_at_once(port, ann, server, chat):
     assert seen["id"] == f"evt_{stored.pk.hex}" == seen["data"]["id"]
     assert seen["data"]["data"]["message"]["id"] == message
     assert seen["data"]["sequence"] == stored.sequence
+
+
+def test_a_stranger_whose_transaction_stays_open_delays_no_event(port, ann, client_b, server, chat):
+    with feed(port, ann) as stream, idle_transaction(lambda: announce(client_b.pk, "t.t", {})):
+        message = send_message(server, chat, "Hello")
+        seen = stream.next("message.created")
+    assert seen["data"]["data"]["message"]["id"] == message
 
 
 def test_another_clients_events_are_not_sent(port, ann, cara, server, chat):

@@ -3,8 +3,7 @@
 import pytest
 
 from bots.testing import make_bot
-from chats.models import Conversation
-from chats.testing import make_chat
+from chats.testing import make_chat, visit
 from identity.testing import make_key
 
 CHATS = "/ai/client/chats"
@@ -80,8 +79,8 @@ def test_a_chat_with_its_customer(server, ben, chat, add_message):
 
 
 def test_access_to_the_customer_is_refused(page, nobody, client_a, client_b, chat):
-    own = Conversation(pk=page.post("/ai/client/chat", {}).json()["id"])
-    assert page.get(with_customer(own)).status_code == 403
+    visitor, own = visit(page)
+    assert visitor.get(with_customer(own)).status_code == 403
     for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
         assert stranger.get(with_customer(chat)).status_code == 404
     assert nobody.get(with_customer(chat)).status_code == 401
@@ -103,9 +102,9 @@ def test_messages_are_read_by_the_code(server, ben, chat, add_message):
 
 
 def test_access_by_the_code_is_refused(page, nobody, client_b, bot, client_a, chat):
-    own = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
-    assert ids(page.get(by_code(own))) == []
-    for stranger in (page, make_key(client_b), make_key(client_a, "public", bot.pk)):
+    visitor, own = visit(page)
+    assert ids(visitor.get(by_code(own))) == []
+    for stranger in (page, visitor, make_key(client_b), make_key(client_a, "public", bot.pk)):
         assert stranger.get(by_code(chat)).status_code == 404
     assert nobody.get(by_code(chat)).status_code == 401
 

@@ -42,7 +42,7 @@ def test_required_answers_must_be_there_when_a_key_opens_a_chat(request, sender)
     assert not Customer.objects.exists()
     opened = caller.post("/ai/client/chat", {"customer": WHOLE})
     assert opened.status_code == 201
-    assert opened.json()["customer"]["attributes"] == {"order": 17}
+    assert Customer.objects.get().attributes == {"order": 17}
 
 
 def test_what_is_known_of_a_customer_is_not_asked_again(server):
@@ -55,6 +55,13 @@ def test_what_is_known_of_a_customer_is_not_asked_again(server):
     ]
     assert Customer.objects.get().name == ""
     assert Conversation.objects.count() == 2
+
+
+def test_a_zero_is_an_answer_that_is_known(server):
+    known = {"external_id": "c-1"}
+    none_ordered = {**WHOLE, **known, "attributes": {"order": 0}}
+    assert server.post("/ai/client/chat", {"customer": none_ordered}).status_code == 201
+    assert server.post("/ai/client/chat", {"customer": known}).status_code == 201
 
 
 def test_answers_are_checked_when_a_customer_is_updated(server):

@@ -1,9 +1,14 @@
 """Get Customers, Get Customer By Id, Update Customer, Merge Customers."""
 
+import time
+from typing import Any
+
 import pytest
 from django.apps import apps
+from django.db import connection
 
 from bots.testing import make_bot
+from chatplatform.testing import in_thread, run_before
 from chats.models import Conversation, Customer
 from chats.testing import make_chat
 from identity.models import AuditEvent
@@ -128,6 +133,37 @@ def test_the_one_who_stays_takes_the_only_external_id(server, zoe, visitor):
     assert (shown["id"], shown["external_id"], shown["name"]) == (visitor.pk, "cust-7", "Visitor")
     opened = server.post("/ai/client/chat", {"customer": {"external_id": "cust-7"}}).json()
     assert opened["customer_id"] == visitor.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_writes_of_a_customer_who_is_merged_meanwhile(ben, server, zoe, visitor):
+    """The merge holds the two customers; the others have found the second, and wait for it."""
+    Customer.objects.filter(pk=visitor.pk).update(external_id="web-1")
+    calls = [
+        lambda: ben.put(path(visitor), {"name": "Eve"}),
+        lambda: server.post("/ai/client/chat", {"customer": {"external_id": "web-1"}}),
+    ]
+    waiting: list[Any] = []
+
+    def start_others():
+        waiting.extend(in_thread(call) for call in calls)
+        with connection.cursor() as cursor:
+            for _ in range(600):
+                cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+                if cursor.fetchone() == (len(calls),):
+                    return
+                time.sleep(0.05)
+        pytest.fail("they do not wait")
+
+    with run_before("chats.services.desk.customer_records._record", start_others):
+        assert ben.post(path(zoe, f"/merge/{visitor.pk}")).status_code == 200
+    for thread, _ in waiting:
+        thread.join(30)
+    edited, opened = (results[0] for _, results in waiting)
+    assert (edited.status_code, opened.status_code) == (404, 201)
+    newcomer = Customer.objects.get(external_id="web-1")
+    assert opened.json()["customer_id"] == newcomer.pk != zoe.pk
+    assert Customer.objects.get(pk=zoe.pk).name == "Zoe"
 
 
 def test_nobody_is_merged_with_themselves_or_a_stranger(ben, zoe, client_b):

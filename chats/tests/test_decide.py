@@ -19,13 +19,16 @@ from chats.services.reply import decide
 from chats.services.reply.decide import (
     Answer,
     AskCustomer,
+    AskedField,
     AskEngine,
     CannedReply,
     ConfirmationReply,
     Facts,
     HandoffWishes,
     HandOver,
+    InfoFacts,
     Receipt,
+    ShortReply,
 )
 
 QUESTION = Facts(
@@ -165,3 +168,108 @@ def test_a_receipt_of_a_model_as_it_is_stored():
         "decision": "engine_failed",
     }  # fmt: skip
     assert Receipt().to_json() == {}
+
+
+def asked(said, **fields):
+    """The bot has just asked for the e-mail address, and would ask for the name next."""
+    field = AskedField("email", said, "email", may_repeat=fields.pop("may_repeat", True))
+    return InfoFacts(field, next="name", **fields)
+
+
+GIVEN = asked("given", filled={"email": "a@b.example"}, is_all=True)
+WRONG, DECLINED, OTHER = asked("wrong"), asked("declined"), asked("other")
+NOTED = CannedReply("info_noted", Receipt("info_given"))
+SKIPPED = CannedReply("info_declined", Receipt("info_declined"))
+REPEATED = CannedReply("not_email", Receipt("info_wrong", asks_for="email"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "decision"),
+    [
+        (replace(QUESTION, info=GIVEN), NOTED),
+        (replace(QUESTION, info=replace(GIVEN, is_all=False)), AskEngine(QUESTION.question)),
+        (replace(QUESTION, info=replace(GIVEN, asked=None)), NOTED),
+        (replace(QUESTION, info=WRONG), REPEATED),
+        (
+            replace(QUESTION, info=asked("wrong", may_repeat=False)),
+            CannedReply("info_declined", Receipt("info_wrong")),
+        ),
+        (replace(QUESTION, info=DECLINED), SKIPPED),
+        (replace(QUESTION, info=OTHER), AskEngine(QUESTION.question)),
+        (replace(QUESTION, info=InfoFacts(next="name")), AskEngine(QUESTION.question)),
+        (
+            replace(GREETING, info=OTHER),
+            CannedReply("greeting", Receipt("small_talk", kind="greeting")),
+        ),
+        (replace(QUESTION, info=GIVEN, asks_for_person=True), HandOver("customer_asked")),
+        (replace(QUESTION, info=GIVEN, is_bot_disabled=True), HandOver("bot_disabled")),
+        (
+            replace(QUESTION, info=GIVEN, confirmation=confirming("unclear")),
+            AskCustomer(CALL, Receipt("approval_needed", call_id="1")),
+        ),
+    ],
+)
+def test_rules_over_what_is_said_to_a_field(facts, decision):
+    assert decide.from_facts(facts) == decision
+
+
+ANSWERED = Answer("We sell tea.", (CITATION,), Receipt("answered", TRACE))
+
+
+@pytest.mark.parametrize(
+    ("decision", "info", "asks_for"),
+    [
+        (ANSWERED, InfoFacts(next="name"), "name"),
+        (ANSWERED, InfoFacts(), None),
+        (ANSWERED, OTHER, None),
+        (ANSWERED, replace(GIVEN, is_all=False), "name"),
+        (NOTED, GIVEN, "name"),
+        (NOTED, replace(GIVEN, next=None), None),
+        (REPEATED, WRONG, "email"),
+        (SKIPPED, DECLINED, None),
+        (CannedReply("greeting", Receipt("small_talk")), InfoFacts(next="name"), None),
+        (CannedReply("unknown", Receipt("no_answer")), InfoFacts(next="name"), None),
+        (HandOver("no_answer"), InfoFacts(next="name"), None),
+        (AskCustomer(CALL, Receipt("approval_needed")), InfoFacts(next="name"), None),
+    ],
+)
+def test_a_field_is_asked_for_behind_an_answer_alone(decision, info, asks_for):
+    asked_next = decide.ask_next(decision, info)
+    assert asked_next == replace(decision, receipt=replace(decision.receipt, asks_for=asks_for))
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (ShortReply("goodbye", True, "nothing"), "greeting"),
+        (ShortReply("greeting", False, "greeting"), "greeting"),
+        (ShortReply("goodbye", True, "thanks"), "goodbye"),
+        (ShortReply("greeting", False, "thanks"), "greeting"),
+        (ShortReply("goodbye", True, "quotation"), "thanks"),
+        (ShortReply("greeting", False, "quotation"), "thanks"),
+        (ShortReply("goodbye", False, "quotation"), None),
+        (ShortReply("goodbye", True, "other"), None),
+        (None, None),
+    ],
+)
+def test_what_a_mere_ok_is_depends_on_what_stands_before_it(reply, said):
+    decision = decide.from_facts(replace(QUESTION, short_reply=reply))
+    receipt = Receipt("small_talk", kind=said)
+    assert decision == (CannedReply(said, receipt) if said else AskEngine(QUESTION.question))
+
+
+def test_who_was_greeted_is_greeted_briefly():
+    receipt = Receipt("small_talk", kind="greeting")
+    again = replace(GREETING, has_greeted=True)
+    assert decide.from_facts(again) == CannedReply("brief_greeting", receipt)
+
+
+def test_a_text_that_was_passed_over_is_noted_once():
+    answer = Answer("Three days.", (), Receipt("answered", TRACE))
+    asked = AskedField("city", "other", "text", may_repeat=True)
+    info = InfoFacts(asked=asked, next="name")
+    assert decide.ask_next(answer, info).receipt.passed_over == "city"
+    for other in (replace(asked, type="email"), replace(asked, may_repeat=False),
+                  replace(asked, said="declined")):  # fmt: skip
+        info = InfoFacts(asked=other, next="name")
+        assert decide.ask_next(answer, info).receipt.passed_over is None

@@ -8,6 +8,8 @@ from django.db import transaction
 from bots.testing import make_bot
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services.core import conversations, fast_sql, messages
+from chats.testing import visit
+from identity.auth import Principal
 from identity.models import ClientConfig
 from identity.testing import make_key
 
@@ -32,7 +34,10 @@ def full_chat(chat, bea):
 def test_a_locked_chat_equals_the_orms(server, full_chat):
     ClientConfig.objects.update(burst_wait_ms=1_500, auto_translate=True)
     with transaction.atomic():
-        chat, target = conversations.lock(full_chat), fast_sql.lock_chat(server.key, full_chat.pk)
+        chat, target = (
+            conversations.lock(full_chat),
+            fast_sql.lock_chat(caller_of(server), full_chat.pk),
+        )
         assert target
         assert columns(target.chat) == columns(chat)
         assert target == fast_sql.MessageTarget.from_chat(chat)
@@ -89,28 +94,38 @@ def test_read_messages_equal_the_orms(server, chat, add_message):
         add_message(chat, side, f"By the {side}")
     Message.objects.filter(seq=1).update(sent_at=DAY, translations={"vi": "Xin chào"})
     rows = Message.objects.filter(conversation=chat).order_by("seq")
-    messages_read = fast_sql.read_messages(server.key, chat.pk, after=0, limit=10)
+    messages_read = fast_sql.read_messages(caller_of(server), chat.pk, after=0, limit=10)
     assert messages_read is not None
     assert [columns(row) for row in messages_read] == [columns(row) for row in rows]
-    [second] = fast_sql.read_messages(server.key, chat.pk, after=1, limit=1) or []
+    [second] = fast_sql.read_messages(caller_of(server), chat.pk, after=1, limit=1) or []
     assert second.seq == 2
-    assert fast_sql.read_messages(server.key, chat.pk, after=3, limit=1) == []
+    assert fast_sql.read_messages(caller_of(server), chat.pk, after=3, limit=1) == []
 
 
 def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):
-    other_bot = make_bot(client_a)
-    keys = [
-        make_key(client_a).key,
-        make_key(client_a, "secret", bot.pk).key,
-        make_key(client_a, "secret", other_bot.pk).key,
-        make_key(client_a, "public", bot.pk).key,
-        page.key,
-        make_key(client_b).key,
+    chat = visit(page)[1]
+    visitor_id = chat.visitor_id
+    other_page = make_key(client_a, "public", bot.pk)
+    callers = [
+        caller_of(make_key(client_a)),
+        caller_of(make_key(client_a, "secret", bot.pk)),
+        caller_of(make_key(client_a, "secret", make_bot(client_a).pk)),
+        caller_of(other_page, visitor_id),
+        caller_of(page),
+        caller_of(page, visitor_id),
+        caller_of(page, visitor_id + 1),
+        caller_of(make_key(client_b)),
     ]
-    chat_id = page.post("/ai/client/chat", {}).json()["id"]
-    visible_by_orm = [conversations.visible_to_key(key).filter(pk=chat_id).exists() for key in keys]
-    assert visible_by_orm == [True, True, False, False, True, False]
-    visible = [fast_sql.read_messages(key, chat_id, after=0, limit=1) is not None for key in keys]
-    assert visible == visible_by_orm
+    by_orm = [
+        conversations.visible_to_caller(caller).filter(pk=chat.pk).exists() for caller in callers
+    ]
+    assert by_orm == [True, True, False, False, False, True, False, False]
+    read = [fast_sql.read_messages(caller, chat.pk, after=0, limit=1) for caller in callers]
+    assert [rows is not None for rows in read] == by_orm
     with transaction.atomic():
-        assert [fast_sql.lock_chat(key, chat_id) is not None for key in keys] == visible_by_orm
+        locked = [fast_sql.lock_chat(caller, chat.pk) for caller in callers]
+    assert [target is not None for target in locked] == by_orm
+
+
+def caller_of(person, visitor_id=None):
+    return Principal(person.client, key=person.key, visitor_id=visitor_id)

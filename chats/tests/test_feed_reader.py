@@ -10,9 +10,8 @@ from django.db import OperationalError
 from chatplatform.web.streaming import ServerSent
 from chats.services.desk import feed
 from identity.models import Client, User
-from webhooks.services.events import FeedCursor
 
-LOG = [(FeedCursor(n, n), ServerSent("message.created", {}, str(n))) for n in range(1, 6)]
+LOG = [(n, ServerSent("message.created", {}, str(n))) for n in range(1, 6)]
 
 
 class Threads:
@@ -42,17 +41,17 @@ class SilentListener:
 def reader():
     threads: Any = Threads()
     listener: Any = SilentListener()
-    return feed._LogReader(Client(pk=1), listener, threads, FeedCursor(0, 0))
+    return feed._LogReader(Client(pk=1), listener, threads, 0)
 
 
 def test_the_buffer_is_bounded(reader, monkeypatch):
     monkeypatch.setattr(feed, "BUFFER_SIZE", 3)
     monkeypatch.setattr(feed, "_read_page", lambda client, cursor: LOG)
-    assert asyncio.run(reader._read())
+    asyncio.run(reader._read())
     assert list(reader.buffer) == LOG[2:]
-    assert reader.after(FeedCursor(2, 2)) == LOG[2:]
-    assert reader.after(FeedCursor(4, 4)) == LOG[4:]
-    assert reader.after(FeedCursor(1, 1)) is None
+    assert reader.after(2) == LOG[2:]
+    assert reader.after(4) == LOG[4:]
+    assert reader.after(1) is None
 
 
 def test_a_stream_goes_on_if_the_events_before_the_buffer_were_deleted(reader, monkeypatch):
@@ -61,7 +60,7 @@ def test_a_stream_goes_on_if_the_events_before_the_buffer_were_deleted(reader, m
     stream = feed._Stream(User(pk=1, client_id=1))
 
     async def read_two():
-        events: Any = feed._follow(lambda: reader, stream, FeedCursor(0, 0), lambda: True)
+        events: Any = feed._follow(lambda: reader, stream, 0, lambda: True)
         sent = [await asyncio.wait_for(anext(events), 5) for _ in range(2)]
         await events.aclose()
         return sent

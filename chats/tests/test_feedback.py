@@ -10,6 +10,7 @@ from bots.testing import make_bot
 from chatplatform.api.shapes import iso
 from chatplatform.testing import at_once
 from chats.models import Feedback
+from chats.testing import visit
 from identity.models import ClientConfig
 from identity.testing import make_key, make_person
 from webhooks.models import Event
@@ -86,8 +87,9 @@ def test_only_answers_of_this_chat_are_rated(server, chat, add_message, client_a
 
 def test_a_page_rates_only_its_own_chats(server, page, chat):
     assert page.post(path_of(chat), {"rating": 5}).status_code == 404
-    own = page.post("/ai/client/chat", {}).json()["id"]
-    assert page.post(path_of(own), {"rating": 5}).status_code == 200
+    visitor, own = visit(page)
+    assert visitor.post(path_of(chat), {"rating": 5}).status_code == 404
+    assert visitor.post(path_of(own.pk), {"rating": 5}).status_code == 200
 
 
 def test_access_is_refused(ann, ben, cara, nobody, client_b, chat):

@@ -72,6 +72,18 @@ def test_large_objects_are_refused(send):
     assert send(json.dumps({"a": "x" * 16_300})).status_code in {200, 201}
 
 
+def test_sixteen_levels_are_taken_and_seventeen_refused(send):
+    def nested(levels, inside):
+        return '{"a":' * (levels - 1) + inside + "}" * (levels - 1)
+
+    assert send(nested(16, '{"b": 1}')).status_code in {200, 201}
+    before = counted()
+    for inside in ("{}", "[]"):
+        reply = send(nested(17, inside))
+        assert (reply.status_code, "16 levels" in reply.json()["detail"][0]["msg"]) == (422, True)
+    assert counted() == before
+
+
 def test_the_size_of_merged_attributes_is_limited(server, chat):
     path = f"{OPEN}/customer/{chat.pk}"
     assert server.post(path, {"attributes": {"a": "x" * 10_000}}).status_code == 200

@@ -14,7 +14,7 @@ from chats.models import Conversation, Message, Notification
 from chats.services.core import lifecycle
 from chats.services.desk import routing, timers
 from chats.services.reply import pipeline
-from chats.testing import make_chat
+from chats.testing import make_chat, visitor_of
 from webhooks.models import Event
 
 UNKNOWN = "Who won the chess olympiad of 1972 in Skopje?"
@@ -216,9 +216,10 @@ def test_long_after_the_end_a_new_chat_begins(server, bot, client_a):
 def test_a_page_may_read_the_chat_that_follows_its_own(page, bot, client_a):
     client_a.config.reopen_window_minutes = 0
     client_a.config.save()
-    chat = make_ended_chat(bot, opened_by_key=page.key)
-    new = ask(page, chat)["message"]["conversation_id"]
-    assert page.get(f"/ai/client/chat/history/{new}").status_code == 200
+    chat = make_ended_chat(bot, opened_by_key=page.key, visitor_id=17)
+    visitor = visitor_of(page, chat)
+    new = ask(visitor, chat)["message"]["conversation_id"]
+    assert visitor.get(f"/ai/client/chat/history/{new}").status_code == 200
 
 
 # --- time ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from chatplatform.testing import at_once, run_before, run_jobs
 from chatplatform.web import live_updates
 from chats.models import Attachment, Conversation, Message
 from chats.services.reply import pipeline
-from chats.testing import make_chat
+from chats.testing import make_chat, visit, visitor_of
 from identity.testing import make_key
 from webhooks.models import Event
 
@@ -182,10 +182,12 @@ def test_access_is_refused(page, nobody, client_a, client_b, chat):
 
 
 def test_a_page_does_not_see_another_pages_chat(page, client_a, bot):
-    own = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
-    assert ask(make_key(client_a, "public", bot.pk), own).status_code == 404
+    visitor, own = visit(page)
+    other_page = make_key(client_a, "public", bot.pk)
+    assert ask(other_page, own).status_code == 404
+    assert ask(visitor_of(other_page, own), own).status_code == 404
     assert Message.objects.count() == 0
-    assert ask(page, own).status_code == 202
+    assert ask(visitor, own).status_code == 202
 
 
 def test_a_missing_chat_is_not_found(server):

@@ -1,8 +1,15 @@
-"""Get Transcript, Download Transcript."""
+"""Get Transcript, Download Transcript, Mail Transcript."""
 
 import pytest
+from django.core import mail
 
 from bots.models import Bot
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs
+from chats.testing import make_chat, visit
+from identity.models import AuditEvent
+
+ZOE = {"email": "Zoe@example.com"}
 
 
 @pytest.fixture
@@ -36,6 +43,15 @@ def test_the_customer_takes_the_chat_along(server, said):
     assert "Do not tell" not in text
 
 
+def test_it_says_no_raw_codes(server, said, add_message):
+    add_message(said, "customer", "And me?")
+    asked = [{"type": "text", "text": "How was it?"}, {"type": "feedback"}]
+    add_message(said, "system", "How was it?", content=asked)
+    text = b"".join(server.get(f"{path(said)}.txt").streaming_content).decode()
+    assert "Customer: And me?\n" in text
+    assert text.endswith("Helper: How was it?\n")
+
+
 def test_a_bot_may_give_none(ann, server, said):
     assert (
         ann.put(f"/ai/bot/{said.bot_id}/update-bot", {"export_enabled": False}).status_code == 200
@@ -49,3 +65,94 @@ def test_access_is_refused(page, nobody, said):
     for way in (path(said), f"{path(said)}.txt"):
         assert page.get(way).status_code == 404
         assert nobody.get(way).status_code == 401
+
+
+def send(caller, chat, body=ZOE):
+    return caller.post(f"{path(chat)}/mail", body)
+
+
+def open_for_export(page):
+    visitor, chat = visit(page, message="Where is my order?")
+    Bot.objects.filter(pk=chat.bot_id).update(export_enabled=True)
+    return visitor, chat
+
+
+def codes(replies):
+    return [reply.status_code for reply in replies]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_transcript_is_mailed_and_nobody_else_learns_the_mailbox(server, said):
+    Bot.objects.filter(pk=said.bot_id).update(bot_name="Helper")
+    assert send(server, said).status_code == 202
+    assert not mail.outbox
+    run_jobs()
+    (sent,) = mail.outbox
+    assert sent.to == ["zoe@example.com"]
+    assert said.chat_code in sent.subject
+    assert "Helper" in sent.body
+    ((name, text, _),) = sent.attachments
+    assert name == f"{said.chat_code}.txt"
+    assert "Zoe: Hello\n" in text
+    assert "Do not tell" not in text
+    written = AuditEvent.objects.get(action="transcript.mailed")
+    assert (written.subject, written.changes) == (f"conversation:{said.pk}", {})
+    assert written.api_key == server.key
+
+
+def test_a_visitor_has_few_mails_and_another_visitor_has_their_own(page):
+    visitor, chat = open_for_export(page)
+    to = [{"email": f"zoe{number}@example.com"} for number in range(6)]
+    replies = [send(visitor, chat, body) for body in to]
+    assert codes(replies) == [202] * 5 + [429]
+    assert replies[-1].json()["code"] == "too_many_requests"
+    assert int(replies[-1]["Retry-After"]) > 3600
+    second = visitor.post("/ai/client/chat", {}).json()
+    assert visitor.post(f"/ai/client/chat/{second['id']}/transcript/mail", ZOE).status_code == 429
+    assert send(*open_for_export(page)).status_code == 202
+    assert Job.objects.filter(name="chats.mail_transcript").count() == 6
+
+
+def test_one_address_has_few_mails_whoever_its_visitors_are(page):
+    chats = [open_for_export(page) for _ in range(21)]
+    replies = [
+        send(visitor, chat, {"email": f"zoe{number}@example.com"})
+        for number, (visitor, chat) in enumerate(chats)
+    ]
+    assert codes(replies) == [202] * 20 + [429]
+
+
+def test_a_chat_and_a_mailbox_have_few_mails_from_your_server_too(server, bot):
+    bot.export_enabled = True
+    bot.save()
+    first, *others = (make_chat(bot) for _ in range(7))
+    assert codes(send(server, chat) for chat in others) == [202] * 5 + [429]
+    to = ({"email": f"yan{number}@example.com"} for number in range(6))
+    assert codes(send(server, first, body) for body in to) == [202] * 5 + [429]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_mailed_of_a_chat_that_is_closed_to_export_since(server, said):
+    assert send(server, said).status_code == 202
+    Bot.objects.filter(pk=said.bot_id).update(export_enabled=False)
+    run_jobs()
+    assert not mail.outbox
+    assert send(server, said).json()["code"] == "export_off"
+
+
+def test_what_cannot_be_mailed_is_refused(server, page, nobody, cara, said, settings):
+    for wrong in (
+        {},
+        {"email": "zoe"},
+        {"email": "a@b.example\nBcc: c@d.example"},
+        {"email": None},
+    ):
+        assert send(server, said, wrong).status_code == 422
+    assert send(page, said).status_code == 404
+    assert send(nobody, said).status_code == 401
+    assert send(cara, said).status_code in {401, 403, 404}
+    settings.EMAIL_BACKEND = settings.NO_EMAIL
+    reply = send(server, said)
+    assert (reply.status_code, reply.json()["code"]) == (503, "mail_not_configured")
+    assert not Job.objects.filter(name="chats.mail_transcript").exists()
+    assert not AuditEvent.objects.filter(action="transcript.mailed").exists()

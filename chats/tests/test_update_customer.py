@@ -10,7 +10,7 @@ from django.db.models import F
 from bots.testing import make_bot
 from chats.models import Conversation, Customer
 from chats.services.core import customers
-from chats.testing import make_chat
+from chats.testing import make_chat, visit
 from identity.testing import make_key
 from webhooks.models import Event
 
@@ -49,7 +49,14 @@ def test_fields_are_updated(server, chat):
     }  # fmt: skip
     assert Customer.objects.count() == 1
     # Nothing happened in the chat itself.
-    assert Event.objects.count() == 1
+    assert Event.objects.filter(conversation_id=chat.pk).count() == 1
+    told = [
+        event.data["customer"]
+        for event in Event.objects.filter(type="customer.updated").order_by("id")
+    ]
+    assert [(each["email"], each["phone"]) for each in told] == [
+        ("zoe@example.com", None), ("zoe@example.com", "123"),
+    ]  # fmt: skip
     chat.refresh_from_db()
     assert (chat.version, chat.message_count) == (1, 0)
 
@@ -58,6 +65,8 @@ def test_an_unused_external_id_is_set(server, chat):
     shown = server.post(path_of(chat), {"external_id": "c-9"}).json()["customer"]
     assert (shown["external_id"], shown["name"]) == ("c-9", "Zoe")
     assert Customer.objects.get().pk == chat.customer_id
+    announced = Event.objects.get(type="customer.updated").data["customer"]
+    assert (announced["id"], announced["external_id"]) == (chat.customer_id, "c-9")
     again = server.post(path_of(chat), {"external_id": "c-9", "name": "Zora"}).json()["customer"]
     assert (again["external_id"], again["name"]) == ("c-9", "Zora")
     assert Customer.objects.count() == 1
@@ -140,17 +149,16 @@ def _wait_for_blocked_query():
 
 
 def test_an_email_address_does_not_identify_a_customer(page, known_customer):
-    chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
-    shown = page.post(path_of(chat), {"name": "Dan", "email": "dan@example.com"}).json()
-    assert shown["customer"]["external_id"] is None
-    assert shown["customer"]["attributes"] == {}
+    visitor, chat = visit(page)
+    shown = visitor.post(path_of(chat), {"name": "Dan", "email": "dan@example.com"}).json()
+    assert shown["customer"] == {"name": "Dan", "email": "dan@example.com", "phone": None}
     chat.refresh_from_db()
     assert chat.customer_id != known_customer.pk
 
 
 def test_a_public_key_may_not_set_an_external_id(page, known_customer):
-    chat = Conversation.objects.get(pk=page.post("/ai/client/chat", {}).json()["id"])
-    reply = page.post(path_of(chat), {"external_id": "c-1", "name": "Dan"})
+    visitor, chat = visit(page)
+    reply = visitor.post(path_of(chat), {"external_id": "c-1", "name": "Dan"})
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "external_id"]
     chat.refresh_from_db()

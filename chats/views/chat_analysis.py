@@ -6,14 +6,21 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Deprecated, operation
 from chatplatform.api.pagination import page
 from chats.models import Conversation
 from chats.services.core import conversations, feedback, tags
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.shapes import insight as insight_shapes
-from identity.auth import ADMIN, BEARER, BEARER_OR_API_KEY, SECRET_KEY, TenantViewSet
+from identity.auth import (
+    ADMIN,
+    BEARER,
+    BEARER_OR_SECRET_KEY,
+    BEARER_OR_VISITOR,
+    SECRET_KEY,
+    TenantViewSet,
+)
 
 # Work that costs credits, by an engine that may be away.
 PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
@@ -105,7 +112,7 @@ class InsightViewSet(TenantViewSet):
         """Judge how the customer feels; stored on the chat and on the messages that were read."""
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
-    @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_API_KEY, also={409: Error})
+    @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_VISITOR, also={409: Error})
     def rate(
         self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
@@ -132,7 +139,7 @@ class ClientLanguageViewSet(TenantViewSet):
     @operation(
         "AI / client",
         "Generate intelligent reply suggestions for chat conversation",
-        access=SECRET_KEY,
+        access=BEARER_OR_SECRET_KEY,
         body_is_optional=True,
         also=PAID,
         waits=True,
@@ -148,8 +155,9 @@ class ClientLanguageViewSet(TenantViewSet):
         return language_tasks.suggest(conversations.get(self.caller, pk=chat_id), body)
 
     @operation(
-        "AI / client", "Multi-language text translation", access=SECRET_KEY, also=PAID, waits=True
-    )
+        "AI / client", "Multi-language text translation", access=BEARER_OR_SECRET_KEY, also=PAID,
+        waits=True,
+    )  # fmt: skip
     def translate(
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:

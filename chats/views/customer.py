@@ -9,10 +9,11 @@ from rest_framework.request import Request
 
 from chatplatform import media
 from chatplatform.api import idempotency
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
-from chatplatform.api.openapi import Error, File
-from chatplatform.api.operation import PUBLIC, Form, operation
+from chatplatform.api.operation import PUBLIC, Bare, Form, operation
 from chatplatform.api.pagination import Page, page
+from chats import models
 from chats.services.core import attachments, conversations, message_status, messages
 from chats.services.desk import inbox
 from chats.services.exchange import customer_transcripts
@@ -24,45 +25,67 @@ from chats.shapes.conversation import (
     ConversationHistory,
     ConversationsResponse,
     Transcript,
+    TranscriptMail,
 )
 from chats.shapes.message import (
     ArrivalReport,
     AttachmentQuery,
-    ChatTurn,
     ConvMessage,
     FilesBody,
     Message,
-    MessagesResponse,
 )
 from chats.shapes.people import CustomerInfo
-from chats.views import reply_responses
-from identity.auth import API_KEY, SECRET_KEY, TenantViewSet
+from chats.shapes.visitor import VisitorConversation
+from chats.views import reply_responses, shown
+from chats.views.shown import SHOWN_CHAT, SHOWN_EVENTS, SHOWN_MESSAGES, SHOWN_TURN
+from identity.auth import SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
 
 FILES = Form(FilesBody, files=("files",))
+TRANSCRIPT = Bare(("text/plain",), "The transcript, as a download.")
 
 
 class ClientChatViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Create new chat conversation", access=API_KEY, returns=Conversation,
-        status=201, also={200: Conversation},
-    )  # fmt: skip
+        "AI / client",
+        "Create new chat conversation",
+        access=VISITOR_OR_SECRET_KEY,
+        returns=SHOWN_CHAT,
+        status=201,
+        also={200: SHOWN_CHAT},
+    )
     def create(self, body: ChatCreation) -> HttpResponseBase:
         """Open a conversation, with the customer's first message if there is one.
 
         If your setting `reuse_open` is on and the customer's `external_id` has an open chat with
         this bot, the answer is 200 with that chat: the customer's data is updated and the message
         stored there; all else stays as it is.
+
+        With a public key the reply is a `VisitorConversation`. Its `visitor_token` admits the
+        visitor to their chats; sent with this operation, it opens another chat of the same
+        visitor. A page says no tags and no metadata, and overwrites nothing that your server or
+        your people know of the customer.
         """
-        chat, is_new = incoming.open_chat(self.key, body, client_message_id=idempotency.stable_id())
-        return json_response(Conversation.from_row(chat), 201 if is_new else 200)
+        chat, is_new = incoming.open_chat(
+            self.caller, body, client_message_id=idempotency.stable_id()
+        )
+        return json_response(shown.chat(self.caller, chat), 201 if is_new else 200)
+
+    @operation(
+        "AI / client",
+        "Get chat conversation",
+        access=VISITOR_OR_SECRET_KEY,
+    )
+    def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
+        """A chat as it is now; with a public key together with a fresh `visitor_token`."""
+        return shown.chat(self.caller, conversations.get(self.caller, pk=chat_id))
 
     @operation(
         "AI / client",
         "Send message in existing chat conversation",
-        access=API_KEY,
-        returns=ChatTurn,
-        also={202: ChatTurn, 409: Error},
-        streams=True,
+        access=VISITOR_OR_SECRET_KEY,
+        returns=SHOWN_TURN,
+        also={202: SHOWN_TURN, 409: Error},
+        streams=SHOWN_EVENTS,
     )
     def send(self, request: Request, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message. The reply is waited for, streamed, or comes later.
@@ -71,18 +94,26 @@ class ClientChatViewSet(TenantViewSet):
         `reset` (discard the deltas so far), `done` (the whole turn; its text is what counts).
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        message, is_new = incoming.receive_by(self.key, chat_id, body)
-        return reply_responses.respond(request, message, reply=body.reply, is_new=is_new)
+        message, is_new = incoming.receive_by(self.caller, chat_id, body)
+        return self._respond(request, message, reply=body.reply, is_new=is_new)
 
     @operation(
-        "AI / client", "Get chat conversation history", access=API_KEY, returns=MessagesResponse
+        "AI / client",
+        "Get chat conversation history",
+        access=VISITOR_OR_SECRET_KEY,
+        returns=SHOWN_MESSAGES,
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation without internal notes, oldest first."""
-        return messages.history_page(self.key, chat_id, query)
+        found = messages.history_page(self.caller, chat_id, query)
+        return shown.messages(self.caller, found)
 
     @operation(
-        "AI / client", "Report Messages As Delivered", access=API_KEY, status=204, also={409: Error}
+        "AI / client",
+        "Report Messages As Delivered",
+        access=VISITOR_OR_SECRET_KEY,
+        status=204,
+        also={409: Error},
     )
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """The customer's page has messages of bot and agents: `message.delivered`, once for each.
@@ -93,7 +124,11 @@ class ClientChatViewSet(TenantViewSet):
         message_status.report_delivered(chat, body)
 
     @operation(
-        "AI / client", "Report Messages As Read", access=API_KEY, status=204, also={409: Error}
+        "AI / client",
+        "Report Messages As Read",
+        access=VISITOR_OR_SECRET_KEY,
+        status=204,
+        also={409: Error},
     )
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """The customer has read messages of bot and agents: `message.read`, once for each.
@@ -103,7 +138,7 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, pk=chat_id)
         message_status.report_read(chat, body)
 
-    @operation("AI / client", "Get Transcript", access=API_KEY, also={409: Error})
+    @operation("AI / client", "Get Transcript", access=VISITOR_OR_SECRET_KEY, also={409: Error})
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
         """The customer takes the chat along: what was said, by whom and when.
 
@@ -113,7 +148,11 @@ class ClientChatViewSet(TenantViewSet):
         return customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
 
     @operation(
-        "AI / client", "Download Transcript", access=API_KEY, returns=File, also={409: Error}
+        "AI / client",
+        "Download Transcript",
+        access=VISITOR_OR_SECRET_KEY,
+        returns=TRANSCRIPT,
+        also={409: Error},
     )
     def transcript_file(self, chat_id: uuid.UUID) -> HttpResponseBase:
         """The transcript as plain text, as a download."""
@@ -125,20 +164,45 @@ class ClientChatViewSet(TenantViewSet):
             download_as=f"{transcript.chat_code}.txt",
         )
 
-    @operation("AI / client", "Update customer information in chat conversation", access=API_KEY)
-    def update_customer(self, chat_id: uuid.UUID, body: CustomerInfo) -> Conversation:
-        """Update what is known of the customer; fields left out keep their value."""
+    @operation(
+        "AI / client",
+        "Mail Transcript",
+        access=VISITOR_OR_SECRET_KEY,
+        status=202,
+        also={409: Error, 429: None},
+    )
+    def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
+        """Mail the transcript, as a text file, in the chat's language.
+
+        409 `export_off` as in Get Transcript; 503 `mail_not_configured` if the platform has no
+        mail server. In a day 5 mails of a chat, 5 to a mailbox, 5 of a visitor, and 20 of visitors
+        from one address; further ones are 429.
+        """
+        customer_transcripts.ask_by_mail(self.caller, chat_id, email=body.email)
+
+    @operation(
+        "AI / client",
+        "Update customer information in chat conversation",
+        access=VISITOR_OR_SECRET_KEY,
+    )
+    def update_customer(
+        self, chat_id: uuid.UUID, body: CustomerInfo
+    ) -> Conversation | VisitorConversation:
+        """Update what is known of the customer; fields left out keep their value.
+
+        From a page, what your server or your people wrote keeps its value too.
+        """
         chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(conversations.update_customer(chat, body, by=self.key))
+        return shown.chat(self.caller, conversations.update_customer(chat, body, by=self.caller))
 
     @operation(
         "AI / client",
         "Send message with files in chat conversation",
-        access=API_KEY,
+        access=VISITOR_OR_SECRET_KEY,
         body=FILES,
-        returns=ChatTurn,
-        also={202: ChatTurn, 409: Error},
-        streams=True,
+        returns=SHOWN_TURN,
+        also={202: SHOWN_TURN, 409: Error},
+        streams=SHOWN_EVENTS,
         path_suffix="/",
     )
     def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
@@ -151,7 +215,7 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, pk=chat_id)
         with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
-        return reply_responses.respond(request, message, reply=body.reply, is_new=is_new)
+        return self._respond(request, message, reply=body.reply, is_new=is_new)
 
     @operation(
         "AI / client",
@@ -170,10 +234,10 @@ class ClientChatViewSet(TenantViewSet):
     @operation(
         "AI / client",
         "Generate automatic AI response",
-        access=API_KEY,
-        returns=ChatTurn,
-        also={202: ChatTurn, 409: Error},
-        streams=True,
+        access=VISITOR_OR_SECRET_KEY,
+        returns=SHOWN_TURN,
+        also={202: SHOWN_TURN, 409: Error},
+        streams=SHOWN_EVENTS,
     )
     def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; an existing reply is returned again."""
@@ -182,7 +246,7 @@ class ClientChatViewSet(TenantViewSet):
             chat, earlier_result_id=idempotency.earlier_result_id()
         )
         idempotency.store_result_id(str(message.pk))
-        return reply_responses.respond(request, message)
+        return self._respond(request, message)
 
     @operation(
         "AI / client",
@@ -205,23 +269,37 @@ class ClientChatViewSet(TenantViewSet):
         """A conversation with its customer and its messages, oldest first."""
         chat = conversations.get(self.caller, pk=chat_id)
         items = page(messages.history(chat), query, by="seq", shape=Message.from_row)
-        shown = Conversation.from_row(chat)
-        return {"conversation": shown, "customer": shown.customer, **items}
+        conversation = Conversation.from_row(chat)
+        return {"conversation": conversation, "customer": conversation.customer, **items}
 
     @operation(
         "AI / client",
         "Get messages by chat conversation code",
-        access=API_KEY,
-        returns=MessagesResponse,
+        access=VISITOR_OR_SECRET_KEY,
+        returns=SHOWN_MESSAGES,
     )
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
         chat = conversations.get(self.caller, chat_code=chat_code)
-        return page(messages.history(chat), query, by="seq", shape=Message.from_row)
+        found = page(messages.history(chat), query, by="seq", shape=Message.from_row)
+        return shown.messages(self.caller, found)
+
+    def _respond(self, request: Request, message: models.Message, **more: Any) -> HttpResponseBase:
+        """The response to a stored message, as this caller is shown it."""
+        return reply_responses.respond(
+            request,
+            message,
+            shape=shown.turn_shaper(self.caller),
+            message_shape=shown.message_shaper(self.caller),
+            **more,
+        )
 
 
 class AttachmentViewSet(TenantViewSet):
-    @operation("AI / client", "Download Attachment", access=PUBLIC, returns=File)
+    @operation(
+        "AI / client", "Download Attachment", access=PUBLIC, returns=Bare(attachments.MIME_TYPES),
+        also={403: Error},
+    )  # fmt: skip
     def download(self, attachment_id: uuid.UUID, query: AttachmentQuery) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""
         row, file = attachments.open_by_link(attachment_id, signature=query.signature)

@@ -7,7 +7,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 
 from chatplatform.api import idempotency
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Form, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations
@@ -22,11 +22,13 @@ from chats.services.exchange import bot_previews
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
-from chats.shapes.message import Message, MessagesResponse
+from chats.shapes.message import HistoryQuery, Message, MessagesResponse
 from chats.shapes.people import CustomerDto, CustomersQuery, CustomersResponse
 from chats.shapes.receipt import ReplyReceipt
-from chats.views import reply_responses
-from identity.auth import BEARER, BEARER_OR_API_KEY, BEARER_OR_SECRET_KEY, TenantViewSet
+from chats.shapes.streams import reply_events
+from chats.shapes.visitor import VisitorConversation
+from chats.views import reply_responses, shown
+from identity.auth import BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
 
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
@@ -77,10 +79,17 @@ class ChatViewSet(TenantViewSet):
         return Message.from_row(message)
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
-    def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """The messages of a chat with its internal notes, oldest first."""
+    def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
+        """The messages of a chat with its internal notes, oldest first unless `sort` says so."""
         chat = conversations.get(self.caller, pk=chat_id)
-        return page(inbox.transcript(chat), query, by="seq", shape=Message.from_row)
+        by = "-seq" if query.sort == "newest" else "seq"
+        return page(inbox.transcript(chat), query, by=by, shape=Message.from_row)
+
+    @operation("AI / chat", "Get Chat Steps", access=BEARER)
+    def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
+        """What happened to a chat beside its messages: who took it, gave it back, ended it."""
+        rows = inbox.steps(conversations.get(self.caller, pk=chat_id))
+        return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
     def receipt(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> ReplyReceipt:
@@ -118,14 +127,14 @@ class ChatViewSet(TenantViewSet):
         """One chat, as lists and events show it."""
         return Conversation.from_row(conversations.get(self.caller, pk=chat_id))
 
-    @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_API_KEY, also={409: Error})
-    def end(self, chat_id: uuid.UUID) -> Conversation:
+    @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
+    def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """End a chat: for the customer with an API key, as an agent with an access token.
 
         409 `chat_ended` if it has ended already; 409 also if another agent than you has it.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(agent_actions.end(chat, by=self.caller.user))
+        return shown.chat(self.caller, agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
@@ -225,7 +234,7 @@ class PreviewViewSet(TenantViewSet):
         access=BEARER,
         returns=GeneratedChat,
         also={202: GeneratedChat, 409: Error},
-        streams=True,
+        streams=reply_events(GeneratedChat),
     )
     def start_preview(
         self, request: Request, bot_id: int, body: GenerateChatRequest
@@ -245,7 +254,7 @@ class PreviewViewSet(TenantViewSet):
         body_is_optional=True,
         returns=GeneratedChat,
         also={202: GeneratedChat, 409: Error},
-        streams=True,
+        streams=reply_events(GeneratedChat),
     )
     def continue_preview(
         self, request: Request, chat_id: uuid.UUID, body: GenerateChatRequest

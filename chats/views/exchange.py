@@ -6,7 +6,7 @@ from typing import Any
 from bots.services import bots, documents
 from bots.shapes.train import DeletedCount
 from bots.shapes.widget import KeyBotQuery
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import Conversation

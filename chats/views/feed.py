@@ -12,11 +12,12 @@ from chatplatform.web.streaming import StreamingReply
 from chats.services.core import conversations, staff_notifications
 from chats.services.desk import feed
 from chats.shapes import desk as desk_shapes
+from chats.shapes.streams import FEED_EVENTS
 from identity.auth import (
     BEARER,
     BEARER_ANY_ROLE,
-    BEARER_OR_API_KEY,
     BEARER_OR_TICKET,
+    BEARER_OR_VISITOR,
     TenantViewSet,
     bearer_token,
     session_check,
@@ -50,7 +51,7 @@ class NotificationViewSet(TenantViewSet):
 
 
 class FeedViewSet(TenantViewSet):
-    @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=True)
+    @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
     def stream(self, request: Request, query: desk_shapes.FeedQuery) -> HttpResponseBase:
         """Everything that happens at your client, live, as server-sent events.
 
@@ -77,7 +78,7 @@ class FeedViewSet(TenantViewSet):
         ticket = tokens.make_ticket(bearer_token(request._request))
         return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
-    @operation("AI / chat", "Set Typing", access=BEARER_OR_API_KEY, status=204)
+    @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)
     def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored."""
         chat = conversations.get(self.caller, pk=chat_id)

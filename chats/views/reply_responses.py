@@ -26,11 +26,13 @@ def respond(
     reply: str = "wait",
     is_new: bool = False,
     shape: Shaper = dict,
+    message_shape: Shaper = dict,
 ) -> HttpResponseBase:
     """The response to a stored message; `reply` is `none`, `async`, `wait` or `stream`.
 
-    `is_new`: this request stored it. `shape` turns the `ChatTurn` into the body; left out, the body
-    is the turn itself. A client that accepts `text/event-stream` gets a `wait` as a stream.
+    `is_new`: this request stored it. `shape` turns the `ChatTurn` into the body, `message_shape`
+    the message that a stream begins with; left out, they are shown as they are. A client that
+    accepts `text/event-stream` gets a `wait` as a stream.
     """
     if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         reply = "stream"
@@ -38,7 +40,9 @@ def respond(
     turn = describe(message, reply_requested=reply != "none")
     if reply == "stream" or (reply == "wait" and turn["status"] == "pending"):
         return StreamingReply(
-            lambda listener, in_thread: _follow(message, turn, shape, listener, in_thread),
+            lambda listener, in_thread: _follow(
+                message, turn, (shape, message_shape), listener, in_thread
+            ),
             as_stream=reply == "stream",
             status_of=_http_status,
         )
@@ -50,11 +54,16 @@ def _http_status(turn: dict[str, Any]) -> int:
 
 
 async def _follow(
-    message: Message, turn: dict[str, Any], shape: Shaper, listener: Listener, in_thread: InThread
+    message: Message,
+    turn: dict[str, Any],
+    shapes: tuple[Shaper, Shaper],
+    listener: Listener,
+    in_thread: InThread,
 ) -> Events:
     """The turn's events; ends with `done`, at the latest after the longest wait."""
+    shape, message_shape = shapes
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
-    yield ServerSent(StreamEvent.MESSAGE, turn["message"])
+    yield ServerSent(StreamEvent.MESSAGE, message_shape(turn["message"]))
     answered_with: str | None = str(message.pk)
     while answered_with:
         stream, answered_with = ReplyStream(answered_with).name, None

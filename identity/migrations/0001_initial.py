@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
                 ('email', models.EmailField(max_length=254, unique=True)),
                 ('full_name', models.CharField(max_length=200)),
+                ('avatar_url', models.CharField(blank=True, default='', max_length=500)),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('agent', 'Agent'), ('viewer', 'Viewer')], default='agent', max_length=10)),
                 ('language', models.CharField(default='en', max_length=20)),
                 ('can_train', models.BooleanField(default=False)),
@@ -102,7 +103,7 @@ class Migration(migrations.Migration):
             name='Attempt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('sign_in', 'Sign In'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('add_user', 'Add User'), ('test_mail', 'Test Mail')], max_length=10)),
+                ('kind', models.CharField(choices=[('sign_in', 'Sign In'), ('code', 'Code'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('add_user', 'Add User'), ('test_mail', 'Test Mail'), ('mail_chat', 'Mail Chat'), ('mail_to', 'Mail To'), ('mail_guest', 'Mail Guest')], max_length=10)),
                 ('account_hash', models.CharField(max_length=64)),
                 ('address', models.CharField(max_length=64)),
                 ('created_at', models.DateTimeField()),
@@ -142,6 +143,10 @@ class Migration(migrations.Migration):
                 ('version', models.PositiveIntegerField(default=1)),
                 ('client', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='config', to='identity.client')),
             ],
+            options={
+                'verbose_name': 'chat settings',
+                'verbose_name_plural': 'chat settings',
+            },
         ),
         migrations.CreateModel(
             name='CreditEntry',
@@ -158,6 +163,7 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
             options={
+                'verbose_name_plural': 'credit entries',
                 'indexes': [models.Index(fields=['client', 'id'], name='credit_ledger'), models.Index(fields=['client', 'reference'], name='credit_reference'), models.Index(condition=models.Q(('is_open', True)), fields=['created_at'], name='credit_open')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('kind__in', ['grant', 'top_up', 'settle'])), fields=('client', 'reference', 'kind'), name='credit_entry_once'), models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('client', 'reference'), name='credit_reserved_once')],
             },
@@ -271,8 +277,37 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
             options={
-                'indexes': [models.Index(fields=['client', '-id'], name='audit_log')],
+                'indexes': [
+                    models.Index(fields=['client', '-id'], name='audit_log'),
+                    models.Index(fields=['subject', '-id'], name='audit_history'),
+                ],
             },
+        ),
+        migrations.CreateModel(
+            name='SiteSession',
+            fields=[
+                ('session_key', models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name='session key')),
+                ('session_data', models.TextField(verbose_name='session data')),
+                ('expire_date', models.DateTimeField(db_index=True, verbose_name='expire date')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL)),
+                ('token_family', models.UUIDField(null=True, unique=True)),
+            ],
+            options={
+                'verbose_name': 'session',
+                'verbose_name_plural': 'sessions',
+                'abstract': False,
+            },
+        ),
+        migrations.CreateModel(
+            name='SecondFactor',
+            fields=[
+                ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('secret', chatplatform.crypto.EncryptedTextField(editable=False, tenant_attribute='user_id')),
+                ('latest_step', models.BigIntegerField()),
+                ('recovery_hashes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), size=None)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='second_factor', to=settings.AUTH_USER_MODEL)),
+            ],
         ),
         migrations.RunSQL(APPEND_ONLY, NOT_APPEND_ONLY),
     ]

@@ -32,6 +32,8 @@ class Limit:
 LIMITS = {
     # An account is locked for one address only, so that nobody can lock out its owner.
     AttemptKind.SIGN_IN: Limit(timedelta(minutes=15), from_address=100, for_account=10),
+    # Whoever tries codes knows the password: from wherever they come, they try no more.
+    AttemptKind.CODE: Limit(timedelta(minutes=15), for_account=10, account_anywhere=True),
     # Limits the mails to one address, from wherever they are requested.
     AttemptKind.ASK_RESET: Limit(
         timedelta(hours=1), from_address=30, for_account=5, account_anywhere=True
@@ -40,6 +42,12 @@ LIMITS = {
     AttemptKind.REGISTER: Limit(timedelta(hours=1), from_address=20),
     AttemptKind.ADD_USER: Limit(timedelta(hours=1), for_account=100, account_anywhere=True),
     AttemptKind.TEST_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
+    AttemptKind.MAIL_CHAT: Limit(timedelta(days=1), for_account=5, account_anywhere=True),
+    AttemptKind.MAIL_TO: Limit(timedelta(days=1), for_account=5, account_anywhere=True),
+    # Anybody is a new visitor at will, so addresses count too.
+    AttemptKind.MAIL_GUEST: Limit(
+        timedelta(days=1), from_address=20, for_account=5, account_anywhere=True
+    ),
 }
 
 

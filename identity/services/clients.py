@@ -10,7 +10,7 @@ from chatplatform import ids
 from chatplatform.customer_channels import MessagingChannel
 from identity.models import AttemptKind, ChannelToken, Client, ClientConfig, Role, User
 from identity.services import attempts, audit, credits, users
-from identity.shapes.clients import RegisterTrialDto
+from identity.shapes.clients import ClientChange, RegisterTrialDto
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
@@ -41,6 +41,27 @@ def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Cli
         )
     client.refresh_from_db(fields=["created_at"])
     return client
+
+
+def update(client: Client, change: ClientChange, *, by: User) -> None:
+    """Change a client as the platform's staff wish; its people and keys are refused if disabled."""
+    with transaction.atomic():
+        row = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
+        changes = {
+            name: value
+            for name, value in change.model_dump().items()
+            if value != getattr(row, name)
+        }
+        Client.objects.filter(pk=row.pk).update(**changes)
+        is_disabled = changes.pop("is_disabled", None)
+        if is_disabled is not None:
+            _record(row, "client.disabled" if is_disabled else "client.enabled", by=by)
+        if changes:
+            _record(row, "client.updated", by=by, fields=sorted(changes))
+
+
+def _record(client: Client, action: str, *, by: User, **changes: list[str]) -> None:
+    audit.record(client.pk, action, by=by, subject=f"client:{client.pk}", changes=changes)
 
 
 def store_channel_token(

@@ -2,12 +2,13 @@
 
 import uuid
 from collections.abc import Mapping
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from chatplatform.api.errors import ApiError, Forbidden, first_or_404
+from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404
 from chatplatform.signatures import is_signed
 from identity.models import Client, CreditOrder, OrderStatus, User
 from identity.services import audit, credits
@@ -15,9 +16,10 @@ from identity.shapes.clients import CreditPayment
 
 
 class OrderClosed(ApiError):
-    """The order has ended otherwise; field `order_status`: how."""
+    """The order has ended otherwise."""
 
     code, status = "order_closed", 409
+    more: ClassVar = {"order_status": (str, "How the order ended: `paid` or `refused`.")}
     detail = "This order was paid or refused before, and stays so."
 
 
@@ -26,10 +28,10 @@ class PaymentDiffers(ApiError):
     detail = "This order has another amount or reference: nothing was added."
 
 
-class PaymentsNotConfigured(ApiError):
-    """Nobody can be believed to be the payment provider; field `setting` names what to set."""
+class PaymentsNotConfigured(NotConfigured):
+    """Nobody can be believed to be the payment provider."""
 
-    code, status = "payments_not_configured", 503
+    code = "payments_not_configured"
     detail = "No payment provider is set up: set PAYMENT_WEBHOOK_SECRET on the server."
 
 

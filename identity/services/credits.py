@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -39,9 +40,13 @@ _CALL_ENTRIES = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
 
 
 class InsufficientCredits(ApiError):
-    """The balance does not cover the call; fields `balance` and `required`, in credits."""
+    """The balance does not cover the call."""
 
     code, status = "insufficient_credits", 402
+    more: ClassVar = {
+        "balance": (int, "Credits that are left."),
+        "required": (int, "Credits that the call needs."),
+    }
     detail = "The credits are used up: top up, or wait for the next period."
 
 
@@ -54,6 +59,7 @@ class SubscriptionInactive(InsufficientCredits):
 
 class ReferenceTaken(ApiError):
     code, status = "reference_taken", 409
+    more: ClassVar = {"amount": (int, "The amount of the other order.")}
     detail = "Another order has this reference, with another amount."
 
 
@@ -155,6 +161,19 @@ def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> S
                 changes={"amount": amount, "reference": reference},
             )
     return account
+
+
+def change_plan(account: Subscription, changes: dict[str, Any], *, by: User) -> None:
+    """Change the plan's own fields; only the ledger changes the balance."""
+    with transaction.atomic():
+        Subscription.objects.filter(pk=account.pk).update(**changes)
+        audit.record(
+            account.client_id,
+            "subscription.updated",
+            by=by,
+            subject=f"subscription:{account.pk}",
+            changes={"fields": sorted(changes)},
+        )
 
 
 def renew_due() -> int:

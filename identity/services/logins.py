@@ -4,21 +4,23 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Invalid
+from chatplatform.api.errors import Invalid, NotAuthenticated
 from identity.models import Attempt, AttemptKind, User
-from identity.services import attempts, audit, tokens
+from identity.services import attempts, audit, second_factor, tokens
 from identity.shapes.users import Body_login_for_access_token2_identity_token2_post as LoginBody
 from identity.shapes.users import TokenResponse
 
 
-class UnsupportedGrantType(ApiError):
+class UnsupportedGrantType(tokens.OAuthError):
     """400 and not 422, as in RFC 6749 (5.2)."""
 
     code, status = "unsupported_grant_type", 400
-    detail = "grant_type must be `password` or `refresh_token`."
 
-    def __init__(self) -> None:
-        super().__init__(error=self.code, error_description=self.detail)
+
+class OtpRequired(tokens.OAuthError, NotAuthenticated):
+    """The password is right; the person has a second factor as well."""
+
+    code = "otp_required"
 
 
 def grant(body: LoginBody, *, address: str) -> TokenResponse:
@@ -27,11 +29,12 @@ def grant(body: LoginBody, *, address: str) -> TokenResponse:
         return sign_in(
             email=_required(body.username, "username"),
             password=_required(body.password, "password"),
+            otp=body.otp,
             address=address,
         )
     if body.grant_type == "refresh_token":
         return tokens.rotate(_required(body.refresh_token, "refresh_token"))
-    raise UnsupportedGrantType
+    raise UnsupportedGrantType("grant_type must be `password` or `refresh_token`.")
 
 
 def _required(value: str | None, name: str) -> str:
@@ -40,45 +43,70 @@ def _required(value: str | None, name: str) -> str:
     return value
 
 
-def sign_in(*, email: str, password: str, address: str) -> TokenResponse:
-    """Tokens for the right password; 401 `invalid_grant`, or 429 after too many failures."""
+def sign_in(*, email: str, password: str, otp: str | None, address: str) -> TokenResponse:
+    """Tokens for the right password, and code if the person has a second factor.
+
+    401 `invalid_grant` or `otp_required`, or 429 after too many failures.
+    """
     user = authenticate(email=email, password=password, address=address)
     if user is None:
         raise tokens.InvalidGrant("Incorrect username or password")
-    assert user.client_id, "staff have no access tokens"
+    if second_factor.is_set(user):
+        if not otp:
+            raise OtpRequired("Send the code of your second factor as `otp`.")
+        check_code(user, otp, address=address)
     with transaction.atomic():
-        # Refuse if the password changed since the check. The update also locks the row, so that
-        # whoever revokes the user's tokens waits for these and revokes them too.
-        is_unchanged = User.objects.filter(
-            pk=user.pk, token_version=user.token_version, is_disabled=False
-        ).update(last_login=timezone.now())
-        if not is_unchanged:
-            raise tokens.InvalidGrant("Incorrect username or password")
-        audit.record(user.client_id, "user.signed_in", by=user, subject=f"user:{user.pk}")
+        begin(user)
         return tokens.issue(user)
 
 
-def authenticate(*, email: str, password: str, address: str, staff: bool = False) -> User | None:
-    """The user with this e-mail address and password: a client's, or with `staff` the platform's.
+def begin(user: User) -> None:
+    """Note that a sign-in begins, in its transaction; 401 if the password changed since the check.
+
+    This locks the row: whoever ends the user's sign-ins waits for this one, and ends it too.
+    """
+    is_unchanged = User.objects.filter(
+        pk=user.pk, token_version=user.token_version, is_disabled=False
+    ).update(last_login=timezone.now())
+    if not is_unchanged:
+        raise tokens.InvalidGrant("Incorrect username or password")
+    if user.client_id:
+        audit.record(user.client_id, "user.signed_in", by=user, subject=f"user:{user.pk}")
+
+
+def check_code(user: User, code: str, *, address: str) -> None:
+    """401 `invalid_grant` for a wrong code of the second factor; 429 after too many of them."""
+    attempt = attempts.start(AttemptKind.CODE, address=address, account=f"{user.pk}")
+    if not second_factor.accept(user, code):
+        _audit_lock(attempt, user)
+        raise tokens.InvalidGrant(second_factor.WRONG_CODE)
+    attempts.clear_failures(attempt)
+
+
+def authenticate(
+    *, email: str, password: str, address: str, admits_staff: bool = False
+) -> User | None:
+    """The user with this e-mail address and password: a client's, or with `admits_staff` also the
+    platform's.
 
     None if there is none; 429 after too many failures, even for the right password.
     """
     attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
     user = User.objects.select_related("client").filter(email=email.lower()).first()
-    if _is_right(user, password, staff=staff):
+    if _is_right(user, password, admits_staff=admits_staff):
         attempts.clear_failures(attempt)
         return user
     _audit_lock(attempt, user)
     return None
 
 
-def _is_right(user: User | None, password: str, *, staff: bool) -> bool:
+def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
     if user is None or not user.has_usable_password():
         # Takes as long as a real check, so that the time does not reveal accounts.
         make_password(password)
         return False
-    belongs = user.is_staff if staff else bool(user.client_id)
-    return user.check_password(password) and user.is_active and belongs
+    is_admitted = bool(user.client_id) or (admits_staff and user.is_superuser)
+    return user.check_password(password) and user.is_active and is_admitted
 
 
 def _audit_lock(attempt: Attempt, user: User | None) -> None:

@@ -14,9 +14,9 @@ from django.db import transaction
 from django.template import Context
 from django.template.loader import get_template
 
-from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.errors import ApiError, NotConfigured, NotFound
 from chatplatform.api.request_context import current_address
-from chatplatform.jobs import GiveUp, enqueue
+from chatplatform.jobs import GiveUp, TryLater, enqueue
 from identity.models import AttemptKind, Client, EmailNotification, User
 from identity.services import attempts, audit
 from identity.shapes.configs import EmailNotificationRequest
@@ -35,10 +35,10 @@ NOTIFICATIONS = {
 _MAX_VALUE = 300
 
 
-class MailNotConfigured(ApiError):
-    """The platform has no mail server; field `setting` names what to set."""
+class MailNotConfigured(NotConfigured):
+    """The platform has no mail server."""
 
-    code, status = "mail_not_configured", 503
+    code = "mail_not_configured"
     detail = "No mail is sent: set EMAIL_URL on the server."
 
 
@@ -80,17 +80,30 @@ def send_to(user: User, kind: str, context: dict[str, Any] | None = None) -> Non
     _send(user.client_id, kind, [user.email], user.language, context)
 
 
-def deliver(kind: str, *, to: Sequence[str], language: str, context: dict[str, Any]) -> None:
-    """Render and send a mail now, for jobs. Raises if the mail server does not accept it."""
+def deliver(
+    kind: str,
+    *,
+    to: Sequence[str],
+    language: str,
+    context: dict[str, Any],
+    attached: tuple[str, str] | None = None,
+) -> None:
+    """Render and send a mail now, for jobs, with a text file (its name, its text) if there is one.
+    Raises GiveUp or TryLater if the mail server does not take it."""
     if settings.EMAIL_BACKEND == settings.NO_EMAIL:
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
     subject, text = render(kind, language, context)
+    mail = EmailMessage(subject, text, to=list(to))
+    if attached:
+        mail.attach(*attached, "text/plain")
     try:
-        EmailMessage(subject, text, to=list(to)).send()
+        mail.send()
     except smtplib.SMTPRecipientsRefused as exc:
         if all(code >= 500 for code, _ in exc.recipients.values()):
             raise GiveUp("The mail server refuses every recipient for good.") from exc
-        raise
+        raise _later(exc) from exc
+    except OSError as exc:
+        raise _later(exc) from exc
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
@@ -107,6 +120,12 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
     return subject.strip(), text.strip() + "\n"
 
 
+def check_configured() -> None:
+    """503 `mail_not_configured` if the platform sends no mail."""
+    if settings.EMAIL_BACKEND == settings.NO_EMAIL:
+        raise MailNotConfigured(setting="EMAIL_URL")
+
+
 def get_notification(client: Client, client_id: int) -> EmailNotification:
     """Who gets which mails of the client; nobody, if it never chose. 404 for another client."""
     if client_id != client.pk:
@@ -117,8 +136,7 @@ def get_notification(client: Client, client_id: int) -> EmailNotification:
 
 def send_test(row: EmailNotification) -> list[str]:
     """Mail a test to the recipients now; returns their addresses."""
-    if settings.EMAIL_BACKEND == settings.NO_EMAIL:
-        raise MailNotConfigured(setting="EMAIL_URL")
+    check_configured()
     if not row.recipients:
         raise NoRecipients
     client = row.client
@@ -126,7 +144,7 @@ def send_test(row: EmailNotification) -> list[str]:
     context = {"company": str(client)}
     try:
         deliver("test", to=row.recipients, language=client.default_language, context=context)
-    except (GiveUp, OSError) as exc:
+    except (GiveUp, TryLater) as exc:
         log.warning("a test mail of client %s failed: %s", client.pk, exc)
         raise MailFailed from exc
     return row.recipients
@@ -160,6 +178,13 @@ def _send(
         language=language,
         context={name: str(value) for name, value in context.items()},
     )
+
+
+def _later(error: OSError) -> TryLater:
+    """A mail server that is away is no fault of ours: one line for each try, and no traceback."""
+    reason = f"{type(error).__name__}: {error}"
+    log.warning("a mail was not taken, and is tried again: %s", reason)
+    return TryLater(reason)
 
 
 def _one_line(value: Any) -> str:

@@ -3,7 +3,7 @@
 import logging
 import secrets
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from django.conf import settings
@@ -12,12 +12,12 @@ from django.utils import timezone
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.tokens import AccessToken
 
-from chatplatform.api.errors import NotAuthenticated
+from chatplatform.api.errors import ApiError, NotAuthenticated
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
 from chatplatform.web import live_updates
-from identity.models import Client, RefreshToken, User
+from identity.models import Client, RefreshToken, SiteSession, User
 from identity.services import audit
 from identity.shapes.users import TokenResponse
 
@@ -34,19 +34,30 @@ SELECT {_USER.column_list("person")}, {_CLIENT.column_list("client")}
 FROM identity_user person JOIN identity_client client ON client.id = person.client_id
 WHERE person.id = %(user)s AND person.token_version = %(version)s
   AND NOT person.is_disabled AND NOT client.is_disabled
-  AND EXISTS (SELECT FROM identity_refreshtoken token
-              WHERE token.user_id = person.id AND token.family = %(family)s
-                AND token.revoked_at IS NULL)
+  AND (EXISTS (SELECT FROM identity_refreshtoken token
+               WHERE token.user_id = person.id AND token.family = %(family)s
+                 AND token.revoked_at IS NULL)
+       OR EXISTS (SELECT FROM identity_sitesession session
+                  WHERE session.user_id = person.id AND session.token_family = %(family)s))
 """
 
 
-class InvalidGrant(NotAuthenticated):
-    """A refused sign-in or refresh, with the fields of RFC 6749 and of this API."""
+class OAuthError(ApiError):
+    """A refused sign-in, with the fields of RFC 6749 and of this API."""
 
-    code = "invalid_grant"
+    more: ClassVar = {
+        "error": (str, "The same as `code`."),
+        "error_description": (str, "The same sentence as `detail`."),
+    }
 
     def __init__(self, detail: str) -> None:
-        super().__init__(detail, error="invalid_grant", error_description=detail)
+        super().__init__(detail, error=self.code, error_description=detail)
+
+
+class InvalidGrant(OAuthError, NotAuthenticated):
+    """The password or the refresh token is wrong, expired or used."""
+
+    code = "invalid_grant"
 
 
 def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
@@ -61,17 +72,22 @@ def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
         token_hash=hash_secret(refresh_token),
         expires_at=timezone.now() + settings.REFRESH_TOKEN_LIFETIME,
     )
-    access_token: Any = AccessToken()
-    access_token["user_id"] = str(user.pk)
-    access_token["tv"] = user.token_version
-    access_token["sid"] = str(family)
     return TokenResponse(
-        access_token=str(access_token),
+        access_token=access_token(user, family=family),
         token_type="bearer",
         expires_in=int(settings.ACCESS_TOKEN_LIFETIME.total_seconds()),
         refresh_token=refresh_token,
         scope=user.role,
     )
+
+
+def access_token(user: User, *, family: uuid.UUID) -> str:
+    """A new access token of a sign-in, to the API or to the site."""
+    token: Any = AccessToken()
+    token["user_id"] = str(user.pk)
+    token["tv"] = user.token_version
+    token["sid"] = str(family)
+    return str(token)
 
 
 def find_user(access_token: str) -> User | None:
@@ -137,12 +153,14 @@ def revoke(access_token: str, *, by: User) -> None:
 
 def revoke_family(family: uuid.UUID) -> int:
     """End one sign-in with all its tokens; returns how many refresh tokens it had."""
+    SiteSession.objects.filter(token_family=family).delete()
     live = RefreshToken.objects.filter(family=family, revoked_at=None)
     return live.update(revoked_at=timezone.now())
 
 
 def revoke_all(user: User) -> None:
-    """End every sign-in of a user, whose row the caller has locked."""
+    """End every sign-in of a user, to the API and to the site; the caller has locked the row."""
+    SiteSession.objects.filter(user=user).delete()
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 

@@ -9,8 +9,8 @@ from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticat
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
-from identity.services import attempts, audit, logins, mails, passwords, tokens
-from identity.shapes.users import TokenResponse
+from identity.services import attempts, audit, logins, mails, passwords, second_factor, tokens
+from identity.shapes.users import OwnUser, TokenResponse, UserDto
 
 
 class EmailTaken(ApiError):
@@ -21,6 +21,11 @@ class EmailTaken(ApiError):
 class LastOwner(ApiError):
     code, status = "last_owner", 409
     detail = "A client keeps at least one owner who can sign in: make another one first."
+
+
+class LastStaff(ApiError):
+    code, status = "last_staff", 409
+    detail = "The platform keeps at least one person who can sign in: make another one first."
 
 
 def list_for_client(client: Client) -> QuerySet[User]:
@@ -108,9 +113,54 @@ def set_role(
     return user
 
 
-def update_own(user: User, *, full_name: str | None, language: str | None) -> User:
-    """Change one's own name and language; None: as it is."""
-    given = {"full_name": full_name, "language": language}
+def update(user: User, change: UserDto, *, by: User) -> None:
+    """Change address, name and language as the platform's staff wish."""
+    names = ("email", "full_name", "language")
+    with transaction.atomic():
+        row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        changes = {
+            name: value for name in names if (value := getattr(change, name)) != getattr(row, name)
+        }
+        if changes:
+            _update(row, changes, by=by)
+
+
+def make_staff(*, email: str, password: str) -> User:
+    """One of the platform's staff with this password: made, or restored without a second factor and
+    with every sign-in ended.
+
+    409 `email_taken` if the address is of a client's person.
+    """
+    encoded = passwords.encode(password)
+    with transaction.atomic():
+        user = User.objects.select_for_update().filter(email=email.lower()).first()
+        if user is None:
+            user = User.objects.create_superuser(email, full_name="Platform staff")
+        if user.client_id:
+            raise EmailTaken
+        User.objects.filter(pk=user.pk).update(is_disabled=False, is_superuser=True)
+        second_factor.remove(user, by=user)
+        passwords.set_encoded(user, encoded, by=user)
+    return user
+
+
+def set_staff_disabled(user_id: int, *, is_disabled: bool) -> None:
+    """Disable or enable one of the platform's staff; 409 `last_staff` for the last one."""
+    with transaction.atomic():
+        rows = User.objects.filter(client=None).order_by("pk").select_for_update(no_key=True)
+        staff = {row.pk: row for row in rows}
+        user = staff[user_id]
+        if is_disabled and all(row.is_disabled for row in staff.values() if row.pk != user_id):
+            raise LastStaff
+        if user.is_disabled != is_disabled:
+            user.is_disabled = is_disabled
+            _save(user, "is_disabled")
+            tokens.revoke_all(user)
+
+
+def update_own(user: User, body: OwnUser) -> User:
+    """Change one's own name, language and picture; None: as it is."""
+    given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
     changes = {
         name: value for name, value in given.items() if value not in {None, getattr(user, name)}
     }
@@ -128,13 +178,19 @@ def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
     known = logins.authenticate(email=user.email, password=current, address=current_address())
     if known is None:
         raise Invalid.field("body", "current_password", msg="This is not your password.")
+    with transaction.atomic():
+        return tokens.issue(set_own_password(known, new))
+
+
+def set_own_password(known: User, new: str) -> User:
+    """Set the password of a person who has just proved the old one; ends every sign-in."""
     encoded = passwords.encode(new, field="new_password")
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).get(pk=known.pk)
         if locked.token_version != known.token_version:
             raise NotAuthenticated("Could not validate credentials")
         passwords.set_encoded(locked, encoded, by=locked)
-        return tokens.issue(locked)
+    return locked
 
 
 def reset_password(client: Client, *, user_id: int, password: str, by: User) -> None:
@@ -143,6 +199,23 @@ def reset_password(client: Client, *, user_id: int, password: str, by: User) -> 
     with transaction.atomic():
         user = lock_for_change(client, user_id=user_id, by=by)
         passwords.set_encoded(user, encoded, by=by)
+
+
+def reset_second_factor(person: User, *, by: User) -> bool:
+    """Take away another person's second factor, which they have lost, and end their sign-ins."""
+    if person.pk == by.pk:
+        raise Forbidden("Remove your own second factor with your password and a code.")
+    with transaction.atomic():
+        if person.client:
+            user = lock_for_change(person.client, user_id=person.pk, by=by)
+        else:
+            user = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+        is_reset = second_factor.remove(user, by=by)
+        if is_reset:
+            user.token_version += 1
+            user.save(update_fields=["token_version"])
+            tokens.revoke_all(user)
+    return is_reset
 
 
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
@@ -193,9 +266,9 @@ def _update(user: User, changes: dict[str, Any], *, by: User) -> None:
     for name, value in changes.items():
         setattr(user, name, value)
     user.save(update_fields=list(changes))
-    assert user.client_id
-    audit.record(user.client_id, "user.updated", by=by, subject=_subject(user),
-                 changes={"fields": sorted(changes)})  # fmt: skip
+    if user.client_id:
+        audit.record(user.client_id, "user.updated", by=by, subject=_subject(user),
+                     changes={"fields": sorted(changes)})  # fmt: skip
 
 
 def _release_chats(user: User) -> None:

@@ -107,6 +107,20 @@ class ClientDto(Shape):
         return cls.copy_from(row, subscription=SubscriptionDto.from_row(row.subscription))
 
 
+class ClientChange(Shape):
+    """What the platform's staff may change about a company."""
+
+    name: Annotated[Name, Field(max_length=200)] = Field(description="The company's name.")
+    code: str = Field(
+        description="The name as a slug, unique on the platform.",
+        pattern="^[-a-zA-Z0-9_]+$",
+        max_length=60,
+    )
+    default_language: Language = Field(description="BCP 47 language used if no other is given.")
+    timezone: TimeZone = Field(description="IANA time zone of its reports and business hours.")
+    is_disabled: bool = Field(description="Whether its people and keys are refused.")
+
+
 class RegisterTrialDto(Shape):
     """A company that registers for a trial, and its owner."""
 

@@ -227,7 +227,10 @@ class ClientConfigDto(Shape):
         " language, and agents' messages into the customer's.",
     )
     mask_personal_data: bool = Field(
-        False, description="Whether personal data is masked before a model reads it."
+        False,
+        description="Whether personal data is masked before a model reads it for summaries, tags,"
+        " sentiment and suggestions. Translations and answers to customers need the words as they"
+        " are.",
     )
     retention_days: int | None = Field(
         None,

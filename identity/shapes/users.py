@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
 from identity import models
-from identity.shapes.fields import Email, Name, NewPassword
+from identity.shapes.fields import Email, Name, NewPassword, PictureUrl
 
 RoleName = Literal["owner", "admin", "agent", "viewer"]
 ResetToken = Annotated[Text, Field(min_length=1, max_length=200)]
@@ -43,6 +43,7 @@ class UserDto(Shape):
     language: Language = Field(
         "en", description="BCP 47 language of the person's screens and mails."
     )
+    avatar_url: str | None = read_only("The person's picture, shown to customers; null: none.")
     last_login_at: Moment | None = read_only("When the person last signed in; null: never.")
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
@@ -58,7 +59,7 @@ class UserDto(Shape):
 
     @classmethod
     def from_row(cls, row: models.User) -> Self:
-        return cls.copy_from(row, last_login_at=row.last_login)
+        return cls.copy_from(row, avatar_url=row.avatar_url or None, last_login_at=row.last_login)
 
 
 class UsersResponse(Shape):
@@ -97,6 +98,11 @@ class OwnUser(Shape):
     )
     language: Language | None = Field(
         None, description="BCP 47 language of your screens and mails."
+    )
+    avatar_url: PictureUrl | None = Field(
+        None,
+        description="URL (http or https) of your picture, shown to customers; empty: none.",
+        examples=["https://acme.example/ben.jpg"],
     )
     id: int | None = read_only("Your id.")
     client_id: int | None = read_only("The client that you belong to.")
@@ -157,6 +163,13 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
         max_length=128,
         examples=["correct-horse-battery"],
     )
+    otp: Text | None = Field(
+        None,
+        description="The code of the person's second factor, or one of their recovery codes;"
+        " required for `password` if they have one: 401 `otp_required` without.",
+        max_length=40,
+        examples=["492039"],
+    )
     refresh_token: Text | None = Field(
         None, description="From the last reply; required for `refresh_token`.", max_length=200
     )
@@ -182,18 +195,6 @@ class TokenResponse(Shape):
         description="Exchanged for the next pair, once; a second use ends the whole sign-in."
     )
     scope: str = Field(description="The person's role.")
-
-
-class OAuthError(Shape):
-    """A refused sign-in, with the fields of RFC 6749 and of this API."""
-
-    error: str = Field(description="`invalid_grant` or `unsupported_grant_type`.")
-    error_description: str = Field(description="The same sentence as `detail`.")
-    detail: str = Field(description="A sentence for people that says what to do.")
-    code: str = Field(description="Stable, machine-readable code; the same as `error`.")
-    request_id: str = Field(
-        description="Identifies this request in our logs; also in X-Request-ID."
-    )
 
 
 class ForgotPasswordRequest(Shape):

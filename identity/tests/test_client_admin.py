@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client as Browser
 
-from identity.models import Client, User
+from identity.models import AuditEvent, Client, User
 
 SITE = "/admin/identity/client/"
 
@@ -34,3 +34,40 @@ def test_a_client_can_be_changed(staff, client_a):
     reply = staff.post(f"{SITE}{client_a.pk}/change/", body)
     assert reply.status_code == 302, reply.content
     assert Client.objects.get().name == "Acme and sons"
+
+
+def changed(browser, client, **changes):
+    return browser.post(f"{SITE}{client.pk}/change/", form(client, **changes))
+
+
+def test_disabling_a_client_is_audited(staff, client_a, ann):
+    assert changed(staff, client_a, is_disabled="on", name="Acme and sons").status_code == 302
+    recorded = AuditEvent.objects.order_by("pk").values_list("action", "user__email", "changes")
+    assert list(recorded) == [
+        ("client.disabled", "staff@example.com", {}),
+        ("client.updated", "staff@example.com", {"fields": ["name"]}),
+    ]
+    assert ann.get("/identity/users/me").status_code == 401
+    assert changed(staff, client_a, name="Acme and sons").status_code == 302
+    assert AuditEvent.objects.order_by("-pk")[0].action == "client.enabled"
+    assert ann.get("/identity/users/me").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("timezone", "Mars/Olympus"), ("default_language", "zz-nonsense-x"), ("name", " ")],
+)
+def test_nonsense_is_refused_beside_its_field(staff, client_a, field, value):
+    reply = changed(staff, client_a, **{field: value})
+    assert reply.status_code == 200
+    assert reply.context["errors"]
+    assert getattr(Client.objects.get(), field) == getattr(client_a, field)
+    assert not AuditEvent.objects.exists()
+
+
+def test_a_client_does_not_change_itself(client_a, ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    assert browser.get(f"{SITE}{client_a.pk}/change/").status_code == 200
+    assert changed(browser, client_a, name="Mine").status_code == 403
+    assert Client.objects.get().name == client_a.name

@@ -91,9 +91,13 @@ def test_a_recipient_refused_for_good_is_not_tried_again(ben, server):
     assert (job.state, job.attempts, server.accepted) == ("dead", 1, [])
 
 
-def test_without_a_server_the_job_waits(ben, settings, server):
+def test_without_a_server_the_job_waits_and_one_line_says_so(ben, settings, server, caplog):
     server.server_close()
-    assert send(ben).state == "queued"
+    job = send(ben)
+    assert (job.state, job.attempts) == ("queued", 1)
+    (line,) = caplog.records
+    assert line.getMessage().endswith(job.last_error)
+    assert line.exc_info is None
 
 
 def test_without_email_url_the_job_is_dead_and_nothing_is_printed(ben, settings, capsys):

@@ -1,11 +1,13 @@
 """People in the admin site, and its sign-in."""
 
+from typing import Any
+
 import pytest
 from django.test import Client as Browser
 
 from identity.models import AuditEvent, Role, User
 from identity.services import tokens
-from identity.testing import PASSWORD
+from identity.testing import PASSWORD, make_person
 
 ME = "/identity/users/me"
 
@@ -80,12 +82,11 @@ def enter(email, password):
     return Browser().post("/admin/login/?next=/admin/", form).status_code
 
 
-def test_the_sign_in_of_staff_counts_failures_too(staff, ann):
-    assert enter(ann.user.email, PASSWORD) == 200, "a client's owner is no staff"
+def test_the_sign_in_of_staff_counts_failures_too(staff):
     assert enter(staff.email.upper(), PASSWORD) == 302
     for _ in range(10):
         assert enter(staff.email, "wrong") == 200
-    assert enter(staff.email, PASSWORD) == 200, "locked, and the form comes back"
+    assert enter(staff.email, PASSWORD) == 429, "locked, and the form comes back"
 
 
 def test_a_long_password_is_refused_like_a_wrong_one(staff):
@@ -97,3 +98,46 @@ def test_a_long_password_is_refused_like_a_wrong_one(staff):
 def test_staff_have_no_access_tokens(staff, nobody):
     reply = nobody.upload("/identity/token2", username=staff.email, password=PASSWORD)
     assert reply.status_code == 401
+
+
+def test_the_last_of_the_staff_cannot_lock_themselves_out(site, staff):
+    reply = save(site, staff, is_disabled="on")
+    assert reply.status_code == 200
+    assert b"keeps at least one person" in reply.content
+    other = User.objects.create_superuser("other@example.com", PASSWORD, full_name="Other")
+    assert save(site, other, is_disabled="on").status_code == 302
+    assert save(site, staff, is_disabled="on").status_code == 200
+    assert not User.objects.get(pk=staff.pk).is_disabled
+
+
+def entered(person):
+    browser = Browser()
+    browser.force_login(person.user)
+    return browser
+
+
+def test_an_owner_gives_rights_but_no_addresses(ann, ben):
+    reply = save(entered(ann), ben.user, role="admin", can_train="on", email="ann2@example.com")
+    assert reply.status_code == 302
+    user = User.objects.get(pk=ben.user.pk)
+    assert (user.role, user.can_train, user.email) == ("admin", True, ben.user.email)
+    actions = AuditEvent.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions) == ["user.role_changed", "user.updated"]
+
+
+def test_an_admin_makes_no_owner_and_changes_none(client_a, ann, ben):
+    admin = make_person(client_a, Role.ADMIN, "Adam")
+    tries: list[Any] = [(ben, "owner"), (ann, "agent"), (admin, "owner")]
+    for person, role in tries:
+        reply = save(entered(admin), person.user, role=role)
+        assert reply.status_code == 200
+        assert b"Only an owner may" in reply.content
+        assert User.objects.get(pk=person.user.pk).role == person.user.role
+    assert not AuditEvent.objects.exists()
+
+
+def test_a_taken_address_is_refused(site, ann, ben):
+    assert save(site, ben.user, email=ann.user.email.upper()).status_code == 200
+    assert save(site, ben.user, language="zz-nonsense-x").status_code == 200
+    assert User.objects.get(pk=ben.user.pk).email == ben.user.email
+    assert not AuditEvent.objects.exists()

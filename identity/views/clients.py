@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address

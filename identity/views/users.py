@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
-from chatplatform.api.openapi import Error
 from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
@@ -26,9 +26,8 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
     def update_me(self, body: user_shapes.OwnUser) -> user_shapes.UserDto:
-        """Change your own name and language; fields left out keep their value."""
-        user = users.update_own(self.user, full_name=body.full_name, language=body.language)
-        return user_shapes.UserDto.from_row(user)
+        """Change your own name, language and picture; fields left out keep their value."""
+        return user_shapes.UserDto.from_row(users.update_own(self.user, body))
 
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
@@ -98,14 +97,15 @@ class TokenViewSet(TenantViewSet):
         access=PUBLIC,
         body=LOGIN_FORM,
         returns=user_shapes.TokenResponse,
-        also={400: user_shapes.OAuthError, 401: user_shapes.OAuthError, 429: Error},
+        also={401: Error, 429: Error},
     )
     def create(self, body: LoginBody) -> HttpResponse:
         """Sign in with e-mail address and password, or exchange a refresh token.
 
-        401 `invalid_grant` if the password or the refresh token is wrong, expired or used. After
-        10 failures of an account from one address, or 100 failures from one address, within 15
-        minutes: 429 with Retry-After, even if the password is right.
+        401 `invalid_grant` if the password or the refresh token is wrong, expired or used, or the
+        code of the second factor; 401 `otp_required` if the person has one and `otp` is missing.
+        After 10 failures of an account from one address, or 100 failures from one address, within
+        15 minutes: 429 with Retry-After, even if the password is right.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})

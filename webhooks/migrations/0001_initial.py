@@ -9,6 +9,34 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 
 
+# The next events of a client get their places in its feed; returns how many there were. One statement
+# for the caller: if the caller dies or stops, it is done whole or not at all, and holds no lock.
+NUMBER_EVENTS = """
+-- Plans are kept, also those made while the tables were empty: they must use the indexes.
+CREATE FUNCTION webhooks_number_events(of_client bigint, batch int) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE taken_count bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('webhooks_feed', of_client));
+    -- A second statement: what it sees must be later than the lock, and so than the last numbering.
+    WITH taken AS (
+        DELETE FROM webhooks_unnumberedevent WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM webhooks_unnumberedevent
+            WHERE client_id = of_client ORDER BY number LIMIT batch))
+        RETURNING number, event_id
+    ), numbered AS (
+        INSERT INTO webhooks_feedentry (event_id, client_id, position)
+        SELECT event_id, of_client, nextval('webhooks_feed_position') FROM (
+            SELECT t.event_id FROM taken t
+            WHERE EXISTS (SELECT FROM webhooks_event e WHERE e.id = t.event_id)
+            ORDER BY t.number) AS ordered
+    )
+    SELECT count(*) INTO taken_count FROM taken;
+    RETURN taken_count;
+END $$
+"""
+
+
 class Migration(migrations.Migration):
 
     initial = True
@@ -18,10 +46,13 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # An event draws its place in the feed from it.
+        # Events draw their numbers from the first as they are announced, later their places from the
+        # second.
         migrations.RunSQL(
-            'CREATE SEQUENCE webhooks_event_position CACHE 1',
-            'DROP SEQUENCE webhooks_event_position',
+            'CREATE SEQUENCE webhooks_event_number CACHE 1', 'DROP SEQUENCE webhooks_event_number'
+        ),
+        migrations.RunSQL(
+            'CREATE SEQUENCE webhooks_feed_position CACHE 1', 'DROP SEQUENCE webhooks_feed_position'
         ),
         migrations.CreateModel(
             name='Event',
@@ -32,22 +63,36 @@ class Migration(migrations.Migration):
                 ('sequence', models.PositiveIntegerField(null=True)),
                 ('data', models.JSONField()),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('rank', models.BigIntegerField(db_default=0)),
-                ('position', models.BigIntegerField(db_default=models.Func(models.Value('webhooks_event_position'), function='nextval'))),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
             options={
-                'indexes': [models.Index(fields=['client', 'rank', 'position'], name='event_feed'), django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='event_created')],
+                'indexes': [django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='event_created')],
                 'constraints': [models.UniqueConstraint(fields=('conversation_id', 'sequence'), name='event_sequence_in_conversation')],
             },
         ),
         migrations.CreateModel(
-            name='FeedEpoch',
+            name='UnnumberedEvent',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('lead', models.BigIntegerField(default=0)),
+                ('event_id', models.UUIDField(primary_key=True, serialize=False)),
+                ('number', models.BigIntegerField(db_default=models.Func(models.Value('webhooks_event_number'), function='nextval'))),
+                ('client', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
+            options={
+                'indexes': [models.Index(fields=['client', 'number'], name='unnumbered_event')],
+            },
         ),
+        migrations.CreateModel(
+            name='FeedEntry',
+            fields=[
+                ('event', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='feed_entry', serialize=False, to='webhooks.event')),
+                ('position', models.BigIntegerField()),
+                ('client', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('client', 'position'), name='feed_entry_in_order')],
+            },
+        ),
+        migrations.RunSQL(NUMBER_EVENTS, 'DROP FUNCTION webhooks_number_events'),
         migrations.CreateModel(
             name='Payload',
             fields=[
@@ -77,6 +122,8 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
             ],
             options={
+                'verbose_name': 'endpoint',
+                'verbose_name_plural': 'endpoints',
                 'indexes': [models.Index(condition=models.Q(('is_active', True)), fields=['client'], name='endpoint_listening')],
             },
         ),
@@ -96,6 +143,7 @@ class Migration(migrations.Migration):
                 ('config', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='webhooks.webhookconfig')),
             ],
             options={
+                'verbose_name_plural': 'deliveries',
                 'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_test', False)), fields=['config', 'due_at', 'id'], name='delivery_due'), models.Index(condition=models.Q(('due_at__isnull', False), ('is_test', True)), fields=['due_at'], name='delivery_test_due'), models.Index(condition=models.Q(('is_test', True)), fields=['config', 'created_at'], name='delivery_test'), models.Index(condition=models.Q(('lease_token__isnull', False)), fields=['config'], name='delivery_in_flight'), django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='delivery_created')],
                 'constraints': [models.UniqueConstraint(fields=('event', 'config'), name='delivery_once')],
             },

@@ -86,6 +86,17 @@ def update(
     return get(before.client, config.pk)
 
 
+def switch_on(config: WebhookConfig, *, by: User) -> bool:
+    """Switch an endpoint on with the settings that it has; False if it is on already."""
+    row = get(config.client, config.pk)
+    if row.is_active:
+        return False
+    names = set(webhook_shapes.WebhookConfigRequest.model_fields) - {"is_active"}
+    own = {name: getattr(row, name) for name in names}
+    update(row, webhook_shapes.WebhookConfigRequest(**own, is_active=True), by=by)
+    return True
+
+
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
     """Delete an endpoint; its deliveries stay in the log for 30 days."""
     with transaction.atomic():

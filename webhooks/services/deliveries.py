@@ -141,7 +141,7 @@ def _in_range(
 _REQUEUE = """
 INSERT INTO webhooks_delivery (client_id, event_id, config_id)
 SELECT e.client_id, e.id, %(config)s FROM webhooks_event e WHERE e.id = ANY (%(events)s)
-ORDER BY e.rank, e.position
+ORDER BY e.id
 ON CONFLICT (event_id, config_id) DO UPDATE
 SET state = 'pending', due_at = statement_timestamp(), is_test = false,
     attempts_before = webhooks_delivery.attempts
@@ -152,7 +152,7 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
     """Make deliveries due now, and store the bodies to send if they are missing."""
     Payload.objects.bulk_create(
-        [Payload(event=event, body=events.encode_body(event)) for event in batch],
+        [Payload(event=event, body=webhook_shapes.encode_body(event)) for event in batch],
         ignore_conflicts=True,
     )
     with connection.cursor() as cursor:

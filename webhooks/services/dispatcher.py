@@ -31,7 +31,7 @@ from chatplatform.crypto import CryptoError
 from webhooks import delivery
 from webhooks.delivery import DeliveryRequest, Outcome
 from webhooks.models import WebhookConfig
-from webhooks.services import circuit_breaker, events
+from webhooks.services import circuit_breaker
 from webhooks.shapes.webhook import event_id
 
 log = logging.getLogger(__name__)
@@ -157,12 +157,9 @@ def run(stop: threading.Event) -> None:
 
 
 def _deliver(dispatcher: "Dispatcher", stop: threading.Event) -> None:
-    busy_at, has_started = 0.0, False
+    busy_at = 0.0
     while not stop.is_set():
         try:
-            if not has_started:
-                events.continue_ranks_after_restore()
-                has_started = True
             if dispatcher.tick():
                 busy_at = time.monotonic()
         except Error as exc:

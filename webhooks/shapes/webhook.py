@@ -7,11 +7,14 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import Field
 
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import Moment, Shape, Text, example, iso
+from chatplatform.api.shapes import Moment, Shape, Text, as_json, example, iso
 from webhooks import models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
+
+# Of a delivery: what is longer goes without its data.
+MAX_BODY_BYTES = 20_000
 
 
 def event_id(row_id: uuid.UUID) -> str:
@@ -178,7 +181,7 @@ class WebhookDelivery(Shape):
         }
 
 
-class Event(Shape):
+class StoredEvent(Shape):
     """Something that happened. The webhook, the live stream and the event log use the same id."""
 
     id: str = Field(description="`evt_` and the digits of a UUIDv7.", pattern="^evt_[0-9a-f]{32}$")
@@ -192,6 +195,14 @@ class Event(Shape):
         description="Its number among the conversation's events: 1, 2, 3 … without gaps."
     )
     data: dict[str, Any] = Field(description="The event's data; its schema depends on the type.")
+
+
+class Event(StoredEvent):
+    """An event, with its deliveries."""
+
+    is_thin: bool = Field(
+        description="Whether its webhook goes without data, because its body would be over 20 KB."
+    )
     deliveries: list[WebhookDelivery] = Field(description="One for each endpoint.")
 
     @classmethod
@@ -200,6 +211,7 @@ class Event(Shape):
         return {
             **envelope(row),
             "data": row.data,
+            "is_thin": _is_thin(_whole_body(row)),
             "deliveries": [WebhookDelivery.from_row(delivery) for delivery in deliveries],
         }
 
@@ -214,6 +226,20 @@ def envelope(row: models.Event) -> dict[str, Any]:
         "conversation_id": str(row.conversation_id) if row.conversation_id else None,
         "sequence": row.sequence,
     }
+
+
+def encode_body(row: models.Event) -> bytes:
+    """The body of a delivery; without `data` if it would be larger than 20 KB."""
+    body = _whole_body(row)
+    return as_json({**envelope(row), "is_thin": True, "data": None}) if _is_thin(body) else body
+
+
+def _whole_body(row: models.Event) -> bytes:
+    return as_json({**envelope(row), "is_thin": False, "data": row.data})
+
+
+def _is_thin(body: bytes) -> bool:
+    return len(body) > MAX_BODY_BYTES
 
 
 class EventsResponse(Shape):
@@ -231,8 +257,8 @@ class EventsQuery(Page):
 
     order: Literal["desc", "asc"] = Field(
         "desc",
-        description="`desc`: the newest first. `asc`: the feed for catching up; an event appears"
-        " only after all that precede it, so a cursor skips nothing.",
+        description="`desc`: the newest first. `asc`: the feed for catching up; each event comes"
+        " behind all that were shown before, so a cursor skips nothing.",
     )
     type: Text | None = Field(None, description="Only events of this type.", max_length=60)
     conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")

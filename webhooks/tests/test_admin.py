@@ -2,9 +2,10 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from identity.models import User
-from webhooks.models import Delivery, DeliveryAttempt, DeliveryState
+from identity.models import AuditEvent, User
+from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig
 from webhooks.services import announce
 
 
@@ -63,3 +64,62 @@ def test_not_to_an_endpoint_that_is_off(staff, failed):
     assert "0 queued; 1 skipped" in send_again(staff, failed).content.decode()
     failed.refresh_from_db()
     assert failed.due_at is None
+
+
+@pytest.fixture
+def ann_at_site(client, ann):
+    client.force_login(ann.user)
+    return client
+
+
+def act(browser, name, row, **more):
+    form = {"action": name, "_selected_action": [row.pk], **more}
+    return browser.post(reverse("admin:webhooks_webhookconfig_changelist"), form, follow=True)
+
+
+def test_an_endpoint_that_the_platform_switched_off_is_switched_on(ann_at_site, ann, listening):
+    WebhookConfig.objects.update(
+        is_active=False, disabled_reason="failing", disabled_at=timezone.now(), failures_in_row=50,
+        event_types=["message.created"],
+    )  # fmt: skip
+    assert "is on." in act(ann_at_site, "switch_on", listening).content.decode()
+    row = WebhookConfig.objects.get()
+    assert (row.is_active, row.disabled_reason, row.failures_in_row) == (True, None, 0)
+    assert (row.url, row.event_types) == (listening.url, ["message.created"])
+    assert AuditEvent.objects.get(action="webhook.updated").user == ann.user
+    assert "is on already." in act(ann_at_site, "switch_on", listening).content.decode()
+    assert AuditEvent.objects.filter(action="webhook.updated").count() == 1
+    history = ann_at_site.get(reverse("admin:webhooks_webhookconfig_history", args=[row.pk]))
+    assert "Webhook updated" in history.content.decode()
+    assert str(ann.user) in history.content.decode()
+
+
+def test_a_test_is_sent_and_no_second_one_meanwhile(ann_at_site, endpoint):
+    assert "A test goes to" in act(ann_at_site, "send_test", endpoint).content.decode()
+    assert Delivery.objects.get().is_test
+    assert "One test at a time" in act(ann_at_site, "send_test", endpoint).content.decode()
+    assert Delivery.objects.count() == 1
+
+
+def test_the_secret_is_rolled_after_a_question_and_shown_once(ann_at_site, endpoint):
+    asked = act(ann_at_site, "roll_secret", endpoint)
+    assert WebhookConfig.objects.get().secret == endpoint.secret
+    assert "whsec_" not in asked.content.decode()
+    reply = act(ann_at_site, "roll_secret", endpoint, confirmed="yes")
+    row = WebhookConfig.objects.get()
+    assert row.secret != endpoint.secret == row.previous_secret
+    assert row.secret in reply.content.decode()
+    assert "no-store" in reply["Cache-Control"]
+    assert AuditEvent.objects.filter(action="webhook.secret_rotated").count() == 1
+    listed = ann_at_site.get(reverse("admin:webhooks_webhookconfig_changelist"))
+    assert "whsec_" not in listed.content.decode()
+
+
+@pytest.mark.parametrize("name", ["switch_on", "send_test", "roll_secret"])
+def test_nobody_acts_on_another_clients_endpoint(client, cara, endpoint, name):
+    WebhookConfig.objects.update(is_active=False)
+    client.force_login(cara.user)
+    act(client, name, endpoint, confirmed="yes")
+    row = WebhookConfig.objects.get()
+    assert (row.is_active, row.secret) == (False, endpoint.secret)
+    assert not Delivery.objects.exists()

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from typing import Any
 
-from chatplatform.api.openapi import Error
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.web.live_updates import Listener

@@ -20,6 +20,7 @@ _EXTENSIONS = {
     "pdf": PDF, "docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "html": HTML, "htm": HTML,
     "xhtml": HTML, "md": MARKDOWN, "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
 }  # fmt: skip
+MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
 # The folder of an archive that holds the document itself.
 _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
 # A protected Office file lies in a container of the format that came before.

@@ -2,20 +2,23 @@
 
 `[says]`: sentences for customers. `[labels]`: words of summaries, for agents. `[hears]`: phrases of
 customers, which may be the whole of a message. `[person]`: how a customer asks for a human being.
+`[info]`: how a customer answers when the bot asks for something: what stands before and behind the
+answer (`lead`, `tail`), how a clause declines (`refuse`) to `tell` it, how one begins that asks
+(`question`), and words that sentences hold and names do not (`sentence`).
 
 Phrases are compared without capitals, accents and punctuation. In Thai, Chinese, Japanese and
 Korean spaces do not count either. `~` stands for an ending, or a beginning such as an article.
 
-The patterns of `[person]` are phrases with places for others: `{who}` for one of the list `who`,
-`{of*}` for any number of the list `of`, `{of?}` for one or none, `a|b_c` for one of two phrases,
-`...` for a few words of any kind. `asks` may stand anywhere in a clause; `whole` is a clause apart
-from polite words, and `bare` a message; `never` says that the clause asks for nobody.
+The patterns of `[person]` and `[info]` are phrases with places for others: `{who}` for one of the
+list `who`, `{of*}` for any number of the list `of`, `{of?}` for one or none, `a|b_c` for one of two
+phrases, `...` for a few words of any kind. `asks` may stand anywhere in a clause; `whole` is a
+clause apart from polite words, and `bare` a message; `never` says that it asks for nobody.
 """
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +26,10 @@ from typing import Any, Literal
 
 from chatplatform.call_once import call_once
 
-SmallTalk = Literal["greeting", "thanks", "goodbye"]
+SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
 
 # The first of them counts if a message holds several.
-_KINDS: tuple[SmallTalk, ...] = ("goodbye", "thanks", "greeting")
+_KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
 _FOLDER = Path(__file__).parent
 _DENSE = frozenset({"th", "ja", "ko", "zh"})
 _LATIN_TO_ARABIC = 0x0700
@@ -39,6 +42,11 @@ _CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _SLOT = re.compile(r"\{(\w+)([*?]?)\}")
 _MAX_CHARACTERS, _MAX_SMALL = 300, 120
+# The words before and behind an answer, in words or in the letters of a script without spaces.
+_MAX_LEAD = 14
+# With one word of sentences in it, a text of so many words or letters is one.
+_SENTENCE_WORDS, _SENTENCE_LETTERS = 4, 6
+_AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ class Phrasebook:
             name: phrases + everywhere.get(name, []) for name, phrases in data["hears"].items()
         }
         self._person: dict[str, list[str]] = data["person"]
+        self._info: dict[str, list[str]] = data["info"]
 
     def small_talk(self, heard: Heard) -> SmallTalk | None:
         """What the message is, if it is nothing more than that."""
@@ -121,6 +130,61 @@ class Phrasebook:
             return None
         yes, no = (pattern.fullmatch(message) for pattern in self._yes_and_no)
         return bool(yes) if bool(yes) != bool(no) else None
+
+    def wants_nothing_more(self, heard: Heard) -> bool:
+        """Whether the whole message is a no, with thanks, a goodbye or the like beside it."""
+        message = self._joined(heard.message)
+        return len(message) <= _MAX_SMALL and bool(self._nothing_more.fullmatch(message))
+
+    def is_content(self, heard: Heard) -> bool:
+        """Whether the whole message says that all is well: "ok", "great"."""
+        message = self._joined(heard.message)
+        return len(message) <= _MAX_SMALL and bool(self._fine.fullmatch(message))
+
+    def asks_something(self, heard: Heard) -> bool:
+        """Whether a clause of the message asks a question or wishes for something."""
+        find = self._question.search if self._is_dense else self._question.match
+        return any(find(self._joined(clause)) for clause in heard.clauses)
+
+    def is_sentence(self, text: str) -> bool:
+        """Whether a text says something, as its pronouns, verbs and negations show."""
+        words = self._joined(plain(text))
+        if self._is_dense:
+            hits = sum(word in words for word in self._info["sentence"])
+            return hits > 1 or (hits == 1 and len(words) >= _SENTENCE_LETTERS)
+        hits = sum(word in self._sentence_words for word in words.split())
+        return hits > 1 or (hits == 1 and len(words.split()) >= _SENTENCE_WORDS)
+
+    def introduces(self, text: str, names: Iterable[str]) -> bool:
+        """Whether the words before an answer speak of it, by one of its names or by none."""
+        others = set(plain(text).split()) - self._introducing_words
+        named = {word for name in names for word in plain(name).split()}
+        return self._is_dense or not others or not others.isdisjoint(named)
+
+    def declines(self, heard: Heard) -> bool:
+        """Whether the message refuses to tell what it was asked for."""
+        clauses = map(self._joined, heard.clauses)
+        return self.yes_or_no(heard) is False or any(map(self._refuse.fullmatch, clauses))
+
+    def is_polite(self, text: str) -> bool:
+        """Whether a part of a message is a mere yes, a greeting, thanks or the like."""
+        message = self._joined(plain(text))
+        return bool(re.fullmatch(f"{self._polite}{{1,6}}", message))
+
+    def answer_in(self, text: str) -> tuple[str, bool]:
+        """A text without the words that introduce and end an answer; whether any introduced it."""
+        pieces = _letters_of(text) if self._is_dense else text.split()
+        begin = self._longest(self._lead, [pieces[:count] for count in _counts(pieces)])
+        pieces = pieces[begin:]
+        end = self._longest(self._tail, [pieces[-count:] for count in _counts(pieces)])
+        kept = pieces[: len(pieces) - end]
+        return ("" if self._is_dense else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
+
+    def _longest(self, pattern: re.Pattern[str], parts: Sequence[Sequence[str]]) -> int:
+        """The length of the longest part that is nothing but the pattern; else 0."""
+        between = "" if self._is_dense else " "
+        heard = ((len(part), self._joined(plain(between.join(part)))) for part in parts)
+        return max((size for size, words in heard if pattern.fullmatch(words)), default=0)
 
     def spells(self, text: str) -> bool | None:
         """`yes_or_no` of a single phrase in the letters of this language, accents and all."""
@@ -164,6 +228,19 @@ class Phrasebook:
         return frozenset(words) - _words_used_everywhere()
 
     @cached_property
+    def _sentence_words(self) -> frozenset[str]:
+        return frozenset(map(plain, self._info["sentence"]))
+
+    @cached_property
+    def _introducing_words(self) -> frozenset[str]:
+        """The words of `lead`, without what stands in its gaps, and those of sentences."""
+        words = (
+            plain(template.replace("_", " ").replace("|", " ")).split()
+            for template in self._info["lead"]
+        )
+        return self._sentence_words | {word for each in words for word in each}
+
+    @cached_property
     def _yes_and_no(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         around = self._any([*self._hears["around"], *self._hears["thanks"]])
 
@@ -172,6 +249,17 @@ class Phrasebook:
             return re.compile(f"{around}{{0,3}}{said}(?:{said}|{around}){{0,5}}")
 
         return whole("yes"), whole("no")
+
+    @cached_property
+    def _nothing_more(self) -> re.Pattern[str]:
+        no = self._any(self._hears["no"])
+        anything = self._any(p for name in ("around", *_KINDS, "no") for p in self._hears[name])
+        return re.compile(f"{anything}{{0,3}}{no}{anything}{{0,6}}")
+
+    @cached_property
+    def _fine(self) -> re.Pattern[str]:
+        fine, around = self._any(self._hears["fine"]), self._any(self._hears["around"])
+        return re.compile(f"{around}{{0,2}}{fine}(?:{fine}|{around}){{0,4}}")
 
     @cached_property
     def _persons(self) -> tuple[str, ...]:
@@ -193,6 +281,28 @@ class Phrasebook:
     @cached_property
     def _never(self) -> re.Pattern[str]:
         return re.compile(f"{self._start}{self._patterns('never')}")
+
+    @cached_property
+    def _lead(self) -> re.Pattern[str]:
+        return re.compile(f"{self._polite}{{0,3}}{self._informs('lead')}{{1,2}}")
+
+    @cached_property
+    def _tail(self) -> re.Pattern[str]:
+        return re.compile(f"{self._informs('tail')}{{1,2}}")
+
+    @cached_property
+    def _refuse(self) -> re.Pattern[str]:
+        return re.compile(f"{self._polite}{{0,3}}{self._informs('refuse')}{self._polite}{{0,3}}")
+
+    @cached_property
+    def _question(self) -> re.Pattern[str]:
+        return re.compile(
+            self._informs("question") if self._is_dense
+            else f"{self._polite}{{0,3}}{self._informs('question')}"
+        )  # fmt: skip
+
+    def _informs(self, name: str) -> str:
+        return "(?:" + "|".join(map(self._pattern, self._info[name])) + ")"
 
     @cached_property
     def _polite(self) -> str:
@@ -227,7 +337,7 @@ class Phrasebook:
         if slot is None:
             return self._any(token.replace("_", " ").split("|"))
         times = {"": "", "?": "?", "*": "{0,5}"}[slot[2]]
-        return self._any(self._person[slot[1]]) + times
+        return self._any((self._person | self._info)[slot[1]]) + times
 
     def _any(self, phrases: Iterable[str]) -> str:
         """One of the phrases, longest first."""
@@ -249,6 +359,22 @@ class Phrasebook:
         phrase = phrase.replace("~", " ")
         other = phrase.translate(_UMLAUTS) if self.code == "de" else phrase
         return list(dict.fromkeys([plain(phrase), plain(other)]))
+
+
+def _letters_of(text: str) -> list[str]:
+    """The letters of a text, each with its marks."""
+    letters: list[str] = []
+    for letter in text:
+        if letters and unicodedata.category(letter)[0] == "M":
+            letters[-1] += letter
+        else:
+            letters.append(letter)
+    return letters
+
+
+def _counts(pieces: Sequence[str]) -> range:
+    """How many pieces may be words around an answer: something is left."""
+    return range(1, min(len(pieces) - 1, _MAX_LEAD) + 1)
 
 
 def base_of(language: str) -> str:

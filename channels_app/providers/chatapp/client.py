@@ -21,7 +21,7 @@ from channels_app.providers.values import (
     Tokens,
 )
 
-APP = GraphApp("chatapp", errors.KINDS, "CHATAPP_API_URL")
+APP = GraphApp("chatapp", errors.KINDS, "CHATAPP_API_URL", retries=errors.RETRIES)
 _FIELDS = "id,display_phone_number,verified_name,code_verification_status,platform_type"
 _MANAGES = "whatsapp_business_management"
 _AT_ONCE, _MOST_PAGES = 100, 20
@@ -78,7 +78,7 @@ def connect(token: str, number: Number, *, pin: str) -> Connected:
     APP.call("POST", _subscription(number.business_account_id), token=token, json={})
     ends_at = _inspect(token).get("expires_at")
     lasts = None
-    if isinstance(ends_at, int) and ends_at > 0:
+    if isinstance(ends_at, int) and 0 < ends_at < 10**10:
         lasts = datetime.fromtimestamp(ends_at, UTC) - timezone.now()
     details = {"business_account_id": number.business_account_id}
     return Connected(number.id, number.name, Tokens(token, lasts), details)

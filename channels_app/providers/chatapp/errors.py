@@ -2,6 +2,8 @@
 
 from channels_app.providers.errors import Kind
 
+# The provider itself advises not to go on after so many attempts.
+RETRIES = {131000: 3, 131052: 2, 131053: 2, 135000: 1}
 KINDS: dict[int, Kind] = {
     # Too many to one customer (131056): only that customer's messages wait.
     **dict.fromkeys(
@@ -11,11 +13,12 @@ KINDS: dict[int, Kind] = {
     **dict.fromkeys((33, 131005, 131037, 131045, 133010), Kind.PERMISSION),
     131047: Kind.WINDOW,
     **dict.fromkeys((131026, 131049, 131050, 130472), Kind.RECIPIENT),
-    **dict.fromkeys((131031, 131042, 132015, 132016), Kind.BLOCKED),
+    **dict.fromkeys((131031, 131042), Kind.BLOCKED),
     **dict.fromkeys(
         (
             131008, 131009, 131021, 131030, 131051, 132000, 132001, 132005, 132007, 132008, 132012,
-            133005, 133006, 133008, 133009,
+            # One template is paused or disabled: the number goes on.
+            132015, 132016, 133005, 133006, 133008, 133009,
         ),
         Kind.REQUEST,
     ),

@@ -15,6 +15,7 @@ from channels_app.providers.graph import inbound
 from channels_app.providers.graph.errors import kind_of
 from channels_app.providers.graph.inbound import entries_of, list_of, moment, text_of, unsupported
 from channels_app.providers.items import key_of
+from channels_app.providers.values import Place
 from channels_app.shapes import chatapp_callback as hook
 
 _FILES: dict[str, Any] = {
@@ -43,15 +44,15 @@ def items(body: Any) -> list[events.Item]:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where an item stands: at which number, among which customers."""
+class _Origin:
+    """Where an item comes from: which number, and which customers are named beside it."""
 
     account_id: str
     sent_at: datetime | None
     contacts: Sequence[hook.ChatappContact]
 
     def left_out(self, raw: Any, kind: str) -> events.Item:
-        return unsupported(raw, self.account_id, self.sent_at, kind[:60])
+        return unsupported(raw, self.account_id, self.sent_at, kind)
 
 
 def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Iterator[events.Item]:
@@ -62,20 +63,20 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
         return
     metadata = value.get("metadata")
     number = text_of(metadata.get("phone_number_id")) if isinstance(metadata, dict) else ""
-    place = _Place(number or business_id, sent_at, _contacts(value))
+    origin = _Origin(number or business_id, sent_at, _contacts(value))
     found = 0
     for raw in list_of(value.get("messages")):
         found += 1
-        yield _message_item(raw, place)
+        yield _message_item(raw, origin)
     for raw in list_of(value.get("statuses")):
         found += 1
-        yield _status_item(raw, place)
+        yield _status_item(raw, origin)
     for raw in list_of(value.get("message_echoes")):
         found += 1
-        yield _echo_item(raw, place)
+        yield _echo_item(raw, origin)
     for raw in list_of(value.get("errors")):
         found += 1
-        yield place.left_out(raw, "errors")
+        yield origin.left_out(raw, "errors")
     event = text_of(value.get("event"))
     if name == "account_update" and event in _TROUBLE:
         at = sent_at or timezone.now()
@@ -84,7 +85,7 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
             key=key_of("account", event, sent_at or repr(change)),
         )  # fmt: skip
     elif not found:
-        yield place.left_out(change, f"changes.{name}")
+        yield origin.left_out(change, f"changes.{name}")
 
 
 def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
@@ -100,30 +101,30 @@ def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
 # --- messages ---------------------------------------------------------------------------------
 
 
-def _message_item(raw: Any, place: _Place) -> events.Item:
+def _message_item(raw: Any, origin: _Origin) -> events.Item:
     try:
         message = hook.ChatappMessage.model_validate(raw)
     except ValidationError:
-        return place.left_out(raw, "malformed")
+        return origin.left_out(raw, "malformed")
     if message.group_id:
-        return place.left_out(raw, "group")
-    contact = _contact_of(message, place.contacts)
+        return origin.left_out(raw, "group")
+    contact = _contact_of(message, origin.contacts)
     number = (contact and contact.wa_id) or message.sender or ""
     user_id = message.from_user_id or (contact and contact.user_id) or number
     if not user_id:
-        return place.left_out(raw, f"{message.type} of nobody")
+        return origin.left_out(raw, f"{message.type} of nobody")
     common = {
-        "account_id": place.account_id,
-        "at": moment(message.timestamp) or place.sent_at or timezone.now(),
+        "account_id": origin.account_id,
+        "at": moment(message.timestamp) or origin.sent_at or timezone.now(),
         "key": key_of("message", message.id),
-        "user_id": user_id[:200],
-        "second_user_id": number[:200] if number.isdigit() and number != user_id else "",
+        "user_id": user_id,
+        "second_user_id": number if number.isdigit() and number != user_id else "",
     }
     name = (contact and contact.profile and contact.profile.name) or ""
     return (
         _change_item(message, common)
         or _written(message, common, name)
-        or place.left_out(raw, message.type)
+        or origin.left_out(raw, message.type)
     )
 
 
@@ -155,7 +156,7 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
     system = message.system or {}
     if message.type == "system" and system.get("type") == "user_changed_number":
         new_id = text_of(system.get("wa_id"))
-        if new_id.isdigit() and len(new_id) <= 200:
+        if new_id.isdigit() and len(new_id) <= 300:
             return events.NumberChanged(**common, new_id=new_id)
     return None
 
@@ -185,7 +186,7 @@ def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) ->
 class _Content:
     text: str = ""
     files: Sequence[events.InboundFile] = ()
-    place: events.Place | None = None
+    place: Place | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -198,7 +199,7 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
         return _Content(file.caption or "", [shown])
     if message.type == "location" and (at := message.location):
         names = ", ".join(filter(None, [at.name, at.address]))
-        return _Content(place=events.Place(at.latitude, at.longitude, names))
+        return _Content(place=Place(at.latitude, at.longitude, names))
     if message.type == "interactive" and message.interactive:
         return _tapped(message.interactive)
     if message.type == "button" and (button := message.button):
@@ -244,20 +245,20 @@ def _goods(order: dict[str, Any]) -> list[str]:
     ]
 
 
-def _echo_item(raw: Any, place: _Place) -> events.Item:
+def _echo_item(raw: Any, origin: _Origin) -> events.Item:
     """Somebody wrote to a customer in the telephone's app."""
     try:
         message = hook.ChatappMessage.model_validate(raw)
     except ValidationError:
-        return place.left_out(raw, "malformed")
+        return origin.left_out(raw, "malformed")
     content = _content(message)
     if content is None or not message.to:
-        return place.left_out(raw, f"echo.{message.type}")
+        return origin.left_out(raw, f"echo.{message.type}")
     return events.Echo(
-        account_id=place.account_id,
-        at=moment(message.timestamp) or place.sent_at or timezone.now(),
+        account_id=origin.account_id,
+        at=moment(message.timestamp) or origin.sent_at or timezone.now(),
         key=key_of("message", message.id),
-        user_id=message.to[:200],
+        user_id=message.to,
         message_id=message.id,
         text=content.text,
         files=content.files,
@@ -268,16 +269,16 @@ def _echo_item(raw: Any, place: _Place) -> events.Item:
 # --- statuses of our messages -------------------------------------------------------------------
 
 
-def _status_item(raw: Any, place: _Place) -> events.Item:
+def _status_item(raw: Any, origin: _Origin) -> events.Item:
     try:
         status = hook.ChatappStatus.model_validate(raw)
     except ValidationError:
-        return place.left_out(raw, "malformed")
+        return origin.left_out(raw, "malformed")
     common: dict[str, Any] = {
-        "account_id": place.account_id,
-        "at": moment(status.timestamp) or place.sent_at or timezone.now(),
+        "account_id": origin.account_id,
+        "at": moment(status.timestamp) or origin.sent_at or timezone.now(),
         "key": key_of("status", status.id, status.status),
-        "user_id": (status.recipient_id or status.recipient_user_id or "")[:200],
+        "user_id": status.recipient_id or status.recipient_user_id or "",
         "send_id": status.biz_opaque_callback_data,
     }
     if status.status == "sent":
@@ -295,4 +296,4 @@ def _status_item(raw: Any, place: _Place) -> events.Item:
         return events.Failure(
             **common, message_id=status.id, kind=kind, error=f"{words} ({code})" if code else words
         )
-    return place.left_out(raw, f"status.{status.status}")
+    return origin.left_out(raw, f"status.{status.status}")

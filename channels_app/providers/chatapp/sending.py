@@ -40,6 +40,9 @@ def parts(content: Sequence[Part]) -> list[Part]:
         if part.file:
             planned += _of_file(part, part.file)
             continue
+        if part.place or part.template:
+            planned.append(part)
+            continue
         is_shown = _are_buttons(part.choices) or _are_rows(part.choices)
         fits = bool(part.choices) and bool(part.text.strip()) and is_shown
         words = part.text if fits else text.as_lines(part.text, part.choices)
@@ -100,6 +103,15 @@ def _content(account: Account, part: Part) -> dict[str, Any]:
     if part.file:
         kind = _type_of(part.file)
         return {"type": kind, kind: _media(account, part.file, kind, part.text)}
+    if part.place:
+        place = {"latitude": part.place.latitude, "longitude": part.place.longitude}
+        named = {"name": part.place.name} if part.place.name else {}
+        return {"type": "location", "location": place | named}
+    if part.template:
+        return {"type": "template", "template": {
+            "name": part.template.name, "language": {"code": part.template.language},
+            "components": part.template.components,
+        }}  # fmt: skip
     if not part.choices:
         return {"type": "text", "text": {"body": part.text, "preview_url": False}}
     shown = _buttons(part.choices) if _are_buttons(part.choices) else _list(part.choices)

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ from channels_app.providers.errors import Kind
 from channels_app.providers.graph import errors
 from chatplatform.customer_channels import MessagingChannel
 
+_SECRETS = ("access_token", "input_token", "fb_exchange_token", "client_secret", "code")
 _NEARLY_ALL, _SHORT_PAUSE = 90, timedelta(seconds=10)
 
 
@@ -29,17 +30,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class GraphApp:
-    """Our app at one provider of the family; its settings are named `<CHANNEL>_…`."""
+    """Our app at one provider of the family; its settings begin with `<CHANNEL>_` or a `prefix`."""
 
     channel: MessagingChannel
     # Codes that only this provider has.
     more_kinds: Mapping[int, Kind]
     # The setting with the address, version included.
     url_setting: str
+    prefix: str = ""
+    # How often a refused call is made again at most, by the code of the refusal.
+    retries: Mapping[int, int] = field(default_factory=dict)
 
     def setting(self, name: str) -> str:
         """`<CHANNEL>_<name>`; 503 `channel_not_configured` if it is empty."""
-        return http.setting(f"{self.channel.upper()}_{name}")
+        return http.setting(f"{self.prefix or self.channel.upper()}_{name}")
 
     def call(
         self,
@@ -69,9 +73,12 @@ class GraphApp:
         body = http.parse(reply)
         pause = pause_of(reply.headers)
         if reply.status != 200 or not isinstance(body, dict) or "error" in body:
+            # A provider names the token that it refuses, and its words are shown to people.
+            secrets = [token, *(query.get(name) for name in _SECRETS)]
             raise errors.error_from(
-                body, reply.status, is_send=is_send, wait=pause, more=self.more_kinds
-            )
+                http.parse(reply, without=secrets), reply.status, is_send=is_send, wait=pause,
+                more=self.more_kinds, retries=self.retries,
+            )  # fmt: skip
         return Answer(body, pause)
 
     def _proof(self, token: str) -> str:

@@ -31,9 +31,14 @@ def redeem(app: GraphApp, code: str, *, redirect_uri: str | None) -> Tokens:
 def token(app: GraphApp, query: dict[str, Any]) -> Tokens:
     """What the token endpoint gives for a query: a code, or another token."""
     own = {"client_id": app.setting("APP_ID"), "client_secret": app.setting("APP_SECRET")}
-    body = app.call("GET", "oauth/access_token", params=own | query).body
+    return tokens_from(app.call("GET", "oauth/access_token", params=own | query).body)
+
+
+def tokens_from(body: dict[str, Any]) -> Tokens:
+    """The token in an answer."""
     value, lasts = body.get("access_token"), body.get("expires_in")
     if not isinstance(value, str) or not value:
         raise ProviderError(Kind.TEMPORARY, "The provider's answer holds no token.")
-    seconds = int(str(lasts)) if str(lasts).isdigit() else 0
+    words = str(lasts)
+    seconds = min(int(words[:12]), 10**9) if words.isascii() and words.isdigit() else 0
     return Tokens(value, timedelta(seconds=seconds) if seconds else None)

@@ -36,11 +36,14 @@ def error_from(
     is_send: bool,
     wait: timedelta | None,
     more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
+    retries: Mapping[int, int] = {},  # noqa: B006 - never changed
 ) -> ProviderError:
     """The refusal in an answer; `more`: further codes of one provider."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
-        return _without_words(status, is_send=is_send, wait=wait)
+        # Token endpoints have a form of their own.
+        words = body.get("error_message") if isinstance(body, dict) else None
+        return _without_code(status, words, is_send=is_send, wait=wait)
     code, subcode = _number(error.get("code")), _number(error.get("error_subcode"))
     kind = _SUBKINDS.get((code, subcode)) or more.get(code) or _KINDS.get(code)
     if subcode == _UNREACHABLE:
@@ -51,7 +54,7 @@ def error_from(
         wait = wait or _RATE_WAIT
     message = str(error.get("message") or "no reason given")[:300]
     shown = f"{code}/{subcode}" if subcode > 0 else str(code)
-    return ProviderError(kind, message, code=shown, wait=wait)
+    return ProviderError(kind, message, code=shown, wait=wait, retries=retries.get(code))
 
 
 def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
@@ -59,11 +62,14 @@ def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
     return more.get(_number(code)) or _KINDS.get(_number(code))
 
 
-def _without_words(status: int, *, is_send: bool, wait: timedelta | None) -> ProviderError:
+def _without_code(
+    status: int, words: Any, *, is_send: bool, wait: timedelta | None
+) -> ProviderError:
     kind = _by_status(status, is_send=is_send)
     if kind == Kind.RATE:
         wait = wait or _RATE_WAIT
-    return ProviderError(kind, f"The provider answered {status} without a reason.", wait=wait)
+    reason = str(words)[:300] if words else f"The provider answered {status} without a reason."
+    return ProviderError(kind, reason, wait=wait)
 
 
 def _by_status(status: int, *, is_send: bool) -> Kind:

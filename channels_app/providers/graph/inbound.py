@@ -5,7 +5,7 @@ The events of the two are alike. What one has and the other has not does not app
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,8 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
-from channels_app.providers.items import key_of
+from channels_app.providers.items import key_of, place_of
+from channels_app.providers.values import Place
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto
 
@@ -36,21 +37,21 @@ def is_authentic(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str])
     )
 
 
-def items(body: Any, *, app_id: str) -> Iterator[events.Item]:
-    """Every event, in its order. `app_id`: ours, to tell our own echoes from others'."""
+def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
+    """Every event, in its order. `app_ids`: ours, to tell our own echoes from others'."""
     for entry in entries_of(body):
         account_id, sent_at = text_of(entry.get("id")), moment(entry.get("time"))
         for raw in list_of(entry.get("messaging")):
-            yield _item(raw, account_id, sent_at, app_id)
+            yield _item(raw, account_id, sent_at, app_ids)
         for raw in list_of(entry.get("standby")):
             # Another app has the thread: stored as it came, and not answered.
             yield unsupported(raw, account_id, sent_at, "standby")
         for change in list_of(entry.get("changes")):
             field = text_of(change.get("field")) if isinstance(change, dict) else ""
             if field == "messages":
-                yield _item(change.get("value"), account_id, sent_at, app_id)
+                yield _item(change.get("value"), account_id, sent_at, app_ids)
             else:
-                yield unsupported(change, account_id, sent_at, f"changes.{field}"[:60])
+                yield unsupported(change, account_id, sent_at, f"changes.{field}")
 
 
 def entries_of(body: Any) -> Iterator[dict[str, Any]]:
@@ -60,7 +61,9 @@ def entries_of(body: Any) -> Iterator[dict[str, Any]]:
             yield from (entry for entry in list_of(each.get("entry")) if isinstance(entry, dict))
 
 
-def _item(raw: Any, entry_id: str, sent_at: datetime | None, app_id: str) -> events.Item:
+def _item(
+    raw: Any, entry_id: str, sent_at: datetime | None, app_ids: Collection[str]
+) -> events.Item:
     try:
         event = hook.Messaging.model_validate(raw)
     except ValidationError:
@@ -73,29 +76,30 @@ def _item(raw: Any, entry_id: str, sent_at: datetime | None, app_id: str) -> eve
     part = next((name for name in _PARTS if getattr(event, name) is not None), None)
     if part is None:
         names = sorted(set(raw) - {"sender", "recipient", "timestamp"})
-        return unsupported(raw, account_id, sent_at, ",".join(names)[:60])
+        return unsupported(raw, account_id, sent_at, ",".join(names))
     if not user_id:
         return unsupported(raw, account_id, sent_at, f"{part} of nobody")
-    at = moment(event.timestamp) or sent_at or timezone.now()
-    common = {"account_id": account_id, "user_id": user_id, "at": at}
-    known = _known(event, part, common, app_id)
+    at = moment(event.timestamp) or sent_at
+    common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
+    # Without a time of its own an item is known by all that it holds: keys ignore the clock.
+    known = _known(event, common, app_ids, when=at or repr(raw))
     return known or unsupported(raw, account_id, sent_at, part)
 
 
 def _known(
-    event: hook.Messaging, part: str, common: dict[str, Any], app_id: str
+    event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], *, when: datetime | str
 ) -> events.Item | None:
     if event.message:
-        return _message(event.message, common, app_id)
+        return _message(event.message, common, app_ids)
     if event.postback:
-        return _postback(event.postback, common)
+        return _postback(event.postback, common, when)
     if event.reaction:
         reaction = event.reaction
         is_new = reaction.action != "unreact"
         words = reaction.emoji or reaction.reaction
         return events.Reacted(
             **common, message_id=reaction.mid, reaction=words[:40] if is_new and words else None,
-            key=key_of("reaction", reaction.mid, common["at"], reaction.action),
+            key=key_of("reaction", reaction.mid, when, reaction.action),
         )  # fmt: skip
     if event.delivery:
         return _receipt("delivered", event.delivery.mids or [], event.delivery.watermark, common)
@@ -106,7 +110,7 @@ def _known(
         edit = event.message_edit
         return events.Edited(
             **common, message_id=edit.mid, text=edit.text or "",
-            key=key_of("edit", edit.mid, edit.num_edit, common["at"]),
+            key=key_of("edit", edit.mid, edit.num_edit, when),
         )  # fmt: skip
     if event.messaging_feedback:
         return _survey(event.messaging_feedback, common)
@@ -120,12 +124,14 @@ def _known(
         return events.Referred(
             **common,
             referral=event.referral,
-            key=key_of("referral", common["user_id"], common["at"]),
+            key=key_of("referral", common["user_id"], when),
         )
     return None
 
 
-def _message(message: hook.HookMessage, common: dict[str, Any], app_id: str) -> events.Item | None:
+def _message(
+    message: hook.HookMessage, common: dict[str, Any], app_ids: Collection[str]
+) -> events.Item | None:
     if not message.mid:
         return None
     if message.is_deleted:
@@ -134,7 +140,7 @@ def _message(message: hook.HookMessage, common: dict[str, Any], app_id: str) -> 
     if message.is_echo:
         return events.Echo(
             **common, message_id=message.mid, text=text, files=files, send_id=message.metadata,
-            is_foreign=message.app_id != app_id if message.app_id else None,
+            is_foreign=message.app_id not in app_ids if message.app_id else None,
             key=key_of("message", message.mid),
         )  # fmt: skip
     payload = (message.quick_reply or {}).get("payload")
@@ -151,7 +157,7 @@ def _message(message: hook.HookMessage, common: dict[str, Any], app_id: str) -> 
 
 def _content(
     message: hook.HookMessage,
-) -> tuple[str, list[events.InboundFile], events.Place | None]:
+) -> tuple[str, list[events.InboundFile], Place | None]:
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload = attachment.payload or {}
@@ -177,18 +183,17 @@ def _content(
     return "\n".join(dict.fromkeys(line for line in lines if line)), files, place
 
 
-def _place(payload: dict[str, Any]) -> events.Place | None:
+def _place(payload: dict[str, Any]) -> Place | None:
     at = payload.get("coordinates")
-    try:
-        return events.Place(float(at["lat"]), float(at["long"])) if isinstance(at, dict) else None
-    except (KeyError, TypeError, ValueError):
-        return None
+    return place_of(at.get("lat"), at.get("long")) if isinstance(at, dict) else None
 
 
-def _postback(postback: hook.HookPostback, common: dict[str, Any]) -> events.Item:
+def _postback(
+    postback: hook.HookPostback, common: dict[str, Any], when: datetime | str
+) -> events.Item:
     metadata = {"payload": postback.payload, "referral": postback.referral}
     of_mid = ("message", postback.mid)
-    of_tap = ("postback", common["user_id"], common["at"], postback.payload)
+    of_tap = ("postback", common["user_id"], when, postback.payload)
     return events.MessageIn(
         **common, message_id=postback.mid, text=postback.title or postback.payload or "",
         metadata={name: value for name, value in metadata.items() if value},

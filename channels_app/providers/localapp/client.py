@@ -65,7 +65,8 @@ def call(
     body = http.parse(reply)
     if reply.status != 200 or not isinstance(body, dict) or body.get("error") not in (0, "0"):
         wait = http.retry_after(reply.headers)
-        raise errors.error_from(body, reply.status, is_send=is_send, wait=wait)
+        shown = http.parse(reply, without=[token])
+        raise errors.error_from(shown, reply.status, is_send=is_send, wait=wait)
     found = body.get("data")
     is_used_up = reply.headers.get("x-ratelimit-remain") == "0"
     return Answer(found if isinstance(found, dict) else {}, _MINUTE if is_used_up else None)

@@ -51,7 +51,9 @@ def _tokens(values: dict[str, str]) -> Tokens:
     if reply.status != 200 or not isinstance(body, dict) or not body.get("access_token"):
         # A server's fault of a 5xx has changed nothing; half an answer was one.
         wait = http.retry_after(reply.headers)
-        raise errors.error_from(body, reply.status, is_send=reply.status == 200, wait=wait)
+        secrets = [values.get(name) for name in ("code", "code_verifier", "refresh_token")]
+        shown = http.parse(reply, without=secrets)
+        raise errors.error_from(shown, reply.status, is_send=reply.status == 200, wait=wait)
     return _pair(body)
 
 

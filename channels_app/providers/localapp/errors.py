@@ -22,6 +22,8 @@ KINDS: dict[int, Kind] = {
     **dict.fromkeys((-213, -227, -244), Kind.RECIPIENT),
     **dict.fromkeys((-230, -232), Kind.WINDOW),
 }
+# "Send failed": once more, and no oftener.
+_RETRIES = {-200: 1}
 UPLOAD_EXPIRED, KIND_NOT_SUPPORTED = "-100", "-233"
 _NIGHT, _MORNING = -234, 6
 # The provider's customers live in one time zone.
@@ -41,7 +43,9 @@ def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None)
     message = str(words)[:300]
     if code == _NIGHT:
         wait = _until_morning()
-    return ProviderError(kind, message, code=str(code), wait=_wait(kind, wait))
+    return ProviderError(
+        kind, message, code=str(code), wait=_wait(kind, wait), retries=_RETRIES.get(code)
+    )
 
 
 def _code(body: Any) -> int | None:

@@ -9,7 +9,8 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events, http
-from channels_app.providers.items import key_of, parse
+from channels_app.providers.items import key_of, parse, place_of
+from channels_app.providers.values import Place
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
 from chatplatform import crypto
 
@@ -82,17 +83,18 @@ def _item(raw: dict[str, Any]) -> events.Item:
     account_id = event.oa_id or account_id
     if not user_id or not account_id or event.message is None:
         return _unsupported(raw, account_id, name)
-    common = {
-        "account_id": account_id,
-        "user_id": user_id,
-        "at": _time(event.timestamp) or timezone.now(),
-    }
-    return _known(name, event.message, common) or _unsupported(raw, account_id, name)
+    at = _time(event.timestamp)
+    common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
+    # Without a time of its own an item is known by all that it holds: keys ignore the clock.
+    known = _known(name, event.message, common, when=at or repr(raw))
+    return known or _unsupported(raw, account_id, name)
 
 
-def _known(name: str, message: LocalappMessage, common: dict[str, Any]) -> events.Item | None:
+def _known(
+    name: str, message: LocalappMessage, common: dict[str, Any], *, when: datetime | str
+) -> events.Item | None:
     if name in _FROM_CUSTOMER:
-        return _message(message, common)
+        return _message(message, common, when)
     if name == "user_seen_message":
         return _receipt("read", message.msg_ids, common) if message.msg_ids else None
     if not message.msg_id:
@@ -109,14 +111,14 @@ def _known(name: str, message: LocalappMessage, common: dict[str, Any]) -> event
         icon = message.react_icon or ""
         return events.Reacted(
             **common, message_id=message.msg_id, reaction=_REACTIONS.get(icon, icon[:40]) or None,
-            key=key_of("reaction", message.msg_id, common["at"], icon),
+            key=key_of("reaction", message.msg_id, when, icon),
         )  # fmt: skip
     return None
 
 
-def _message(message: LocalappMessage, common: dict[str, Any]) -> events.Item:
+def _message(message: LocalappMessage, common: dict[str, Any], when: datetime | str) -> events.Item:
     text, files, place = _content(message)
-    of_time = ("message", common["user_id"], common["at"], text)
+    of_time = ("message", common["user_id"], when, text)
     return events.MessageIn(
         **common, message_id=message.msg_id, text=text, files=files, place=place,
         reply_to=message.quote_msg_id,
@@ -126,7 +128,7 @@ def _message(message: LocalappMessage, common: dict[str, Any]) -> events.Item:
 
 def _content(
     message: LocalappMessage,
-) -> tuple[str, list[events.InboundFile], events.Place | None]:
+) -> tuple[str, list[events.InboundFile], Place | None]:
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
@@ -145,13 +147,9 @@ def _content(
     return text, files, place
 
 
-def _place(payload: dict[str, Any]) -> events.Place | None:
+def _place(payload: dict[str, Any]) -> Place | None:
     at = payload.get("coordinates")
-    try:
-        place = events.Place(float(at["latitude"]), float(at["longitude"]))  # type: ignore[index]
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
-    return place if abs(place.latitude) <= 90 and abs(place.longitude) <= 180 else None
+    return place_of(at.get("latitude"), at.get("longitude")) if isinstance(at, dict) else None
 
 
 def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.Item:
@@ -164,7 +162,7 @@ def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.
 def _unsupported(raw: dict[str, Any], account_id: str, kind: str) -> events.Unsupported:
     at = _time(raw.get("timestamp")) or timezone.now()
     return events.Unsupported(
-        account_id=account_id, at=at, kind=kind[:60], key=key_of("other", repr(raw))
+        account_id=account_id, at=at, kind=kind, key=key_of("other", repr(raw))
     )
 
 

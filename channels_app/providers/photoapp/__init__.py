@@ -1,4 +1,4 @@
-"""photoapp: professional accounts, each linked to a page in whose name it is called."""
+"""photoapp: professional accounts, each linked to a page that calls for it, or signed in itself."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -6,7 +6,7 @@ from typing import Any
 
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.photoapp import client, consent, inbound, sending
+from channels_app.providers.photoapp import client, consent, direct, inbound, sending
 from channels_app.providers.values import (
     Account,
     AccountsPage,
@@ -27,8 +27,8 @@ class Photoapp:
     reply_window = timedelta(hours=24)
     # An agent's own words up to seven days later, if the app was reviewed for it.
     tags = frozenset({"HUMAN_AGENT"})
-    # A page's token does not expire.
-    refresh_before: timedelta | None = None
+    # Of a direct login, 60 days long; a page's token does not expire.
+    refresh_before: timedelta | None = timedelta(days=10)
     has_survey = False
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
@@ -38,7 +38,10 @@ class Photoapp:
         return consent.redeem(code, redirect_uri=redirect_uri)
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
+        if account.details != client.DIRECT:
+            # A page's token is of another app and another host.
+            raise ProviderError(Kind.REQUEST, "The token of a page is not renewed.")
+        return direct.refresh(account.token)
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
         return client.list_accounts(token, cursor=cursor, limit=limit)
@@ -74,3 +77,13 @@ class Photoapp:
 
     def send_survey(self, account: Account, survey: SurveyRequest) -> None:
         raise ProviderError(Kind.REQUEST, "This channel has no surveys.")
+
+
+class PhotoappDirect(Photoapp):
+    """The same channel, with the consent to one account itself."""
+
+    def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
+        return direct.url(redirect_uri=redirect_uri, state=state)
+
+    def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
+        return direct.redeem(code, redirect_uri=redirect_uri)

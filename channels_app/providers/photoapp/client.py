@@ -20,6 +20,9 @@ from channels_app.providers.values import (
 )
 
 APP = GraphApp("photoapp", errors.KINDS, "PHOTOAPP_API_URL")
+# Of accounts whose person signed in to the account itself: another app, at another host.
+DIRECT_APP = GraphApp("photoapp", errors.KINDS, "PHOTOAPP_DIRECT_URL", "PHOTOAPP_DIRECT")
+DIRECT = {"login": "direct"}
 _LINKED = "instagram_business_account"
 
 
@@ -52,18 +55,23 @@ def connect(token: str, account_id: str) -> Connected:
 
 
 def disconnect(account: Account) -> None:
-    """End the subscription to the page's events."""
-    pages.unsubscribe(APP, page_of(account), account.token)
+    """End the subscription to the events of the page, or of the account itself."""
+    pages.unsubscribe(app_of(account), node_of(account), account.token)
 
 
-def page_of(account: Account) -> str:
-    """The page in whose name an account is called."""
-    return str(account.details["page_id"])
+def app_of(account: Account) -> GraphApp:
+    """Our app that an account was connected to."""
+    return DIRECT_APP if account.details == DIRECT else APP
+
+
+def node_of(account: Account) -> str:
+    """In whose name an account is called: its page, or itself."""
+    return account.id if account.details == DIRECT else str(account.details["page_id"])
 
 
 def profile(account: Account, user_id: str) -> Profile:
     """The customer's name and picture, as far as the provider shows them to the account."""
-    body = APP.call(
+    body = app_of(account).call(
         "GET", http.path_segment(user_id), token=account.token,
         params={"fields": "name,username,profile_pic"},
     ).body  # fmt: skip

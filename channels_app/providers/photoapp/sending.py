@@ -1,4 +1,4 @@
-"""Messages of an account to its customers, sent through its page."""
+"""Messages of an account to its customers, sent through its page or by itself."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ import orjson
 
 from channels_app.providers import http, text
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.photoapp.client import APP, page_of
+from channels_app.providers.photoapp.client import app_of, node_of
 from channels_app.providers.values import Account, Envelope, OutgoingFile, Part, Sent, Signal
 
 MAX_TEXT_BYTES = 1000  # of UTF-8, not characters
@@ -44,8 +44,9 @@ def send(account: Account, part: Part, envelope: Envelope) -> Sent:
     if envelope.tag:
         body |= {"messaging_type": "MESSAGE_TAG", "tag": envelope.tag}
     body["message"] = _message(account, part)
-    answer = APP.call("POST", _path(account, "messages"), token=account.token, json=body,
-                      is_send=True)  # fmt: skip
+    answer = app_of(account).call(
+        "POST", _path(account, "messages"), token=account.token, json=body, is_send=True
+    )
     message_id = answer.body.get("message_id")
     if not isinstance(message_id, str) or not message_id:
         raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
@@ -55,11 +56,11 @@ def send(account: Account, part: Part, envelope: Envelope) -> Sent:
 def signal(account: Account, recipient_id: str, signal: Signal) -> None:
     """Mark as seen, or show that somebody types."""
     body = {"recipient": {"id": recipient_id}, "sender_action": _ACTIONS[signal]}
-    APP.call("POST", _path(account, "messages"), token=account.token, json=body)
+    app_of(account).call("POST", _path(account, "messages"), token=account.token, json=body)
 
 
 def _path(account: Account, rest: str) -> str:
-    return f"{http.path_segment(page_of(account))}/{rest}"
+    return f"{http.path_segment(node_of(account))}/{rest}"
 
 
 def _message(account: Account, part: Part) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def _payload(account: Account, file: OutgoingFile) -> dict[str, Any]:
         return {"url": file.url}
     attachment = {"attachment": {"type": file.kind, "payload": {"is_reusable": True}}}
     fields = {"platform": "instagram", "message": orjson.dumps(attachment).decode()}
-    body = APP.call(
+    body = app_of(account).call(
         "POST", _path(account, "message_attachments"), token=account.token,
         form=http.multipart(fields, "filedata", file),
     ).body  # fmt: skip

@@ -15,4 +15,4 @@ def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:
 
 def items(body: Any) -> Sequence[Item]:
     """Everything in a callback."""
-    return list(inbound.items(body, app_id=APP.setting("APP_ID")))
+    return list(inbound.items(body, app_ids={APP.setting("APP_ID")}))

@@ -17,9 +17,9 @@ from bots.models import Bot
 from bots.services import bots, documents, prompt_versions
 from bots.shapes.bot import BotDto
 from bots.shapes.train import PromptDto
-from chatplatform.management import demo_chats
+from chatplatform.management import demo_chats, demo_today
 from chatplatform.settings import stored_secret
-from identity.models import Client, KeyScope, User
+from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import api_keys, clients, credit_orders
 from identity.shapes.clients import RegisterTrialDto
 
@@ -41,20 +41,37 @@ class Command(BaseCommand):
                 new_bot, key = _create_client(password)
             stored_secret("demo_api_key", key)
             self.stdout.write(f"Made the demo client and bot {new_bot.pk}; it is being trained.")
-        bot = Bot.objects.filter(client=User.objects.get(email=OWNER).client).order_by("id")[0]
-        count = demo_chats.create(bot, password=password)
-        if count:
-            self.stdout.write(f"Made {count} chats of the last month.")
+        owner = User.objects.get(email=OWNER)
+        bot = Bot.objects.filter(client=owner.client).order_by("id")[0]
+        _make_page_key(bot)
+        with transaction.atomic():
+            count = demo_chats.create(bot, password=password)
+            if count:
+                keys = ApiKey.objects.filter(client=bot.client, scope=KeyScope.SECRET)
+                demo_today.begin(bot, keys.order_by("id")[0], owner=owner)
+                self.stdout.write(f"Made {count} chats of the last month; some customers wait.")
         self._print_logins(password)
 
     def _print_logins(self, password: str) -> None:
-        key = settings.DATA_DIR / "keys" / "demo_api_key"
-        self.stdout.write(f"  API login     {OWNER}  {password}")
-        for email, _ in demo_chats.AGENTS:
-            self.stdout.write(f"  Agent login   {email}  {password}")
-        self.stdout.write(f"  Admin login   {ADMIN}  {password}")
-        if key.exists():
-            self.stdout.write(f"  API-KEY       {key.read_text()}")
+        """Print them, and keep them for the start page and the last lines of `make run`."""
+        people = [("Owner", OWNER), *(("Agent", email) for email, _ in demo_chats.AGENTS),
+                  ("Platform staff", ADMIN)]  # fmt: skip
+        logins = [{"role": role, "email": email, "password": password} for role, email in people]
+        keys = settings.DATA_DIR / "keys"
+        (keys / "demo_logins").write_text(json.dumps(logins))
+        for login in logins:
+            self.stdout.write(f"  {login['role']:<14}  {login['email']}  {password}")
+        if (keys / "demo_api_key").exists():
+            self.stdout.write(f"  API-KEY         {(keys / 'demo_api_key').read_text()}")
+
+
+def _make_page_key(bot: Bot) -> None:
+    """The key of the demo shop's page, once."""
+    if not (settings.DATA_DIR / "keys" / "demo_page_key").exists():
+        _, key = api_keys.create(
+            bot.client, name="Demo shop's page", scope=KeyScope.PUBLIC, bot_id=bot.pk
+        )
+        stored_secret("demo_page_key", key)
 
 
 def _create_client(password: str) -> tuple[Bot, str]:

@@ -7,6 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 STATIC_SOURCES = ("*.css", "*.js", "*.svg", "*.png", "*.woff2", "*.ico", "*.html")
 
@@ -16,7 +18,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._print("migrating the database ...")
-        call_command("migrate", interactive=False, verbosity=0)
+        # The lines of migrations that are new here: the first start takes some seconds for them.
+        is_current = not _new_migrations()
+        call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
         settings.STATIC_ROOT.mkdir(exist_ok=True)
         # With DEBUG they are served from where they are.
         if not settings.DEVELOPMENT:
@@ -35,6 +39,11 @@ class Command(BaseCommand):
     def _print(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
+
+
+def _new_migrations() -> Any:
+    executor = MigrationExecutor(connection)
+    return executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 def _static_fingerprint() -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from chats.models import AssignType, Conversation, Message, Status
+from chats.models import AssignType, Conversation, LockedConversation, Message, Status
 from chats.services.core import attachments, conversations, lifecycle, messages
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
@@ -24,31 +24,58 @@ def send(
     409 if another agent has the chat, it has ended, or the channel takes no free text any more. A
     `tag` is the channel's own word for what may be sent all the same: then the channel decides.
     """
-    metadata: dict[str, Any] = {"channel_tag": tag} if tag else {}
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = messages.find_existing(
-            chat, body.client_message_id, messages.Author.from_user(by), is_note=body.is_note
-        )
+        existing = _find_existing(chat, body.client_message_id, by=by, is_note=body.is_note)
         if existing:
-            return existing  # Repeated request: return the stored message.
+            return existing
         if not body.is_note:
-            if tag:
-                lifecycle.ensure_not_ended(chat)
-            else:
+            if tag is None:
                 lifecycle.ensure_can_reply(chat)
-            lifecycle.ensure_own_chat(chat, by=by)
-            if chat.status == Status.SNOOZED:
-                lifecycle.wake(chat)
-            if chat.assign_type != AssignType.AGENT:
-                lifecycle.to_agent(chat, by, by=by)
+            _take(chat, by=by)
         message = messages.append_by_agent(
             chat,
             by=by,
             content=messages.build_content(chat, body, files),
             is_note=body.is_note,
             client_message_id=body.client_message_id,
-            metadata=metadata,
+            metadata={"channel_tag": tag} if tag else {},
         )
         attachments.attach(message, files)
         return message
+
+
+def send_template(
+    chat: Conversation, template: dict[str, Any], *, by: User, client_message_id: str | None = None
+) -> Message:
+    """Store a template, a ready piece of content that the channel takes at any time.
+
+    It assigns and wakes the chat as a message does. 409 if another agent has it, or it has ended.
+    """
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        existing = _find_existing(chat, client_message_id, by=by)
+        if existing:
+            return existing
+        _take(chat, by=by)
+        return messages.append_by_agent(
+            chat, by=by, content=[template], client_message_id=client_message_id
+        )
+
+
+def _find_existing(
+    chat: LockedConversation, client_message_id: str | None, *, by: User, is_note: bool = False
+) -> Message | None:
+    """The message of an earlier request with the same id."""
+    author = messages.Author.from_user(by)
+    return messages.find_existing(chat, client_message_id, author, is_note=is_note)
+
+
+def _take(chat: LockedConversation, *, by: User) -> None:
+    """Wake the chat, and assign it if no agent has it; 409 if it has ended or another has it."""
+    lifecycle.ensure_not_ended(chat)
+    lifecycle.ensure_own_chat(chat, by=by)
+    if chat.status == Status.SNOOZED:
+        lifecycle.wake(chat)
+    if chat.assign_type != AssignType.AGENT:
+        lifecycle.to_agent(chat, by, by=by)

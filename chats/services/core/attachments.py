@@ -47,6 +47,7 @@ _OFFICE = {
     b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
+MIME_TYPES = (*sorted({mime for *_, mime in _SIGNATURES} | {*_OFFICE.values()}), "text/plain")
 _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 

@@ -1,17 +1,17 @@
 """The sentences that the platform itself says to customers, in their language.
 
 The words are in `bots.knowledge.phrasebook`; a client's own words go first. If a language has
-neither, the bot's default language is used.
+neither, or the bot is not offered in it, the bot's default language is used.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from bots.knowledge import phrasebook
 from bots.knowledge.phrasebook import base_of
-from bots.services import business_hours
+from bots.services import bots, business_hours
 from chats.models import Conversation
 
 # Nothing else is left if not even the client's default language has a word.
@@ -53,6 +53,34 @@ def confirm(action: str, *, language: str, chat: Conversation) -> Said:
     return question._replace(text=question.text.replace("{action}", action))
 
 
+def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> Said:
+    """The question for a customer-info field: the client's own, or ours with the field's label."""
+    own: Mapping[str, str] = field.get("question") or {}
+    labels: Mapping[str, str] = field["label"]
+    language, default = _offered(language, chat), chat.bot.default_language
+    for wanted in (language, default):
+        code = next((code for code in _codes(wanted, own) if own.get(code)), None)
+        if code:
+            return Said(own[code], code)
+        if any(labels.get(code) for code in _codes(wanted, labels)):
+            break
+    label = bots.in_language(labels, language, default=default) or field["name"]
+    choices = [option["label"] for option in field.get("options") or []]
+    asked = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
+    said = sentence("ask_info", language=language, chat=chat)
+    return said._replace(text=said.text.replace("{label}", asked))
+
+
+def about_bot(*, language: str, chat: Conversation) -> Said:
+    """Whose assistant the bot is; and that a person can be asked for, if the client wishes that."""
+    said = sentence("about_bot", language=language, chat=chat)
+    words = said.text.replace("{company}", chat.client.name)
+    if chat.client.config.handoff_on_request:
+        person = sentence("person_possible", language=said.language, chat=chat)
+        words = f"{words} {person.text}"
+    return said._replace(text=words)
+
+
 def handover(*, reason: str, language: str, chat: Conversation) -> Said:
     """What the customer is told when a person will answer; outside business hours another text."""
     if reason == "approval_needed":
@@ -87,12 +115,19 @@ def _ours(name: str) -> Mapping[str, str]:
 
 def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> Said:
     """The first source's text in the first language that one of them has."""
+    language = _offered(language, chat)
     for wanted in (language, chat.bot.default_language, chat.client.default_language):
         for source in sources:
             code = next((code for code in _codes(wanted, source) if source.get(code)), None)
             if code:
                 return Said(source[code], code)
     return Said(sources[-1][_LAST_RESORT], _LAST_RESORT)
+
+
+def _offered(language: str, chat: Conversation) -> str:
+    """The language, or the bot's default one if the bot is not offered in it."""
+    offered = {base_of(code) for code in chat.bot.languages}
+    return language if not offered or base_of(language) in offered else chat.bot.default_language
 
 
 def _codes(language: str, source: Mapping[str, str]) -> Iterator[str]:

@@ -128,6 +128,12 @@ def extend_reply_window(chat: Conversation, until: datetime) -> None:
     rows.update(reply_window_expires_at=until)
 
 
+def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
+    """Whether the account of these chats sends. Ended ones learn it when their customer writes."""
+    rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
+    rows.update(is_reachable=is_reachable)
+
+
 def close_reply_window(chat: Conversation) -> None:
     """The provider says that the window is over."""
     now = timezone.now()
@@ -136,11 +142,11 @@ def close_reply_window(chat: Conversation) -> None:
 
 
 def edit(message: Message, text: str, *, at: datetime) -> None:
-    """The customer changed the words of a message; files stay."""
+    """The customer changed the words of a message; files stay. An older change comes too late."""
     with transaction.atomic():
         chat = conversations.lock(message.conversation)
         row = Message.objects.get(pk=message.pk)
-        if row.deleted_at:
+        if row.deleted_at or (row.edited_at and row.edited_at > at):
             return
         others = [piece for piece in row.content if piece["type"] != "text"]
         row.content = [{"type": "text", "text": text}, *others]
@@ -163,16 +169,21 @@ def unsend(message: Message, *, at: datetime) -> None:
         message_status.announce_message(chat, "message.updated", row)
 
 
-def react(message: Message, *, reaction: str | None) -> None:
-    """The customer put a reaction on a message, or took it back (None)."""
+def react(message: Message, *, reaction: str | None, at: datetime) -> None:
+    """The customer put a reaction on a message, or took it back (None).
+
+    An older deed comes too late.
+    """
     with transaction.atomic():
         chat = conversations.lock(message.conversation)
         row = Message.objects.get(pk=message.pk)
-        if row.customer_reaction == (reaction or ""):
+        if row.customer_reacted_at and row.customer_reacted_at > at:
             return
-        row.customer_reaction = reaction or ""
-        row.save(update_fields=["customer_reaction"])
-        message_status.announce_message(chat, "message.updated", row)
+        is_same = row.customer_reaction == (reaction or "")
+        row.customer_reaction, row.customer_reacted_at = reaction or "", at
+        row.save(update_fields=["customer_reaction", "customer_reacted_at"])
+        if not is_same:
+            message_status.announce_message(chat, "message.updated", row)
 
 
 def history(client: Client, *, bot: Bot, channel: MessagingChannel) -> QuerySet[Message]:

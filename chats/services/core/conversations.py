@@ -12,11 +12,11 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, fast_sql, staff_notifications
+from chats.services.core import customers, fast_sql, staff_notifications, visitors
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
-from identity.models import ApiKey, KeyScope
+from identity.models import ApiKey
 from webhooks.services import announce
 
 
@@ -29,6 +29,7 @@ class ConversationFields(TypedDict, total=False):
     """Columns of a new conversation beside its bot and its customer."""
 
     opened_by_key_id: int | None
+    visitor_id: int | None
     channel: str
     is_preview: bool
     language: Required[str]
@@ -44,23 +45,22 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats that a key may see: its client's or bot's; for a public key those it opened.
-
-    Previews are the staff's.
-    """
+    """The chats that a key's client or bot has. Previews are the staff's."""
     rows = Conversation.objects.for_client(key.client).filter(is_preview=False)
-    if key.bot_id:
-        rows = rows.filter(bot_id=key.bot_id)
-    if key.scope == KeyScope.PUBLIC:
-        rows = rows.filter(opened_by_key=key)
-    return rows
+    return rows.filter(bot_id=key.bot_id) if key.bot_id else rows
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see: for a person all of the client's."""
-    if caller.key:
-        return visible_to_key(caller.key)
-    return Conversation.objects.for_client(caller.client)
+    """The chats that the caller may see: for a person all of the client's, for a page those that
+    it opened for its visitor."""
+    if caller.key is None:
+        return Conversation.objects.for_client(caller.client)
+    rows = visible_to_key(caller.key)
+    if not caller.is_page:
+        return rows
+    if caller.visitor_id is None:
+        return rows.none()
+    return rows.filter(opened_by_key=caller.key, visitor_id=caller.visitor_id)
 
 
 def get(caller: Principal, **by: Any) -> Conversation:
@@ -70,6 +70,22 @@ def get(caller: Principal, **by: Any) -> Conversation:
     if chat is None:
         raise NotFound
     return chat
+
+
+def place_in_queue(chat: Conversation) -> int | None:
+    """How many open chats of the bot wait for an agent, this one among them, and no shorter; None
+    if it does not wait."""
+    if chat.status != Status.OPEN or chat.assign_type != AssignType.QUEUE:
+        return None
+    waiting = Conversation.objects.filter(
+        client_id=chat.client_id,
+        bot_id=chat.bot_id,
+        status=Status.OPEN,
+        assign_type=AssignType.QUEUE,
+        is_preview=False,
+    )
+    before = waiting.filter(waiting_since__lt=chat.waiting_since) if chat.waiting_since else waiting
+    return before.exclude(pk=chat.pk).count() + 1
 
 
 def open_chat(
@@ -85,6 +101,7 @@ def open_chat(
             customer=customer,
             assign_type=AssignType.QUEUE if reason else AssignType.BOT,
             handoff_reason=reason,
+            handed_off_at=Now() if reason else None,
             waiting_since=Now() if reason else None,
             **fields,
         )
@@ -95,17 +112,18 @@ def open_chat(
     return chat
 
 
-def update_customer(chat: Conversation, info: CustomerInfo, *, by: ApiKey) -> Conversation:
+def update_customer(chat: Conversation, info: CustomerInfo, *, by: Principal) -> Conversation:
     """Update what is known of a chat's customer; fields left out keep their value.
 
     422 names each answer that does not fit the bot's fields.
-    The external id of another customer makes the chat that customer's.
+    The external id of another customer makes the chat that customer's: 422 for a page.
     """
-    customers.ensure_may_identify(by, info)
+    if by.is_page:
+        visitors.refuse_external_id(info)
     with transaction.atomic():
         chat = lock(chat)
         customers.check_update(chat.bot, info)
-        chat.customer = customers.identify(chat.customer_id, info)
+        chat.customer = customers.identify(chat.customer_id, info, by_page=by.is_page)
         chat.save(update_fields=["customer"])
     return chat
 
@@ -129,9 +147,9 @@ def lock(chat: Conversation) -> LockedConversation:
     return LockedConversation(row)
 
 
-def lock_visible(key: ApiKey, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
-    """`lock`, in one statement, of a conversation that the key may see; 404 for any other."""
-    target = fast_sql.lock_chat(key, chat_id) or fast_sql.lock_chat(key, chat_id)
+def lock_visible(caller: Principal, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
+    """`lock`, in one statement, of a conversation that the caller may see; 404 for any other."""
+    target = fast_sql.lock_chat(caller, chat_id) or fast_sql.lock_chat(caller, chat_id)
     if target is None:
         raise NotFound
     if target.chat.status == Status.OPEN:

@@ -1,6 +1,9 @@
 """Customers: what is known of the people who write."""
 
+import logging
 import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -10,9 +13,13 @@ from bots.models import Bot
 from bots.services import customer_info
 from chatplatform.api.errors import Invalid
 from chatplatform.api.shapes import MAX_FREE_BYTES, as_json
-from chats.models import Customer
-from chats.shapes.people import CustomerInfo
-from identity.models import ApiKey, Client, KeyScope
+from chats.models import Customer, LockedConversation
+from chats.shapes.people import CustomerDto, CustomerInfo
+from identity.auth import Principal
+from identity.models import Client
+from webhooks.services import announce
+
+log = logging.getLogger(__name__)
 
 MAX_ATTRIBUTES = 200
 # How the external id of a member of the staff begins, who tries bots as a customer.
@@ -25,15 +32,6 @@ _SEARCHED = ("name", "email", "phone", "external_id")
 INDEXED = re.compile(r"[^\W_]{3}")
 
 
-def ensure_may_identify(key: ApiKey, info: CustomerInfo, *location: str) -> None:
-    """422 if a public key names an external id: a web page cannot prove who its visitor is."""
-    if key.scope == KeyScope.PUBLIC and info.external_id:
-        raise Invalid.field(
-            "body", *location, "external_id",
-            msg="A public key cannot say who the customer is; use a secret key.",
-        )  # fmt: skip
-
-
 def search(client: Client, q: str) -> QuerySet[Customer]:
     """Customers with `q` in a field; one that the index cannot find must begin a field."""
     part = "icontains" if INDEXED.search(q) else "istartswith"
@@ -43,16 +41,25 @@ def search(client: Client, q: str) -> QuerySet[Customer]:
     return Customer.objects.for_client(client).filter(like)
 
 
-def find_or_create_for_chat(bot: Bot, info: CustomerInfo) -> Customer:
-    """`find_or_create` for a chat with a bot, which a customer or the client's server opens.
+def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
+    """`find_or_create` for a chat with a bot, which a page's visitor or the client's server opens.
 
     422 if an answer does not fit the bot's fields, or if one is not known that the bot requires
     before a chat; the customer is then neither made nor changed.
     """
     with transaction.atomic():
-        customer = find_or_create(bot.client, info)
+        customer = _of_visitor(by, info) if by.is_page else find_or_create(bot.client, info)
         customer_info.check(bot.customer_info_fields, answers(info), known=answers(customer))
     return customer
+
+
+def _of_visitor(page: Principal, info: CustomerInfo) -> Customer:
+    """The customer of a page's visitor, with what the visitor says now; a new one if needed."""
+    rows = Customer.objects.for_client(page.client)
+    known = rows.filter(pk=page.visitor_id).first() if page.visitor_id else None
+    if known:
+        return identify(known.pk, info, by_page=True)
+    return find_or_create(page.client, info, by_page=True)
 
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
@@ -67,36 +74,100 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
     return own | known.attributes
 
 
-def find_or_create(client: Client, info: CustomerInfo) -> Customer:
+def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False) -> Customer:
     """A new customer, or the existing one with that external id, updated."""
+    told = _names(info) if by_page else []
     if not info.external_id:
-        return Customer.objects.create(client=client, attributes=info.attributes, **_fields(info))
-    try:
-        with transaction.atomic():
-            return Customer.objects.create(
-                client=client,
-                external_id=info.external_id,
-                attributes=info.attributes,
-                **_fields(info),
-            )
-    except IntegrityError:
-        # The customer exists, perhaps since a moment ago by another first chat.
-        existing = Customer.objects.for_client(client).get(external_id=info.external_id)
-        return update(existing.pk, info)
+        return Customer.objects.create(
+            client=client, attributes=info.attributes, told=told, **_fields(info)
+        )
+    while True:
+        try:
+            with transaction.atomic():
+                return Customer.objects.create(
+                    client=client,
+                    external_id=info.external_id,
+                    attributes=info.attributes,
+                    told=told,
+                    **_fields(info),
+                )
+        except IntegrityError:
+            # The customer exists, perhaps since a moment ago by another first chat; but if they
+            # become part of another one at this moment, nobody has the external id any more.
+            with suppress(Customer.DoesNotExist):
+                existing = Customer.objects.for_client(client).get(external_id=info.external_id)
+                return update(existing.pk, info, by_page=by_page)
 
 
-def update(customer_id: int, info: CustomerInfo) -> Customer:
-    """Overwrite the fields that are given; attributes are merged, null removes one."""
+def update(
+    customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_page: bool = False
+) -> Customer:
+    """Overwrite the fields that are given; attributes are merged, null removes one.
+
+    A page overwrites only what a page wrote.
+    """
     customer = _lock(customer_id)
-    changes: dict[str, Any] = _fields(info)
-    changes["attributes"] = merged_attributes(customer.attributes, info.attributes)
-    for name, value in changes.items():
-        setattr(customer, name, value)
-    customer.save(update_fields=list(changes))
-    return customer
+    if by_page:
+        info = _without_others_words(customer, info)
+    attributes = merged_attributes(customer.attributes, info.attributes)
+    told = told_with(customer, _names(info), by_page=by_page)
+    changes = {**_fields(info), "attributes": attributes, "told": told}
+    return _change(customer, changes, is_news=has_new_id)
 
 
-def identify(customer_id: int, info: CustomerInfo) -> Customer:
+def told_with(customer: Customer, names: Sequence[str], *, by_page: bool) -> list[str]:
+    """`Customer.told` after a page, or somebody else, wrote these columns and attributes."""
+    others = [name for name in customer.told if name not in names]
+    return [*others, *names] if by_page else others
+
+
+def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInfo:
+    """Of what a page says, all that nobody else wrote."""
+    kept = {name for name in _FIELDS if getattr(customer, name) and name not in customer.told}
+    attributes = {
+        name: value
+        for name, value in info.attributes.items()
+        if name not in customer.attributes or f"attributes.{name}" in customer.told
+    }
+    return info.model_copy(update={**dict.fromkeys(kept), "attributes": attributes})
+
+
+def _names(info: CustomerInfo) -> list[str]:
+    """What a caller says of a customer, as in `Customer.told`."""
+    return [*_fields(info), *(f"attributes.{name}" for name in info.attributes)]
+
+
+def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
+    """Store what a chat's customer told the bot, by field; what is known already stays.
+
+    Returns the names of the fields that were filled. Nothing is stored of a preview's customer.
+    """
+    if chat.is_preview or not given:
+        return []
+    customer = _lock(chat.customer_id)
+    known = answers(customer)
+    new = {name: value for name, value in given.items() if known.get(name) in (None, "")}
+    columns = {name: value for name, value in new.items() if _fits_column(name, value)}
+    others = {name: value for name, value in new.items() if name not in columns}
+    try:
+        changes = {"attributes": merged_attributes(customer.attributes, others), **columns}
+    except Invalid:
+        log.warning("customer %s has no room for %s", customer.pk, ", ".join(others))
+        return []
+    if new:
+        names = [*columns, *(f"attributes.{name}" for name in others)]
+        _change(customer, {**changes, "told": told_with(customer, names, by_page=True)})
+        chat.customer = customer
+    return list(new)
+
+
+def _fits_column(name: str, value: Any) -> bool:
+    """Whether the answer to a field is the customer's own name, e-mail address or phone number."""
+    limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
+    return name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
+
+
+def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> Customer:
     """The customer that the external id names, updated: this one, another one, or a new one.
 
     A customer keeps the external id that they have; another id then names another customer.
@@ -104,8 +175,8 @@ def identify(customer_id: int, info: CustomerInfo) -> Customer:
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
     if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
-        return find_or_create(customer.client, info)
-    return update(customer_id, info)
+        return find_or_create(customer.client, info, by_page=by_page)
+    return update(customer_id, info, has_new_id=is_new_id, by_page=by_page)
 
 
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -120,6 +191,26 @@ def _ensure_within_limits(attributes: dict[str, Any]) -> None:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
     if len(as_json(attributes)) > MAX_FREE_BYTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_FREE_BYTES:,} bytes in all.")
+
+
+def announce_update(customer: Customer) -> None:
+    """Tell the client what changed of a customer. Staff who try a bot are no customers."""
+    if (customer.external_id or "").startswith(STAFF):
+        return
+    data = {"customer": CustomerDto.from_row(customer).model_dump(mode="json")}
+    announce(customer.client_id, "customer.updated", data)
+
+
+def _change(customer: Customer, changes: Mapping[str, Any], *, is_news: bool = False) -> Customer:
+    """Write the columns that differ, and announce it if any does, or if it is news anyhow."""
+    changed = [name for name, value in changes.items() if getattr(customer, name) != value]
+    for name in changed:
+        setattr(customer, name, changes[name])
+    if changed:
+        customer.save(update_fields=changed)
+    if is_news or set(changed) - {"told"}:
+        announce_update(customer)
+    return customer
 
 
 def _lock(customer_id: int) -> Customer:

@@ -13,7 +13,7 @@ from django.db import connection
 
 from chatplatform.sql import Columns
 from chats.models import Conversation, LockedConversation, Message
-from identity.models import ApiKey, KeyScope
+from identity.auth import Principal
 
 _CHAT, _MESSAGE = Columns(Conversation), Columns(Message)
 
@@ -25,7 +25,8 @@ COUNTERS = (
 
 _VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s AND NOT chat.is_preview
   AND (%(bot)s::bigint IS NULL OR chat.bot_id = %(bot)s::bigint)
-  AND (%(page)s::bigint IS NULL OR chat.opened_by_key_id = %(page)s::bigint)"""
+  AND (%(page)s::bigint IS NULL
+       OR chat.opened_by_key_id = %(page)s::bigint AND chat.visitor_id = %(visitor)s::bigint)"""
 
 _LOCK = f"""
 SELECT {_CHAT.column_list("chat")}, customer.name, bot.bot_name, bot.languages,
@@ -91,15 +92,15 @@ class MessageTarget:
         )
 
 
-def lock_chat(key: ApiKey, chat_id: uuid.UUID) -> MessageTarget | None:
-    """Lock a conversation that the key may see; None for any other."""
+def lock_chat(caller: Principal, chat_id: uuid.UUID) -> MessageTarget | None:
+    """Lock a conversation that the caller may see; None for any other."""
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK, _parameters(key, chat_id))
+        cursor.execute(_LOCK, _parameters(caller, chat_id))
         values = cursor.fetchone()
     if values is None:
         return None
     chat = _CHAT.row(values[: len(_CHAT)])
-    chat.client = key.client
+    chat.client = caller.client
     customer_name, bot_name, offered, burst_wait_ms, auto_translate, tells_hours = values[
         len(_CHAT) :
     ]
@@ -131,23 +132,25 @@ def store_message(chat: LockedConversation, message: Message) -> None:
 
 
 def read_messages(
-    key: ApiKey, chat_id: uuid.UUID, *, after: int, limit: int
+    caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
 ) -> list[Message] | None:
-    """Messages that the customer may read, behind a seq, oldest first; None if the key may not
+    """Messages that the customer may read, behind a seq, oldest first; None if the caller may not
     see the chat.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_READ, _parameters(key, chat_id) | {"after": after, "limit": limit})
+        cursor.execute(_READ, _parameters(caller, chat_id) | {"after": after, "limit": limit})
         rows = cursor.fetchall()
     if not rows:
         return None
     return [_MESSAGE.row(values) for values in rows if values[0]]
 
 
-def _parameters(key: ApiKey, chat_id: uuid.UUID) -> dict[str, Any]:
+def _parameters(caller: Principal, chat_id: uuid.UUID) -> dict[str, Any]:
+    assert caller.key
     return {
         "chat": chat_id,
-        "client": key.client_id,
-        "bot": key.bot_id,
-        "page": key.pk if key.scope == KeyScope.PUBLIC else None,
+        "client": caller.client_id,
+        "bot": caller.key.bot_id,
+        "page": caller.key.pk if caller.is_page else None,
+        "visitor": caller.visitor_id,
     }

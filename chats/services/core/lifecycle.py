@@ -6,12 +6,12 @@ else writes these columns.
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import iso
+from chatplatform.api.shapes import Moment, iso
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
@@ -28,9 +28,8 @@ class AgentGone(ApiError):
 
 
 class AlreadyAssigned(ApiError):
-    """Another agent has the chat; the field `assignee` says who."""
-
     code, status = "already_assigned", 409
+    more: ClassVar = {"assignee": (Identity, "Who has the chat.")}
     detail = "Another agent has this chat."
 
     def __init__(self, chat: Conversation) -> None:
@@ -40,6 +39,7 @@ class AlreadyAssigned(ApiError):
 
 class ReplyWindowClosed(ApiError):
     code, status = "reply_window_closed", 409
+    more: ClassVar = {"reply_window_expires_at": (Moment, "When the while was over.")}
     detail = (
         "The channel takes free text only for a while after the customer's last message, and that"
         " while is over: wait for the customer to write, or send what the channel allows."
@@ -64,7 +64,7 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
         return_at=None,
         waiting_since=chat.waiting_since or _unanswered_since(chat),
     )
-    conversations.announce_change(chat, "conversation.assigned")
+    _announce(chat, "conversation.assigned", by=by)
     staff_notifications.notify_assigned(chat, to=agent, by=by)
     if before and before != agent:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
@@ -84,12 +84,13 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
         assignee=None,
         return_at=None,
         handoff_reason=reason if from_bot else chat.handoff_reason or reason,
+        handed_off_at=chat.handed_off_at or (timezone.now() if from_bot else None),
         waiting_since=chat.waiting_since or timezone.now(),
     )
     if from_bot:
-        conversations.announce_change(chat, "conversation.handed_off", reason=reason)
+        _announce(chat, "conversation.handed_off", by=by, reason=reason)
     else:
-        conversations.announce_change(chat, "conversation.unassigned")
+        _announce(chat, "conversation.unassigned", by=by)
     if before:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
     staff_notifications.enqueue_waiting(chat)
@@ -109,17 +110,17 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
         handoff_reason=None,
         waiting_since=None,
     )
-    conversations.announce_change(chat, "conversation.unassigned")
+    _announce(chat, "conversation.unassigned", by=by)
     if before:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
         presence.enqueue_assignment(chat.client)
 
 
-def snooze(chat: LockedConversation, *, until: datetime) -> None:
+def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
     """Put it off until a time, or until the customer writes."""
     ensure_not_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
-    conversations.announce_change(chat, "conversation.snoozed")
+    _announce(chat, "conversation.snoozed", by=by)
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
 
@@ -127,12 +128,12 @@ def snooze(chat: LockedConversation, *, until: datetime) -> None:
 def wake(chat: LockedConversation) -> None:
     """Open a snoozed conversation again, with the owner that it had."""
     _move(chat, status=Status.OPEN, snoozed_until=None)
-    conversations.announce_change(chat, "conversation.reopened")
+    _announce(chat, "conversation.reopened")
     if chat.assign_type == AssignType.QUEUE:
         presence.enqueue_assignment(chat.client)
 
 
-def end(chat: LockedConversation, *, by: EndedBy) -> None:
+def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> None:
     """End it. Its owner stays in the row; a job follows it with what the client wants."""
     ensure_not_ended(chat)
     _move(
@@ -144,7 +145,7 @@ def end(chat: LockedConversation, *, by: EndedBy) -> None:
         return_at=None,
         waiting_since=None,
     )
-    conversations.announce_change(chat, "conversation.ended")
+    _announce(chat, "conversation.ended", by=agent)
     config = chat.client.config
     insights = config.auto_summary or config.auto_tag or config.auto_sentiment
     if (insights or config.ask_feedback) and not chat.is_preview:
@@ -167,14 +168,23 @@ def reopen(chat: LockedConversation) -> None:
         assign_type=AssignType.QUEUE if reason else AssignType.BOT,
         assignee=None,
         handoff_reason=reason,
+        handed_off_at=chat.handed_off_at or (timezone.now() if reason else None),
         waiting_since=timezone.now() if reason else None,
         ended_at=None,
         ended_by=None,
         read_from_seq=chat.last_seq,
     )
-    conversations.announce_change(chat, "conversation.reopened")
+    _announce(chat, "conversation.reopened")
     if reason:
         staff_notifications.enqueue_waiting(chat)
+
+
+def _announce(
+    chat: LockedConversation, event_type: str, *, by: User | None = None, **more: Any
+) -> None:
+    """Announce a move, with the person who made it."""
+    person = Identity.from_row(by).model_dump() if by else None
+    conversations.announce_change(chat, event_type, by=person, **more)
 
 
 def ensure_not_ended(chat: LockedConversation) -> None:

@@ -3,7 +3,8 @@
 Channels report it of their messages; of all others the customer's page or app, and the desk.
 
 A status only moves forward, in whatever order and how often reports come in: pending, sent,
-delivered, read. `failed` stays, unless the message is known to have arrived after all.
+delivered, read. `failed` stays, unless the message is known to have arrived, or was in doubt and is
+known to be sent after all.
 """
 
 import uuid
@@ -23,6 +24,10 @@ from chats.shapes import message as message_shapes
 from webhooks.services import announce
 
 UNCERTAIN = "It is not known whether this message went out: the connection broke while it was sent."
+STILL_UNCERTAIN = (
+    "It is not known whether this message went out, and the channel has not told it since. Look"
+    " at the chat there before you send it again."
+)
 _ARRIVED = {MessageStatus.DELIVERED, MessageStatus.READ}
 
 
@@ -51,11 +56,14 @@ def record_read_by_agent(chat: Conversation) -> None:
 def record_sent(message: Message, *, provider_message_id: str) -> None:
     """The provider has taken the message under this id."""
     with transaction.atomic():
-        _, row = _lock(message)
+        chat, row = _lock(message)
         changes: dict[str, Any] = {"provider_message_id": provider_message_id}
-        if row.status == MessageStatus.PENDING:
+        is_late = row.status == MessageStatus.FAILED and row.error == STILL_UNCERTAIN
+        if is_late or row.status == MessageStatus.PENDING:
             changes |= {"status": MessageStatus.SENT, "error": None}
         _write(row, changes)
+        if is_late:
+            announce_message(chat, "message.updated", row)
 
 
 def record_failed(message: Message, *, error: str) -> None:
@@ -68,13 +76,18 @@ def record_failed(message: Message, *, error: str) -> None:
         announce_message(chat, "message.failed", row)
 
 
-def record_uncertain(message: Message) -> None:
-    """Nobody knows whether the message went out; it stays pending until its channel tells."""
+def record_uncertain(message: Message) -> bool:
+    """Nobody knows whether the message went out; it stays pending until its channel tells.
+
+    False if that is known already.
+    """
     with transaction.atomic():
         chat, row = _lock(message)
-        if row.status == MessageStatus.PENDING and row.error != UNCERTAIN:
-            _write(row, {"error": UNCERTAIN})
-            announce_message(chat, "message.updated", row)
+        if row.status != MessageStatus.PENDING or row.error == UNCERTAIN:
+            return False
+        _write(row, {"error": UNCERTAIN})
+        announce_message(chat, "message.updated", row)
+        return True
 
 
 def record_delivered(chat: Conversation, message_ids: Iterable[uuid.UUID], *, at: datetime) -> None:

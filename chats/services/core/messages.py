@@ -35,7 +35,8 @@ from chats.services.core import (
 )
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
-from identity.models import ApiKey, User
+from identity.auth import Principal
+from identity.models import User
 from webhooks.services import announce
 
 
@@ -235,6 +236,18 @@ def find_reply(message: Message) -> Message | None:
     return replies.order_by("seq").first()
 
 
+def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
+    """The latest message before a customer's that is not the customer's; notes do not count."""
+    rows = Message.objects.filter(conversation=chat, is_note=False, seq__lt=before_seq)
+    return rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
+
+
+def has_greeted(chat: Conversation, *, before_seq: int) -> bool:
+    """Whether the bot's welcome, or a greeting of its, stands before a customer's message."""
+    rows = Message.objects.filter(conversation=chat, seq__lt=before_seq)
+    return rows.filter(Q(is_welcome=True) | Q(receipt__kind="greeting")).exists()
+
+
 def customers_recipient(
     chat: Conversation, *, bot_name: str | None = None
 ) -> dict[str, Any] | None:
@@ -251,10 +264,10 @@ def history(chat: Conversation) -> QuerySet[Message]:
     return rows.filter(conversation=chat, is_note=False)
 
 
-def history_page(key: ApiKey, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-    """A page of `history`, oldest first, of a chat that the key may see; 404 for any other."""
+def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
+    """A page of `history`, oldest first, of a chat that the caller may see; 404 for any other."""
     (after,) = numbers_of(query.cursor, Message, ["seq"]) if query.cursor else (0,)
-    rows = fast_sql.read_messages(key, chat_id, after=after, limit=query.limit + 1)
+    rows = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit + 1)
     if rows is None:
         raise NotFound
     return as_page(rows, query, by=["seq"], shape=message_shapes.Message.from_row)

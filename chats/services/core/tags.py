@@ -25,7 +25,7 @@ from chats.models import (
 )
 from chats.services.core import conversations
 from chats.shapes.insight import MAX_TAGS, ClientTagRequest, Tag, Tags
-from identity.models import Client, KeyScope, User
+from identity.models import Client, User
 from identity.services import audit
 
 MAX_LISTED = 1_000
@@ -117,12 +117,8 @@ def for_chat(chat: Conversation) -> list[Tagging]:
 
 def store_initial(chat: LockedConversation) -> None:
     """Write rows for the tags that a chat is opened with."""
-    if not chat.tags:
-        return
-    key = chat.opened_by_key
-    by_page = key is not None and key.scope == KeyScope.PUBLIC
-    source = TagSource.CUSTOMER if by_page else TagSource.AGENT
-    _store(_rows(chat, chat.tags, source))
+    if chat.tags:
+        _store(_rows(chat, chat.tags, TagSource.AGENT))
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:

@@ -22,9 +22,11 @@ def enqueue_for_customer(
 ) -> None:
     """Have an agent's message translated into the customer's language.
 
-    With the ordering key of what sends the message on, that waits for the translation.
+    With the ordering key of what sends the message on, that waits for the translation. The words
+    of an approved template are sent as they are.
     """
-    if chat.client.config.auto_translate:
+    is_template = any(piece.get("template") for piece in message.content)
+    if chat.client.config.auto_translate and not is_template:
         _enqueue(message, to=chat.language, ordering_key=ordering_key)
 
 

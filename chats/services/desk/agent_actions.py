@@ -49,7 +49,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
         lifecycle.ensure_own_chat(chat, by=by)
-        lifecycle.snooze(chat, until=until)
+        lifecycle.snooze(chat, until=until, by=by)
     return chat
 
 
@@ -72,5 +72,5 @@ def end(chat: Conversation, *, by: User | None) -> Conversation:
         lifecycle.ensure_not_ended(chat)
         if by:
             lifecycle.ensure_own_chat(chat, by=by)
-        lifecycle.end(chat, by="agent" if by else "customer")
+        lifecycle.end(chat, by="agent" if by else "customer", agent=by)
     return chat

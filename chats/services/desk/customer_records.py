@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from bots.models import Bot
-from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.errors import ApiError, NotFound, first_or_404
 from chats.models import Conversation, Customer
 from chats.services.core import customers
 from chats.shapes.people import CustomerDto, CustomersQuery
@@ -50,10 +50,7 @@ def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
 
 def get(caller: Principal, customer_id: int) -> Customer:
     """A customer that the caller may see; else 404, also for one that was merged."""
-    customer = visible(caller).filter(pk=customer_id).first()
-    if customer is None:
-        raise NotFound
-    return customer
+    return first_or_404(visible(caller).filter(pk=customer_id))
 
 
 def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
@@ -62,9 +59,9 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
     422 names each answer that does not fit a bot with which the customer has a chat; 409 if the
     external id is another's.
     """
-    get(caller, customer_id)
     with transaction.atomic():
-        customer = Customer.objects.select_for_update(no_key=True).get(pk=customer_id)
+        rows = visible(caller).select_for_update(no_key=True, of=("self",))
+        customer = first_or_404(rows.filter(pk=customer_id))
         chats = Conversation.objects.filter(bot=OuterRef("pk"), customer=customer)
         for bot in Bot.objects.for_client(caller.client).filter(Exists(chats)).order_by("pk"):
             customers.check_update(bot, body)
@@ -75,8 +72,11 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
         customer.attributes = customers.merged_attributes(customer.attributes, body.attributes)
         changed = [name for name, value in before.items() if getattr(customer, name) != value]
         if changed:
-            _save(customer, changed)
+            names = [*changed, *(f"attributes.{name}" for name in body.attributes)]
+            customer.told = customers.told_with(customer, names, by_page=False)
+            _save(customer, [*changed, "told"])
             _record(caller, "customer.updated", customer, {"fields": changed})
+            customers.announce_update(customer)
     return customer
 
 

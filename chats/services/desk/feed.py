@@ -27,16 +27,14 @@ from chats.models import Conversation
 from chats.services.core import channel_hooks, presence
 from identity.auth import Principal
 from identity.models import Client, Role, User
+from webhooks.models import Event
 from webhooks.services import events
-from webhooks.services.events import FeedCursor
 from webhooks.shapes.webhook import envelope, event_id
 
 BUFFER_SIZE = 1_000  # events of a client that a stream may lag behind without a query
 PAGE_SIZE = 200
 MAX_TRANSIENT = 500  # transient events that a slow stream may lag behind before it loses some
-# An event that was announced may have to wait for an older transaction: it is looked for again.
-RETRY_SECONDS, MAX_READS = 0.05, 20
-LogEntry = tuple[FeedCursor, ServerSent]
+LogEntry = tuple[int, ServerSent]  # its place in the feed
 
 
 def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
@@ -72,9 +70,9 @@ def events_for(
     `error_location` is where the request holds `last_event_id`, for the error if it is unknown.
     """
     assert user.client
-    client, now = user.client, events.newest_cursor(user.client)
-    cursor = events.find_cursor(client, last_event_id) if last_event_id else now
-    if cursor is None:
+    client, now = user.client, events.end_of_feed(user.client)
+    place = events.find_place(client, last_event_id) if last_event_id else now
+    if place is None:
         raise Invalid.field(
             *error_location, msg="There is no such event (any more); begin without one."
         )
@@ -82,7 +80,7 @@ def events_for(
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
         create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
-        return _follow(create_reader, _Stream(user), cursor, is_still_admitted)
+        return _follow(create_reader, _Stream(user), place, is_still_admitted)
 
     return follow
 
@@ -99,15 +97,13 @@ class _Stream:
 class _LogReader:
     """The one reader of a client's log in this process; ends with its last stream."""
 
-    def __init__(
-        self, client: Client, listener: Listener, in_thread: InThread, cursor: FeedCursor
-    ) -> None:
+    def __init__(self, client: Client, listener: Listener, in_thread: InThread, place: int) -> None:
         self.client = client
         self.listener = listener
         self.in_thread = in_thread
-        self.cursor = cursor
+        self.place = place  # of the last event that was read
         self.buffer: deque[LogEntry] = deque()
-        self.buffer_begins_after = cursor
+        self.buffer_begins_after = place
         self.streams: set[_Stream] = set()
         self.streams_of: Counter[int] = Counter()  # by user, in this process
         self.task: asyncio.Task[None] | None = None
@@ -129,23 +125,20 @@ class _LogReader:
             self.task.cancel()
             _readers.pop(self.client.pk, None)
 
-    def after(self, cursor: FeedCursor) -> list[LogEntry] | None:
-        """Buffered events after `cursor`; None if some of them are not in the buffer any more."""
-        if cursor < self.buffer_begins_after:
+    def after(self, place: int) -> list[LogEntry] | None:
+        """Buffered events after `place`; None if some of them are not in the buffer any more."""
+        if place < self.buffer_begins_after:
             return None
         # From the newest backwards: a stream lags behind by a few at most.
-        entries = list(takewhile(lambda entry: entry[0] > cursor, reversed(self.buffer)))
+        entries = list(takewhile(lambda entry: entry[0] > place, reversed(self.buffer)))
         return entries[::-1]
 
     async def _run(self) -> None:
         async for message in self.listener.messages(events.feed_channel(self.client.pk)):
             if message and "event" in message:
                 self._distribute(message["event"], message["data"])
-                continue
-            reads = MAX_READS if message is not None else 1
-            while not await self._read() and reads > 1:
-                reads -= 1
-                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                await self._read()
 
     def _publish_presence(self, user: User, *, is_online: bool) -> None:
         if user.role != Role.VIEWER:
@@ -163,24 +156,22 @@ class _LogReader:
             stream.transient.append(ServerSent(event, data))
             stream.wake.set()
 
-    async def _read(self) -> bool:
-        """Read new events into the buffer; False if there are none."""
-        before = self.cursor
+    async def _read(self) -> None:
+        """Read new events into the buffer."""
         while True:
             try:
-                entries = await self.in_thread(_read_page, self.client, self.cursor)
+                entries = await self.in_thread(_read_page, self.client, self.place)
             except Error:
-                break  # the database is away: the next message or poll reads on
+                return  # the database is away: the next message or poll reads on
             self.buffer.extend(entries)
             while len(self.buffer) > BUFFER_SIZE:
                 self.buffer_begins_after = self.buffer.popleft()[0]
             if entries:
-                self.cursor = entries[-1][0]
+                self.place = entries[-1][0]
                 for stream in self.streams:
                     stream.wake.set()
             if len(entries) < PAGE_SIZE:
-                break
-        return self.cursor > before
+                return
 
 
 _readers: dict[int, _LogReader] = {}
@@ -199,21 +190,19 @@ def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _L
     return reader
 
 
-def _read_page(client: Client, cursor: FeedCursor) -> list[LogEntry]:
-    rows = events.read_feed(client, cursor, PAGE_SIZE)
-    return [
-        (
-            events.cursor_after(row),
-            ServerSent(row.type, {**envelope(row), "data": row.data}, event_id(row.pk)),
-        )
-        for row in rows
-    ]
+def _read_page(client: Client, after: int) -> list[LogEntry]:
+    entries = events.read_feed(client, after, PAGE_SIZE)
+    return [(entry.position, _as_sent(entry.event)) for entry in entries]
+
+
+def _as_sent(event: Event) -> ServerSent:
+    return ServerSent(event.type, {**envelope(event), "data": event.data}, event_id(event.pk))
 
 
 async def _follow(
     create_reader: Callable[[], _LogReader],
     stream: _Stream,
-    cursor: FeedCursor,
+    place: int,
     is_still_admitted: Callable[[], bool],
 ) -> Events:
     reader = _join_reader(stream, create_reader)
@@ -226,15 +215,15 @@ async def _follow(
         yield ServerSent(StreamEvent.READY, ready)
         while True:
             stream.wake.clear()
-            entries = reader.after(cursor)
+            entries = reader.after(place)
             if entries is None:
-                entries = await in_thread(_read_page, reader.client, cursor)
-                cursor = cursor if entries else reader.buffer_begins_after
+                entries = await in_thread(_read_page, reader.client, place)
+                place = place if entries else reader.buffer_begins_after
                 stream.wake.set()  # there may be more than one page
             for _, event in entries:
                 if visible := _visible_to(stream.user, event):
                     yield visible
-            cursor = entries[-1][0] if entries else cursor
+            place = entries[-1][0] if entries else place
             while stream.transient:
                 yield stream.transient.popleft()
             try:

@@ -14,12 +14,18 @@ from chats.shapes.conversation import ChatCounts, ChatsQuery
 from chats.shapes.receipt import ReplyReceipt, StoredReceipt
 from identity.auth import Principal
 from identity.models import Client, User
+from webhooks.models import Event
 
 # Words of a search that are used; more make it slower and no better.
 MAX_TERMS = 10
 # Messages that a search considers, the newest first: that match by the index, or without it at all.
 MAX_MESSAGES = 10_000
 MAX_COUNTED = 10_000
+MAX_STEPS = 200
+STEPS = [
+    f"conversation.{what}"
+    for what in ("assigned", "unassigned", "handed_off", "snoozed", "ended", "reopened")
+]
 NEWEST_ACTIVITY = ("-activity", "-id")
 LONGEST_WAIT = ("-urgency", "-id")
 # In microseconds since 1970; less a time of today it is more than any time of today.
@@ -46,7 +52,7 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
     )
     if query.sort == "longest_wait":
         rows = rows.annotate(urgency=_urgency())
-    return rows.filter(pk__in=_search(caller.client, query.q)) if query.q else rows
+    return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
 
 
 def order_of(query: ChatsQuery) -> tuple[str, ...]:
@@ -93,6 +99,12 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
     """Every message of a chat, internal notes too."""
     rows = Message.objects.for_client(chat.client)
     return rows.filter(conversation=chat)
+
+
+def steps(chat: Conversation) -> list[Event]:
+    """What happened to a chat beside its messages: the newest, oldest first."""
+    rows = Event.objects.for_client(chat.client).filter(conversation_id=chat.pk, type__in=STEPS)
+    return list(rows.order_by("-sequence")[:MAX_STEPS])[::-1]
 
 
 def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
@@ -154,7 +166,7 @@ def _state(user: User | None, query: ChatsQuery) -> Q:
     return state
 
 
-def _search(client: Client, q: str) -> QuerySet[Any, Any]:
+def search(client: Client, q: str) -> QuerySet[Any, Any]:
     """Ids of chats with all words of `q` in a message, or with a code or customer like it."""
     terms, whole = q.split()[:MAX_TERMS], q.strip()
     is_indexed = bool(customers.INDEXED.search(q))

@@ -94,7 +94,7 @@ def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> Sav
     for is_shared in {body.is_shared, not is_new and row.owner_id is None}:
         _ensure_may_change(by, is_shared=is_shared)
     row.owner = None if body.is_shared else by
-    row.shortcut, row.texts = body.shortcut.lower(), body.texts
+    row.shortcut, row.texts = body.shortcut, body.texts
     row.updated_at = timezone.now()
     try:
         with transaction.atomic():

@@ -1,9 +1,18 @@
 """What a customer takes along of a chat."""
 
+import uuid
+
+from django.db import transaction
+
 from chatplatform.api.errors import ApiError
+from chatplatform.api.request_context import current_address
+from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message
-from chats.services.core import messages
+from chats.services.core import conversations, messages
 from chats.shapes.conversation import Transcript, TranscriptLine
+from identity.auth import Principal
+from identity.models import AttemptKind
+from identity.services import attempts, audit, mails
 
 MAX_MESSAGES = 5_000
 
@@ -13,10 +22,43 @@ class ExportOff(ApiError):
     detail = "This bot gives no transcripts: its export_enabled is false."
 
 
+def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
+    """Have the transcript mailed; 409 `export_off`, 429 after too many mails."""
+    chat = conversations.get(caller, pk=chat_id)
+    _check_allowed(chat)
+    mails.check_configured()
+    _count(caller, chat, email)
+    with transaction.atomic():
+        enqueue(
+            "chats.mail_transcript",
+            client_id=chat.client_id,
+            conversation_id=str(chat.pk),
+            email=email,
+        )
+        # Not to whom: an audit log is kept when a customer's data is erased.
+        audit.record(
+            chat.client_id, "transcript.mailed", by=caller.key, subject=f"conversation:{chat.pk}"
+        )
+
+
+def mail(conversation_id: str, *, email: str) -> None:
+    """For the job. What was deleted or closed since is not mailed."""
+    chat = Conversation.objects.select_related("bot").filter(pk=conversation_id).first()
+    if chat is None or not chat.bot.export_enabled:
+        return
+    transcript = make(chat)
+    mails.deliver(
+        "transcript",
+        to=[email],
+        language=chat.language,
+        context={"chat_code": chat.chat_code, "bot": chat.bot.bot_name},
+        attached=(f"{chat.chat_code}.txt", transcript.as_text()),
+    )
+
+
 def make(chat: Conversation) -> Transcript:
     """The chat's newest messages without internal notes; 409 `export_off`."""
-    if not chat.bot.export_enabled:
-        raise ExportOff
+    _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(
         chat_code=chat.chat_code,
@@ -27,8 +69,22 @@ def make(chat: Conversation) -> Transcript:
     )
 
 
+def _check_allowed(chat: Conversation) -> None:
+    if not chat.bot.export_enabled:
+        raise ExportOff
+
+
+def _count(caller: Principal, chat: Conversation, email: str) -> None:
+    """429 if the chat, the mailbox or the visitor had enough mails: they may go to strangers."""
+    address = current_address()
+    if caller.is_page:
+        attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))
+    attempts.start(AttemptKind.MAIL_TO, address=address, account=email)
+    attempts.start(AttemptKind.MAIL_CHAT, address=address, account=str(chat.pk))
+
+
 def _line(message: Message) -> TranscriptLine:
-    others = [piece for piece in message.content if piece["type"] != "text"]
+    others = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
     return TranscriptLine.model_construct(
         sender=message.sender_type,
         name=message.sender_name,

@@ -1,7 +1,8 @@
 """Runs that summarise every chat of a client that has no current summary."""
 
 import logging
-from typing import Any
+import uuid
+from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -26,6 +27,7 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
+    more: ClassVar = {"job_id": (uuid.UUID, "The run.")}
     detail = "A run is not over yet: wait for its end."
 
 

@@ -1,12 +1,15 @@
 """What the bot does about a message: rules over facts, without any side effect."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bots.engine.types import Citation
+from bots.knowledge.phrasebook import SmallTalk
 from bots.models import Approval
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
 from bots.services.function_calls import ProposedCall
+from bots.services.info_answers import AnswerKind
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,18 @@ class Receipt:
     credits: int | None = None
     # The messages of a burst that share the reply.
     answers: tuple[str, ...] | None = None
+    # The customer-info field that the message asks for, and those that the customer's words filled.
+    asks_for: str | None = None
+    filled: tuple[str, ...] | None = None
+    # The field that the customer's words passed over: it is asked for once more.
+    passed_over: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields that apply, as they are stored."""
         fields = {name: value for name, value in vars(self).items() if value is not None}
-        if self.answers:
-            fields["answers"] = list(self.answers)
+        for name in ("answers", "filled"):
+            if name in fields:
+                fields[name] = list(fields[name])
         trace = fields.pop("trace", None)
         return (trace.to_json() if trace else {}) | fields
 
@@ -89,6 +98,42 @@ class ConfirmationReply:
 
 
 @dataclass(frozen=True)
+class AskedField:
+    """The customer-info field that our latest message asked for, and what the customer says to it.
+
+    `may_repeat`: it was asked for only once.
+    """
+
+    name: str
+    said: AnswerKind
+    type: str = "text"
+    may_repeat: bool = False
+
+
+@dataclass(frozen=True)
+class InfoFacts:
+    """What the bot's customer-info fields have to do with a message."""
+
+    asked: AskedField | None = None
+    # The fields that the message fills; and that it says nothing else.
+    filled: Mapping[str, Any] = field(default_factory=dict)
+    is_all: bool = False
+    # The field to ask for next, when it fits.
+    next: str | None = None
+
+
+@dataclass(frozen=True)
+class ShortReply:
+    """What a message is that holds a mere yes, a no or an "ok"; and what stands before it."""
+
+    # What it is behind the question whether there is anything else.
+    meant: SmallTalk
+    is_content: bool
+    # What our latest message is.
+    behind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
+
+
+@dataclass(frozen=True)
 class HandoffWishes:
     """Whether the client wants a handover for these reasons."""
 
@@ -105,12 +150,21 @@ class Facts:
     texts: tuple[str, ...]
     # The texts without small talk, and the kind of the last text.
     question: str
-    small_talk: str | None
+    small_talk: SmallTalk | None
     asks_for_person: bool
     confirmation: ConfirmationReply | None
     wishes: HandoffWishes
+    info: InfoFacts = InfoFacts()
+    short_reply: ShortReply | None = None
+    # The bot's welcome, or a greeting of its, stands in the chat.
+    has_greeted: bool = False
 
 
+# What to say to a value that is none of its type.
+NOT_A = {
+    "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
+    "select": "not_option",
+}  # fmt: skip
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
@@ -131,9 +185,31 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
         return _as_wished(HandOver("customer_asked"), facts.wishes)
     if confirmation:
         return AskEngine(facts.texts[-1], approved_by=Approval.CUSTOMER)
-    if facts.small_talk and not facts.question:
-        return CannedReply(facts.small_talk, Receipt("small_talk", kind=facts.small_talk))
+    reply = _reply_to_info(facts.info)
+    if reply:
+        return reply
+    small_talk = None if facts.question else facts.small_talk
+    small_talk = small_talk or _closing_words(facts.short_reply)
+    if small_talk:
+        is_repeated = small_talk == "greeting" and facts.has_greeted
+        name = "brief_greeting" if is_repeated else small_talk
+        return CannedReply(name, Receipt("small_talk", kind=small_talk))
     return AskEngine(facts.question)
+
+
+def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
+    """What a mere yes, no or "ok" is, if our latest message asked nothing else.
+
+    A model's answer may have asked something: the model goes on. A quotation never asks.
+    """
+    if reply is None:
+        return None
+    if reply.behind == "thanks":
+        return reply.meant
+    if reply.behind in {"nothing", "greeting"}:
+        return "greeting"
+    is_fine = reply.is_content or reply.meant == "greeting"
+    return "thanks" if reply.behind == "quotation" and is_fine else None
 
 
 def from_outcome(outcome: Outcome, wishes: HandoffWishes) -> Decision:
@@ -153,6 +229,34 @@ def from_outcome(outcome: Outcome, wishes: HandoffWishes) -> Decision:
                 "engine_failed" if is_failure else "no_answer", Receipt(reason, outcome.trace)
             )
             return _as_wished(handover, wishes)
+
+
+def ask_next(decision: Decision, info: InfoFacts) -> Decision:
+    """The decision, with the question for the next customer-info field if it fits behind it.
+
+    It fits behind an answer, and behind the thanks for a field; not if the customer has just
+    passed over such a question.
+    """
+    is_noted = isinstance(decision, CannedReply) and decision.receipt.decision == "info_given"
+    asked = info.asked
+    is_passed_over = asked is not None and asked.said != "given"
+    if asked and asked.type == "text" and asked.said == "other" and asked.may_repeat:
+        decision = replace(decision, receipt=replace(decision.receipt, passed_over=asked.name))
+    if info.next is None or is_passed_over or not (is_noted or isinstance(decision, Answer)):
+        return decision
+    return replace(decision, receipt=replace(decision.receipt, asks_for=info.next))
+
+
+def _reply_to_info(info: InfoFacts) -> CannedReply | None:
+    """What to say to a message that is about a customer-info field; None for any other."""
+    asked = info.asked
+    if asked and asked.said == "declined":
+        return CannedReply("info_declined", Receipt("info_declined"))
+    if asked and asked.said == "wrong" and asked.may_repeat:
+        return CannedReply(NOT_A[asked.type], Receipt("info_wrong", asks_for=asked.name))
+    if asked and asked.said == "wrong":
+        return CannedReply("info_declined", Receipt("info_wrong"))
+    return CannedReply("info_noted", Receipt("info_given")) if info.is_all else None
 
 
 def _as_wished(handover: HandOver, wishes: HandoffWishes) -> HandOver | CannedReply:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple, Unpack
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from bots.knowledge import language as languages
@@ -27,13 +27,14 @@ from chats.services.core import (
     messages,
     tags,
     translations,
+    visitors,
 )
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.core.fast_sql import MessageTarget
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
-from identity.models import ApiKey
+from identity.auth import Principal
 
 # After so many waits the bot replies, even if the customer goes on writing.
 LONGEST_BURST = 5
@@ -59,16 +60,18 @@ class Opened(NamedTuple):
 
 
 def open_chat(
-    key: ApiKey, creation: ChatCreation, *, client_message_id: str | None = None
+    caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
     """Open a conversation, together with its first message if there is one.
 
     If the client wants one open chat for each customer, it may be the open one.
     """
-    customers.ensure_may_identify(key, creation.customer, "customer")
-    bot = conversations.bot_for_key(key, creation.bot_id)
+    assert caller.key
+    bot = conversations.bot_for_key(caller.key, creation.bot_id)
+    if caller.is_page:
+        visitors.ensure_may_say(bot, creation)
     with transaction.atomic():
-        chat, is_new = _open_or_reuse(key, bot, creation)
+        chat, is_new = _open_or_reuse(caller, bot, creation)
         if creation.message:
             first = message_shapes.ConvMessage(
                 text=creation.message,
@@ -79,25 +82,29 @@ def open_chat(
     return Opened(chat, is_new)
 
 
-def _open_or_reuse(key: ApiKey, bot: Bot, creation: ChatCreation) -> Opened:
-    if key.client.config.reuse_open and creation.customer.external_id:
+def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opened:
+    if caller.client.config.reuse_open and creation.customer.external_id:
         # One at a time for a customer: two at once would open two chats.
-        locks.lock_in_transaction(f"open-chat:{key.client_id}:{creation.customer.external_id}")
-        while existing := _find_open(key, bot, creation):
+        locks.lock_in_transaction(f"open-chat:{caller.client_id}:{creation.customer.external_id}")
+        while existing := _find_open(caller, bot, creation):
             chat = conversations.lock(existing)
             if chat.status != Status.ENDED:
                 customers.check_update(bot, creation.customer, "customer")
-                chat.customer = customers.update(chat.customer_id, creation.customer)
+                chat.customer = customers.update(
+                    chat.customer_id, creation.customer, by_page=caller.is_page
+                )
                 return Opened(chat, is_new=False)
-    return Opened(_open(key, bot, creation), is_new=True)
+    return Opened(_open(caller, bot, creation), is_new=True)
 
 
-def _open(key: ApiKey, bot: Bot, creation: ChatCreation) -> LockedConversation:
-    customer = customers.find_or_create_for_chat(bot, creation.customer)
+def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversation:
+    assert caller.key
+    customer = customers.find_or_create_for_chat(bot, creation.customer, by=caller)
     chat = conversations.open_chat(
         bot,
         customer=customer,
-        opened_by_key_id=key.pk,
+        opened_by_key_id=caller.key.pk,
+        visitor_id=customer.pk if caller.is_page else None,
         channel=creation.channel,
         language=creation.language
         or languages.detect(
@@ -112,10 +119,14 @@ def _open(key: ApiKey, bot: Bot, creation: ChatCreation) -> LockedConversation:
     return chat
 
 
-def _find_open(key: ApiKey, bot: Bot, creation: ChatCreation) -> Conversation | None:
+def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversation | None:
     """The customer's open chat with the bot, if the client wants no other beside it."""
-    rows = conversations.visible_to_key(key).exclude(status=Status.ENDED)
+    assert caller.key
+    rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
     own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
+    if caller.is_page:
+        # Not one that was another visitor's before it became this customer's.
+        own = own.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
     return own.filter(customer__external_id=creation.customer.external_id).order_by("-id").first()
 
 
@@ -136,10 +147,10 @@ def receive(
         return _receive(MessageTarget.from_chat(conversations.lock(chat)), body, files, **fields)
 
 
-def receive_by(key: ApiKey, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Received:
-    """`receive` in a chat that the key may see; 404 for any other."""
+def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Received:
+    """`receive` in a chat that the caller may see; 404 for any other."""
     with transaction.atomic():
-        return _receive(conversations.lock_visible(key, chat_id), body)
+        return _receive(conversations.lock_visible(caller, chat_id), body)
 
 
 def _receive(
@@ -203,6 +214,7 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
         chat.bot,
         customer=chat.customer,
         opened_by_key_id=chat.opened_by_key_id,
+        visitor_id=chat.visitor_id,
         channel=chat.channel,
         language=chat.language,
         location=chat.location,

@@ -3,7 +3,8 @@
 Each stage hands its result to the next one. `decide` has the rules, `say` stores what they decide.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from django.conf import settings
 from django.db import transaction
@@ -15,13 +16,14 @@ from bots.services import answers, engines, function_runner
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import messages
-from chats.services.reply import billing, decide, say
+from chats.services.reply import asked_info, billing, decide, say
 from chats.services.reply.decide import (
     AskEngine,
     ConfirmationReply,
     Decision,
     Facts,
     HandoffWishes,
+    ShortReply,
 )
 from chats.services.reply.streams import ReplyStream
 
@@ -52,7 +54,8 @@ def answer(
         if isinstance(decision, AskEngine):
             first = burst[0] if decision.approved_by == Approval.NONE else message
             decision = ask_engine(message, decision, facts.wishes, stream, before_seq=first.seq)
-        say.publish(message, decision, earlier=earlier)
+        decision = decide.ask_next(decision, facts.info)
+        say.publish(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
 
@@ -101,15 +104,48 @@ def gather(
     config = message.conversation.client.config
     # A question is not lost between a greeting and a thank-you.
     questions = [text for text in texts if not intents.small_talk(text)]
+    small_talk = intents.small_talk(texts[-1], language=message.language) if texts else None
+    is_last_alone = len(questions) == 1 and small_talk is None
+    short_reply = _short_reply(message, burst, texts[-1]) if is_last_alone else None
     return Facts(
         is_bot_disabled=message.conversation.bot.is_disabled,
         texts=texts,
         question="\n".join(questions),
-        small_talk=intents.small_talk(texts[-1], language=message.language) if texts else None,
+        small_talk=small_talk,
         asks_for_person=any(map(intents.asks_for_person, texts)),
         confirmation=confirmation,
         wishes=HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request),
+        info=asked_info.facts_of(message, burst, texts),
+        short_reply=short_reply,
+        has_greeted=bool(small_talk == "greeting" or short_reply)
+        and messages.has_greeted(message.conversation, before_seq=burst[0].seq),
     )
+
+
+def _short_reply(message: Message, burst: Sequence[Message], text: str) -> ShortReply | None:
+    meant = intents.answer_to_more(text, language=message.language)
+    if meant is None:
+        return None
+    is_content = intents.is_content(text, language=message.language)
+    latest = messages.latest_of_ours(message.conversation, before_seq=burst[0].seq)
+    return ShortReply(meant, is_content, _kind_of(latest))
+
+
+def _kind_of(
+    latest: Message | None,
+) -> Literal["nothing", "greeting", "thanks", "quotation", "other"]:
+    """What our latest message is, as far as a mere "ok" behind it depends on that."""
+    if latest is None:
+        return "nothing"
+    receipt: Mapping[str, Any] = latest.receipt or {}
+    if receipt.get("asks_for"):
+        return "other"
+    if latest.is_welcome or receipt.get("kind") == "greeting":
+        return "greeting"
+    if receipt.get("kind") == "thanks":
+        return "thanks"
+    is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "embedded"
+    return "quotation" if is_quotation else "other"
 
 
 def ask_engine(
@@ -133,6 +169,7 @@ def ask_engine(
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
+        wanted=tuple(field["name"] for field in asked_info.wanted(chat)),
     )
     if not billing.reserve(message, request.engine):
         return decide.OUT_OF_CREDITS

@@ -1,7 +1,7 @@
 """The last stage: what was decided is said, paid and stored, unless the chat changed hands."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -19,7 +19,14 @@ from chats.models import (
     Status,
     text_content,
 )
-from chats.services.core import canned_replies, conversations, handoffs, lifecycle, messages
+from chats.services.core import (
+    canned_replies,
+    conversations,
+    customers,
+    handoffs,
+    lifecycle,
+    messages,
+)
 from chats.services.core.canned_replies import Said
 from chats.services.reply import billing
 from chats.services.reply.decide import Answer, AskCustomer, CannedReply, Decision, HandOver
@@ -29,8 +36,17 @@ log = logging.getLogger(__name__)
 _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
-def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()) -> None:
-    """Store the reply to a message, unless another was first or the chat has changed hands."""
+def publish(
+    message: Message,
+    decision: Decision,
+    *,
+    earlier: Sequence[str] = (),
+    filled: Mapping[str, Any] | None = None,
+) -> None:
+    """Store the reply to a message, unless another was first or the chat has changed hands.
+
+    `filled`: what the message tells of its customer, which is stored with the reply.
+    """
     said = _words(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
@@ -39,7 +55,10 @@ def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()
         paid = billing.settle(message, None if is_dropped else decision)
         if not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
-            receipt = replace(decision.receipt, credits=paid, answers=answers)
+            names = customers.fill_in(chat, filled or {})
+            receipt = replace(
+                decision.receipt, credits=paid, answers=answers, filled=tuple(names) or None
+            )
             _store(chat, message, decision, said, receipt.to_json())
     if is_dropped:
         log.info("reply to %s dropped: the chat changed hands, or another was first", message.pk)
@@ -47,6 +66,16 @@ def publish(message: Message, decision: Decision, *, earlier: Sequence[str] = ()
 
 
 def _words(message: Message, decision: Decision) -> Said:
+    said, wanted = _sentence(message, decision), decision.receipt.asks_for
+    fields = message.conversation.bot.customer_info_fields
+    field = next((field for field in fields if field["name"] == wanted), None)
+    if field is None:
+        return said
+    question = canned_replies.ask_info(field, language=message.language, chat=message.conversation)
+    return said._replace(text=f"{said.text}\n\n{question.text}")
+
+
+def _sentence(message: Message, decision: Decision) -> Said:
     chat, language = message.conversation, message.language
     match decision:
         case Answer():
@@ -55,6 +84,10 @@ def _words(message: Message, decision: Decision) -> Said:
             return canned_replies.confirm(decision.call.description, language=language, chat=chat)
         case CannedReply(name="greeting"):
             return canned_replies.greeting(language=language, chat=chat)
+        case CannedReply(name="brief_greeting"):
+            return canned_replies.sentence("greeting", language=language, chat=chat)
+        case CannedReply(name="about_bot"):
+            return canned_replies.about_bot(language=language, chat=chat)
         case CannedReply(name=str(name)) | HandOver(name=str(name)):
             return canned_replies.sentence(name, language=language, chat=chat)
         case HandOver():

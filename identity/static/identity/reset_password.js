@@ -19,6 +19,9 @@ async function send(path, body) {
 
 function show(outcome) {
   status.textContent = status.dataset[outcome];
+  for (const link of document.querySelectorAll("[data-after]")) {
+    link.hidden = link.dataset.after !== outcome;
+  }
 }
 
 form.addEventListener("submit", async (event) => {

@@ -1,0 +1,28 @@
+"""A bot's identity secret: with it the client's server signs who a page's visitor is."""
+
+import hashlib
+import hmac
+import secrets
+
+from django.db import transaction
+
+from bots.models import Bot
+from chatplatform.crypto import constant_time_equal
+from identity.models import User
+from identity.services import audit
+
+
+def replace_secret(bot: Bot, *, by: User) -> str:
+    """Give the bot a new identity secret; signatures by the one before are refused from now on."""
+    bot.identity_secret = f"visitor_{secrets.token_urlsafe(32)}"
+    with transaction.atomic():
+        bot.save(update_fields=["identity_secret", "updated_at"])
+        audit.record(bot.client_id, "bot.identity_secret_replaced", by=by, subject=f"bot:{bot.pk}")
+    return bot.identity_secret
+
+
+def is_signed(bot: Bot, external_id: str, *, signature: str) -> bool:
+    """Whether the bot's identity secret signed this id; no without a secret."""
+    secret = bot.identity_secret
+    expected = hmac.new(secret.encode(), external_id.encode(), hashlib.sha256).hexdigest()
+    return bool(secret) and constant_time_equal(expected, signature)

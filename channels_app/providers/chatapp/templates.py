@@ -1,0 +1,134 @@
+"""Templates of a business account: listed, filled with values, and as a part of a message."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from channels_app.providers import http
+from channels_app.providers.chatapp.client import APP
+from channels_app.providers.graph.inbound import list_of, text_of
+from channels_app.providers.values import Account
+
+_FIELDS = "id,name,language,status,category,components"
+_AT_ONCE = 100
+_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+# Buttons whose value changes from message to message.
+_ASKING_BUTTONS = {"COPY_CODE", "OTP", "FLOW", "CATALOG", "MPM"}
+_KNOWN = {"HEADER", "BODY", "FOOTER", "BUTTONS"}
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template in one language, and why it cannot be sent from here, if it cannot."""
+
+    name: str
+    language: str
+    status: str
+    category: str
+    header: str
+    body: str
+    footer: str
+    problem: str
+
+    @property
+    def text(self) -> str:
+        """All of its words, with the variables as they are written."""
+        return "\n".join(filter(None, [self.header, self.body, self.footer]))
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of its variables, of the header first."""
+        return [*_names(self.header), *_names(self.body)]
+
+    def filled(self, values: Sequence[str]) -> str:
+        """What the customer reads."""
+        of_header, of_body = self._split(values)
+        words = [_fill(self.header, of_header), _fill(self.body, of_body), self.footer]
+        return "\n".join(filter(None, words))
+
+    def components(self, values: Sequence[str]) -> list[dict[str, Any]]:
+        """The values as a send has them."""
+        pairs = zip(("header", "body"), self._split(values), strict=True)
+        return [
+            {"type": kind, "parameters": [_parameter(*each) for each in of_kind.items()]}
+            for kind, of_kind in pairs
+            if of_kind
+        ]
+
+    def _split(self, values: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """The values of the header and of the body, by name."""
+        names = _names(self.header)
+        of_header = dict(zip(names, values[: len(names)], strict=True))
+        return of_header, dict(zip(_names(self.body), values[len(names) :], strict=True))
+
+
+def list_(account: Account, *, cursor: str | None, limit: int) -> tuple[list[Template], str | None]:
+    """A page of the templates, in the provider's order, and the cursor of the next one."""
+    body = _call(account, limit=limit, after=cursor)
+    paging = body.get("paging")
+    if not isinstance(paging, dict) or not paging.get("next"):
+        return _templates(body), None
+    cursors = paging.get("cursors")
+    following = cursors.get("after") if isinstance(cursors, dict) else None
+    return _templates(body), str(following) if following else None
+
+
+def find(account: Account, name: str, language: str) -> Template | None:
+    """The template of this name in this language."""
+    # The provider also gives those whose names begin alike.
+    found = _templates(_call(account, name=name, limit=_AT_ONCE))
+    return next((row for row in found if (row.name, row.language) == (name, language)), None)
+
+
+def _call(account: Account, **params: Any) -> dict[str, Any]:
+    business_id = http.path_segment(str(account.details["business_account_id"]))
+    return APP.call(
+        "GET", f"{business_id}/message_templates", token=account.token,
+        params={"fields": _FIELDS, **params},
+    ).body  # fmt: skip
+
+
+def _templates(body: dict[str, Any]) -> list[Template]:
+    rows = [row for row in list_of(body.get("data")) if isinstance(row, dict)]
+    return [_template(row) for row in rows if row.get("name") and row.get("language")]
+
+
+def _template(row: dict[str, Any]) -> Template:
+    components = [each for each in list_of(row.get("components")) if isinstance(each, dict)]
+    by_type = {text_of(each.get("type")).upper(): each for each in components}
+    words = {name: text_of(by_type.get(name, {}).get("text")) for name in _KNOWN}
+    status = text_of(row.get("status")).upper()
+    return Template(
+        text_of(row["name"]), text_of(row["language"]), status.lower(),
+        text_of(row.get("category")).lower(), words["HEADER"], words["BODY"], words["FOOTER"],
+        _problem(status, by_type),
+    )  # fmt: skip
+
+
+def _problem(status: str, by_type: dict[str, dict[str, Any]]) -> str:
+    if status != "APPROVED":
+        return f"The provider says that it is {status.lower() or 'not approved'}."
+    if by_type.get("HEADER", {}).get("format", "TEXT") != "TEXT":
+        return "It needs a file or a place in its header."
+    buttons = [each for each in list_of(by_type.get("BUTTONS", {}).get("buttons"))
+               if isinstance(each, dict)]  # fmt: skip
+    if any(each.get("type") in _ASKING_BUTTONS or _names(text_of(each.get("url")))
+           for each in buttons):  # fmt: skip
+        return "It needs a value in a button."
+    return "It has parts that are not sent from here." if by_type.keys() - _KNOWN else ""
+
+
+def _names(text: str) -> list[str]:
+    """The variables of a text, each once: numbers in their order, names as they come."""
+    names = list(dict.fromkeys(_VARIABLE.findall(text)))
+    return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
+
+
+def _fill(text: str, values: dict[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: values[found[1]], text)
+
+
+def _parameter(name: str, value: str) -> dict[str, str]:
+    named = {} if name.isdecimal() else {"parameter_name": name}
+    return {"type": "text", "text": value, **named}

@@ -1,0 +1,31 @@
+"""People sign in to photoapp: by a page that an account is linked to, or to the account itself."""
+
+from dataclasses import replace
+
+from bots.models import Bot
+from channels_app.providers import PROVIDERS
+from channels_app.providers.photoapp import PhotoappDirect, direct
+from channels_app.services import connections, consents
+from channels_app.shapes.connection import ChannelConnection, PhotoappConnectDto
+from identity.models import User
+
+_DIRECT = PhotoappDirect()
+
+
+def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnection:
+    """Begin a consent, or end it: `pending`, or `connected` if the login was direct."""
+    redirect_uri, code, state = body.redirect_uri, body.code, body.state
+    provider = _DIRECT if body.login == "direct" else PROVIDERS["photoapp"]
+    if provider is not _DIRECT or code is None:
+        return connections.consent(
+            bot, provider, redirect_uri=redirect_uri, code=code, state=state, by=by
+        )
+    ended = consents.end(
+        state or "", by=by, bot_id=bot.pk, channel="photoapp", redirect_uri=redirect_uri
+    )
+    tokens = consents.redeem(_DIRECT, ended, code)
+    found = direct.find(tokens.access_token)
+    connections.ensure_free(bot, "photoapp", found.id)
+    with connections.subscribing(bot.client):
+        direct.subscribe(found)
+        return connections.store(bot, "photoapp", replace(found, tokens=tokens), by=by)

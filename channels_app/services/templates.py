@@ -1,0 +1,103 @@
+"""Templates of chatapp: what a customer may be sent at any time, also after the reply window."""
+
+from typing import Any
+
+from bots.models import Bot
+from channels_app.models import SENDING, ChannelConnection
+from channels_app.providers.chatapp import templates
+from channels_app.services import connections, consequences, messages, sending
+from channels_app.shapes import connection as connection_shapes
+from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chats.models import Conversation, Message
+from chats.services.core import agent_messages
+from identity.models import User
+
+
+class NoTemplates(ApiError):
+    code, status = "no_templates", 409
+    detail = "Chats of chatapp alone have templates."
+
+
+class ChannelNotConnected(ApiError):
+    code, status = "channel_not_connected", 409
+    detail = sending.NOT_CONNECTED
+
+
+class TemplateNotSendable(ApiError):
+    code, status = "template_not_sendable", 409
+    detail = "This template cannot be sent."
+
+
+def list_(
+    bot: Bot, query: connection_shapes.ChatappTemplatesQuery
+) -> connection_shapes.ChatappTemplatesResponse:
+    """A page of the templates of the business account that has the bot's number."""
+    found, next_cursor = consequences.call(
+        _connection(bot),
+        lambda account: templates.list_(account, cursor=query.cursor, limit=query.limit),
+    )
+    items = [
+        connection_shapes.ChatappTemplate.copy_from(row, problem=row.problem or None)
+        for row in found
+    ]
+    return connection_shapes.ChatappTemplatesResponse(items=items, next_cursor=next_cursor)
+
+
+def send(
+    bot: Bot,
+    body: connection_shapes.ChatappTemplateRequest,
+    *,
+    by: User,
+    request_id: str | None = None,
+) -> Message:
+    """An agent's template to a customer; the rules of other messages but for the reply window.
+
+    The provider is asked for the template first: the transcript shows its words with the values.
+    """
+    chat = _chat(bot, body)
+    if chat.channel != "chatapp":
+        raise NoTemplates
+    piece = _piece(_connection(bot), body)
+    own_id = body.client_message_id or request_id
+    return agent_messages.send_template(chat, piece, by=by, client_message_id=own_id)
+
+
+def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation:
+    if body.recipient_id:
+        return messages.newest_chat(bot, "chatapp", body.recipient_id)
+    rows = Conversation.objects.for_client(bot.client)
+    wanted = body.conversation_id
+    chat = rows.filter(bot=bot, pk=wanted).first() if wanted else None
+    if chat is None:
+        raise NotFound("The bot has no such chat.")
+    return chat
+
+
+def _connection(bot: Bot) -> ChannelConnection:
+    """The bot's number; 409 if it has none, or one that does not send."""
+    connection = connections.current(bot, "chatapp")
+    if connection is None or connection.status not in SENDING:
+        raise ChannelNotConnected
+    return connection
+
+
+def _piece(
+    connection: ChannelConnection, body: connection_shapes.ChatappTemplateRequest
+) -> dict[str, Any]:
+    """The template as a piece of a message: its words, and what the provider needs of it."""
+    template = consequences.call(
+        connection, lambda account: templates.find(account, body.name, body.language)
+    )
+    if template is None:
+        raise Invalid.field("body", "name", msg="No such template in this language.")
+    if template.problem:
+        raise TemplateNotSendable(f"This template cannot be sent. {template.problem}")
+    if len(body.values) != len(template.variables):
+        needed = len(template.variables)
+        raise Invalid.field("body", "values", msg=f"This template takes {needed} values.")
+    return {
+        "type": "template",
+        "text": template.filled(body.values),
+        "template": body.model_dump(include={"name", "language", "values"}),
+        "components": template.components(body.values),
+    }

@@ -1,0 +1,257 @@
+"""Get Chatapp Templates, Post Chatapp Template: what may be sent at any time."""
+
+import json
+import urllib.request
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from bots.testing import make_bot
+from channels_app.models import ConnectionStatus
+from channels_app.tests.chatapp import AN, NUMBER, WABA
+from chatplatform.testing import run_jobs, stub_model
+from chats.models import Conversation, Message
+from chats.testing import make_chat
+from identity.models import ClientConfig
+from identity.testing import make_person
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HELLO = {"recipient_id": AN, "name": "hello_world", "language": "en_US", "values": ["An"]}
+
+
+@pytest.fixture
+def chat(number, chatapp, bot):
+    """A chat of "an" that waits for an agent; its reply window is over."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+    chatapp.write("Is anybody there?")
+    run_jobs()
+    close_window()
+    chatapp.sim.advance(86_400 + 60)
+    return Conversation.objects.get()
+
+
+def close_window():
+    Conversation.objects.update(reply_window_expires_at=timezone.now() - timedelta(hours=1))
+
+
+def make_template(chatapp, name="order_ready", status="APPROVED", **more: Any):
+    """A template at the provider, in Vietnamese."""
+    components = more.pop("components", [{"type": "BODY", "text": "{{1}}: {{2}}"}])
+    body = {"name": name, "language": "vi", "category": "UTILITY", "components": components}
+    call(chatapp, "POST", f"{WABA}/message_templates", body)
+    if status != "PENDING":
+        chatapp.sim.act(NUMBER, "an", "template_status", name=name, status=status)
+
+
+def call(chatapp, method, path, body):
+    settings = chatapp.sim.environment
+    token = chatapp.sim.token("chatapp")
+    request = urllib.request.Request(
+        f"{settings['CHATAPP_API_URL']}/{path}", json.dumps(body).encode(), method=method,
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+    )  # fmt: skip
+    with urllib.request.urlopen(request) as reply:
+        return json.load(reply)
+
+
+def send(chatapp, person, **changes: Any):
+    body = {name: value for name, value in (HELLO | changes).items() if value is not None}
+    return person.post(chatapp.bot_path("templates"), body)
+
+
+def nothing_was_sent(chatapp):
+    run_jobs()
+    assert not Message.objects.filter(sender_type="agent").exists()
+    return not chatapp.replies()
+
+
+# --- listed -------------------------------------------------------------------------------------
+
+
+def test_templates_are_listed_with_what_they_need(chatapp, number, ben):
+    header = {"type": "HEADER", "format": "TEXT", "text": "For {{1}}"}
+    body = {"type": "BODY", "text": "{{2}} and {{1}}"}
+    make_template(chatapp, components=[header, body, {"type": "FOOTER", "text": "Blue Shop"}])
+    make_template(chatapp, "waiting", "PENDING")
+    make_template(chatapp, "picture", components=[{"type": "HEADER", "format": "IMAGE"}, body])
+    button = {"type": "URL", "text": "Open", "url": "https://shop.example/{{1}}"}
+    make_template(chatapp, "link", components=[body, {"type": "BUTTONS", "buttons": [button]}])
+    items = ben.get(chatapp.bot_path("templates")).json()["items"]
+    assert items[1] == {
+        "name": "order_ready", "language": "vi", "status": "approved", "category": "utility",
+        "text": "For {{1}}\n{{2}} and {{1}}\nBlue Shop", "variables": ["1", "1", "2"],
+        "problem": None,
+    }  # fmt: skip
+    assert [(row["name"], row["problem"]) for row in items if row["problem"]] == [
+        ("waiting", "The provider says that it is pending."),
+        ("picture", "It needs a file or a place in its header."),
+        ("link", "It needs a value in a button."),
+    ]
+
+
+def test_templates_come_in_pages(chatapp, number, ben):
+    for name in ("a", "b"):
+        make_template(chatapp, name)
+    first = ben.get(chatapp.bot_path("templates"), {"limit": 2}).json()
+    assert [row["name"] for row in first["items"]] == ["hello_world", "a"]
+    query = {"limit": 2, "cursor": first["next_cursor"]}
+    last = ben.get(chatapp.bot_path("templates"), query).json()
+    assert ([row["name"] for row in last["items"]], last["next_cursor"]) == (["b"], None)
+
+
+def test_without_a_number_there_is_no_list_and_nothing_is_sent(chatapp, chat, ann, ben):
+    assert ann.put(chatapp.bot_path("disconnect")).status_code == 200
+    calls = len(chatapp.sim.calls())
+    for reply in (ben.get(chatapp.bot_path("templates")), send(chatapp, ben)):
+        assert (reply.status_code, reply.json()["code"]) == (409, "channel_not_connected")
+    assert len(chatapp.sim.calls()) == calls
+    assert nothing_was_sent(chatapp)
+
+
+# --- sent ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["recipient_id", "conversation_id"])
+def test_a_template_goes_out_after_the_window_and_is_read(chatapp, chat, ben, by):
+    manual = ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hello"})
+    assert manual.json()["code"] == "reply_window_closed"
+    names = {"recipient_id": None, "conversation_id": str(chat.pk)}
+    reply = send(chatapp, ben, **(names if by == "conversation_id" else {}))
+    assert (reply.status_code, reply.json()["status"]) == (201, "pending"), reply.content
+    (piece,) = reply.json()["content"]
+    assert (piece["type"], piece["text"]) == ("template", "Welcome, An!")
+    assert piece["template"] == {"name": "hello_world", "language": "en_US", "values": ["An"]}
+    assert "components" not in piece
+    chatapp.settle()
+    assert chatapp.replies() == ["Welcome, An!"]
+    history = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
+    assert (history[-1]["status"], history[-1]["content"]) == ("read", [piece])
+    chat.refresh_from_db()
+    assert (chat.assignee, chat.last_message.text) == (ben.user, "Welcome, An!")
+    assert chat.reply_window_expires_at < timezone.now(), "only the customer opens it again"
+    assert Event.objects.filter(type="message.read").count() == 1
+
+
+def test_a_template_with_an_id_of_its_own_is_sent_once(chatapp, chat, ben):
+    first, second = (send(chatapp, ben, client_message_id="t-1") for _ in range(2))
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.json()["id"] == second.json()["id"]
+    chatapp.settle()
+    assert chatapp.replies() == ["Welcome, An!"]
+    assert send(chatapp, ben, client_message_id="t-2").json()["id"] != first.json()["id"]
+
+
+def test_values_stand_where_the_template_has_them(chatapp, chat, ben):
+    header = {"type": "HEADER", "format": "TEXT", "text": "For {{1}}"}
+    body = {"type": "BODY", "text": "{{2}} before {{1}}, {{ 2 }}"}
+    make_template(chatapp, components=[header, body])
+    named = [{"type": "BODY", "text": "Order {{order}} of {{customer}}"}]
+    make_template(chatapp, "named", components=named)
+    values = ["An", "one", "two"]
+    assert send(chatapp, ben, name="order_ready", language="vi", values=values).status_code == 201
+    values = ["A-17", "An {{1}}"]
+    assert send(chatapp, ben, name="named", language="vi", values=values).status_code == 201
+    run_jobs()
+    assert chatapp.replies() == ["For An\ntwo before one, two", "Order A-17 of An {{1}}"]
+    assert [row.text for row in Message.objects.filter(sender_type="agent").order_by("seq")] == [
+        "For An\ntwo before one, two", "Order A-17 of An {{1}}",
+    ]  # fmt: skip
+
+
+def test_a_template_is_not_translated(chatapp, chat, ben, settings):
+    ClientConfig.objects.update(auto_translate=True)
+    Conversation.objects.update(language="vi")
+    with stub_model.running("json") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        model.json_answer = {"text": "Xin chao"}
+        assert send(chatapp, ben).status_code == 201
+        run_jobs()
+    message = Message.objects.get(sender_type="agent")
+    assert (message.translations, chatapp.replies()) == ({}, ["Welcome, An!"])
+
+
+def test_a_repeated_request_sends_once(chatapp, chat, ben):
+    for _ in range(2):
+        reply = ben.post(chatapp.bot_path("templates"), HELLO, **{"Idempotency-Key": "k-1"})
+        assert reply.status_code == 201
+    run_jobs()
+    assert chatapp.replies() == ["Welcome, An!"]
+
+
+# --- refused ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"name": "nothing_like_it"}, "name"),
+        ({"language": "vi"}, "name"),
+        ({"values": []}, "values"),
+        ({"values": ["An", "Binh"]}, "values"),
+        ({"values": ["two\nlines"]}, "values"),
+        ({"values": [""]}, "values"),
+        ({"values": ["x" * 1024] * 5}, None),
+        ({"recipient_id": None}, None),
+        ({"conversation_id": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e"}, None),
+    ],
+)
+def test_a_wrong_template_is_refused(chatapp, chat, ben, changes, field):
+    reply = send(chatapp, ben, **changes)
+    assert reply.status_code == 422
+    assert field is None or reply.json()["detail"][0]["loc"][1] == field
+    assert nothing_was_sent(chatapp)
+    chat.refresh_from_db()
+    assert chat.assignee is None
+
+
+@pytest.mark.parametrize("status", ["PENDING", "REJECTED", "PAUSED", "DISABLED"])
+def test_a_template_that_is_not_approved_is_refused_in_words(chatapp, chat, ben, status):
+    make_template(chatapp, status=status)
+    reply = send(chatapp, ben, name="order_ready", language="vi", values=["a", "b"])
+    assert (reply.status_code, reply.json()["code"]) == (409, "template_not_sendable")
+    assert status.lower() in reply.json()["detail"]
+    assert nothing_was_sent(chatapp)
+
+
+def test_a_template_that_is_paused_on_its_way_fails_and_the_number_goes_on(
+    chatapp, chat, ben, number
+):
+    reply = send(chatapp, ben)
+    chatapp.sim.act(NUMBER, "an", "template_status", name="hello_world", status="PAUSED")
+    run_jobs()
+    message = Message.objects.get(pk=reply.json()["id"])
+    assert (message.status, "paused" in (message.error or "")) == ("failed", True)
+    number.refresh_from_db()
+    assert (number.status, chatapp.replies()) == (ConnectionStatus.CONNECTED, [])
+
+
+def test_only_chats_of_chatapp_have_templates(chatapp, number, bot, ben, ann):
+    for channel in ("web", "api", "socialnet"):
+        chat = make_chat(bot, channel=channel)
+        reply = send(chatapp, ben, recipient_id=None, conversation_id=str(chat.pk))
+        assert (reply.status_code, reply.json()["code"]) == (409, "no_templates")
+    elsewhere = make_chat(make_bot(ann.client))
+    reply = send(chatapp, ben, recipient_id=None, conversation_id=str(elsewhere.pk))
+    assert reply.status_code == 404
+    assert send(chatapp, ben, recipient_id="84900000000").status_code == 404
+    assert nothing_was_sent(chatapp)
+
+
+def test_another_agents_chat_and_an_ended_one_take_no_template(chatapp, chat, ann, ben):
+    assert send(chatapp, ben).status_code == 201
+    bea = make_person(ben.client, "agent", "Bea")
+    assert send(chatapp, bea).json()["code"] == "already_assigned"
+    assert ben.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 200
+    assert send(chatapp, ben).json()["code"] == "chat_ended"
+    run_jobs()
+    assert chatapp.replies() == ["Welcome, An!"]
+
+
+def test_the_provider_cannot_be_reached(chatapp, chat, ben):
+    chatapp.sim.fault("http_503", what="templates")
+    reply = send(chatapp, ben)
+    assert (reply.status_code, reply.json()["code"]) == (502, "provider_refused")
+    assert nothing_was_sent(chatapp)

@@ -1,0 +1,73 @@
+"""The shapes of refusals in the document: one for each set of fields, and together the `Error`."""
+
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, create_model
+
+from chatplatform.api.errors import CODES, ApiError, Invalid
+from chatplatform.api.shapes import Shape
+
+
+class ValidationError(Shape):
+    """One thing wrong with a request."""
+
+    loc: list[str | int] = Field(
+        description='Where: `["body", "name"]`, `["query", "limit"]`, `["path", "bot_id"]`.'
+    )
+    msg: str = Field(description="What is wrong, in a sentence.")
+    type: str = Field(
+        description="Machine-readable kind: `missing`, `string_type`, `extra_forbidden`, …"
+    )
+
+
+class HTTPValidationError(Shape):
+    """The request does not fit its documented shape; nothing was changed."""
+
+    detail: list[ValidationError] = Field(description="Everything wrong, all at once.")
+
+
+class Error(Shape):
+    """A refusal or a fault; its `code` tells which further fields there are."""
+
+    detail: str = Field(description="A sentence that says what to do.")
+    code: str = Field(description="Stable, machine-readable kind.")
+    request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
+
+
+@cache
+def shapes_of_errors() -> list[type[BaseModel]]:
+    """One shape for each set of further fields, with the codes that have it."""
+    codes: dict[type[ApiError], set[str]] = {ApiError: {*CODES.values()}}
+    for refusal in _subclasses(ApiError):
+        if "code" in vars(refusal) and not issubclass(refusal, Invalid):
+            codes.setdefault(_declarer(refusal), set()).add(refusal.code)
+    return [_shape(declarer, codes[declarer]) for declarer in sorted(codes, key=_name)]
+
+
+def _subclasses(base: type[ApiError]) -> list[type[ApiError]]:
+    return [each for child in base.__subclasses__() for each in (child, *_subclasses(child))]
+
+
+def _declarer(refusal: type[ApiError]) -> type[ApiError]:
+    """The class that declares the further fields of this one."""
+    return next(base for base in refusal.__mro__ if "more" in vars(base))
+
+
+def _name(declarer: type[ApiError]) -> str:
+    if declarer is ApiError:
+        return "PlainError"
+    return declarer.__name__.removesuffix("Error") + "Error"
+
+
+def _shape(declarer: type[ApiError], codes: set[str]) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        name: (kind, Field(description=description))
+        for name, (kind, description) in declarer.more.items()
+    }
+    described = Field(description="Stable, machine-readable kind.")
+    fields["code"] = (Literal[tuple(sorted(codes))], described)
+    doc = "A refusal or a fault without further fields."
+    if declarer is not ApiError:
+        doc = declarer.__doc__ or declarer.detail
+    return create_model(_name(declarer), __base__=Error, __doc__=doc, **fields)

@@ -1,0 +1,52 @@
+"""What happens on the demo client's first day, by the services: events, jobs and credits stand as
+for real, and the workers do the rest once they run."""
+
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+
+from bots.models import Bot
+from bots.services import documents
+from chatplatform.management.demo_chats import SCRIPT
+from chats.services.desk import saved_replies
+from chats.services.reply import incoming
+from chats.shapes.conversation import ChatCreation
+from chats.shapes.desk import SavedReplyDto
+from identity.auth import Principal
+from identity.models import ApiKey, User
+from webhooks.models import WebhookConfig
+from webhooks.services import configs
+from webhooks.shapes.webhook import WebhookConfigRequest
+
+# Cut off in the middle, as by a broken download.
+BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa"
+# Who writes, and which of the script's lines: the bot has no answer, or is asked for a person.
+WRITERS = ((1, "unknown"), (5, "person"), (11, "unknown"), (25, "person"), (29, "unknown"))
+
+
+@transaction.atomic
+def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
+    """Saved replies, an endpoint that fails, a document that cannot be read, and customers who
+    wait."""
+    for reply in SCRIPT["saved_replies"]:
+        saved_replies.create(owner, SavedReplyDto(**reply, is_shared=True))
+    _add_endpoint(owner)
+    documents.upload(bot, files=[SimpleUploadedFile("price-list.pdf", BROKEN_PDF)])
+    for number, (customer, line) in enumerate(WRITERS):
+        name = SCRIPT["customers"][customer - 1]
+        language = "vi" if name in SCRIPT["vietnamese"] else "en"
+        lines = SCRIPT["lines"][line][language]
+        person = {"external_id": f"shop-{1000 + customer}", "name": name}
+        message = lines[number % len(lines)]
+        creation = ChatCreation(customer=person, language=language, message=message, channel="web")
+        incoming.open_chat(Principal(key.client, key=key), creation)
+
+
+def _add_endpoint(owner: User) -> WebhookConfig | None:
+    """At a simulated provider, which knows no such path: every delivery fails, and nothing leaves
+    this machine. None where no such address may be called."""
+    if not settings.EGRESS_ALLOW or owner.client is None:
+        return None
+    url = f"http://{settings.EGRESS_ALLOW[0]}/the-shops-old-server"
+    body = WebhookConfigRequest(url=url, description="The shop's old server; it fails on purpose.")
+    return configs.create(owner.client, body, by=owner)

@@ -1,0 +1,143 @@
+/** Server-sent events by fetch: with headers, a patient reconnection, and resumption by the last id. */
+
+// The server sends a comment every 15 seconds; after this silence the connection counts as dead.
+const PATIENCE_MS = 40_000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+
+/**
+ * Follows a stream until `close()`.
+ *
+ * `headers(isRefused)` resolves to the headers of a request; `isRefused` says that the last answer
+ * was a 401. `onEvent({event, data, id})` gets each event, its data parsed. `onState` gets `live`
+ * when the stream is open, `waiting` when it broke, and `lost` if the server knows the last id no
+ * more: what happened meanwhile must then be read again. A status in `fatal` ends it: `ended`.
+ */
+export function follow({ url, headers, onEvent, onState = () => {}, lastEventId = "", fatal = [403, 404] }) {
+  let isClosed = false;
+  let failures = 0;
+  let isRefused = false;
+  let attempt = null;
+  let wake = () => {};
+
+  async function run() {
+    while (!isClosed) {
+      const outcome = await connect();
+      if (isClosed) return;
+      if (outcome === "fatal") {
+        close();
+        onState("ended");
+        return;
+      }
+      onState(outcome === "lost" ? "lost" : "waiting");
+      await pause();
+    }
+  }
+
+  /** One connection, until it breaks. */
+  async function connect() {
+    attempt = new AbortController();
+    const { signal } = attempt;
+    let timer = 0;
+    const expectLife = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => attempt.abort(), PATIENCE_MS);
+    };
+    expectLife();
+    try {
+      const given = await headers(isRefused);
+      const resumed = lastEventId ? { "Last-Event-ID": lastEventId } : {};
+      const answer = await fetch(url, {
+        headers: { Accept: "text/event-stream", ...given, ...resumed },
+        cache: "no-store",
+        credentials: "omit",
+        signal,
+      });
+      isRefused = answer.status === 401;
+      if (answer.status === 422 && lastEventId) {
+        lastEventId = "";
+        return "lost";
+      }
+      if (fatal.includes(answer.status)) return "fatal";
+      if (!answer.ok) return "broken";
+      failures = 0;
+      onState("live");
+      await read(answer.body, expectLife);
+    } catch (error) {
+      // A broken connection is what this loop is for; a fault of the reader is not.
+      if (!(error instanceof TypeError || error?.name === "AbortError")) console.error(error);
+    } finally {
+      clearTimeout(timer);
+    }
+    return "broken";
+  }
+
+  async function read(body, expectLife) {
+    const parse = parser((event) => {
+      if (event.id) lastEventId = event.id;
+      if (!isClosed) onEvent(event);
+    });
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      expectLife();
+      parse(value);
+    }
+  }
+
+  /** Waits longer after each failure, with some chance in it, so that not all come back at once. */
+  function pause() {
+    const longest = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS);
+    failures += 1;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, longest * (0.5 + Math.random() / 2));
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  function close() {
+    isClosed = true;
+    removeEventListener("online", retry);
+    attempt?.abort();
+    wake();
+  }
+
+  /** Tries again at once, such as when the network is back. */
+  function retry() {
+    failures = 0;
+    wake();
+  }
+
+  addEventListener("online", retry);
+  run();
+  return { close, retry };
+}
+
+/** A function that takes pieces of a stream and calls `emit` for each whole event (WHATWG HTML 9.2). */
+export function parser(emit) {
+  let rest = "";
+  let fields = { event: "message", id: "", data: [] };
+
+  function take(line) {
+    if (line === "") {
+      if (fields.data.length) emit({ ...fields, data: JSON.parse(fields.data.join("\n")) });
+      fields = { event: "message", id: "", data: [] };
+      return;
+    }
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "data") fields.data.push(value);
+    else if (name === "event" || name === "id") fields[name] = value;
+  }
+
+  return (piece) => {
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop();
+    lines.forEach(take);
+  };
+}

@@ -1,0 +1,5 @@
+/** Markup as tagged templates: html`<p>${words}</p>`. What stands in braces is text, never markup. */
+import htm from "../vendor/htm.js";
+import { h } from "../vendor/preact.js";
+
+export const html = htm.bind(h);

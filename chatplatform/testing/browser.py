@@ -1,0 +1,117 @@
+"""Browser tests: the Chromium of the system, on a real web process of the platform."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import TransactionTestCase
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Frame,
+    Page,
+    Request,
+    Response,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
+
+from chatplatform.testing.web_process import free_port, web
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+# Milliseconds that a page has to show what a test waits for.
+_PATIENCE = 15_000
+expect.set_options(timeout=_PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """Where Chromium is. A person may do without these tests, continuous integration may not."""
+    path = shutil.which("chromium")
+    if path is None:
+        message = "Browser tests need Chromium: install the package `chromium`."
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+@pytest.fixture(scope="session")
+def site_origin(chromium_path: str, django_db_setup: None) -> Iterator[str]:
+    """The address of a web process that serves all browser tests."""
+    port = free_port()
+    origin = f"http://127.0.0.1:{port}"
+    with web(port=port, PUBLIC_URL=origin):
+        yield origin
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    """One for a module: its driver keeps an event loop in this thread, and other tests start their
+    own."""
+    # Django refuses the ORM where a loop runs; this loop only waits for the browser.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        # Containers forbid Chromium's own sandbox; it opens no address but ours.
+        started = driver.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    """What went wrong in the browser. A test that provokes something looks at it and clears it."""
+    return []
+
+
+@pytest.fixture
+def screen(
+    browser: Browser, site_origin: str, problems: list[str], transactional_db: TransactionTestCase
+) -> Iterator[Page]:
+    """A page of a new visitor. The test fails on an error in the console, a request that fails, an
+    answer from 400 on, and a request to anywhere else."""
+    context = browser.new_context(base_url=site_origin)
+    context.set_default_timeout(_PATIENCE)
+    _collect(context, site_origin, problems)
+    yield context.new_page()
+    context.close()
+    assert problems == [], problems
+
+
+def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
+    def answered(response: Response) -> None:
+        if response.status >= 400:
+            problems.append(f"{response.status} {response.request.method} {response.url}")
+
+    def failed(request: Request) -> None:
+        # Who leaves a page gives up what it still loads: that is no fault.
+        if request.failure != "net::ERR_ABORTED":
+            problems.append(f"{request.failure} {request.url}")
+
+    context.on("response", answered)
+    context.on("requestfailed", failed)
+    context.on("weberror", lambda error: problems.append(f"script: {error.error}"))
+    context.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith((origin, "data:", "blob:"))
+            else problems.append(f"elsewhere: {request.url}")
+        ),
+    )
+    context.on(
+        "console",
+        lambda message: (
+            problems.append(f"console: {message.text}") if message.type == "error" else None
+        ),
+    )
+
+
+def violations(page: Page | Frame) -> list[str]:
+    """What axe-core finds on the page that shuts people out: each rule with the elements that
+    break it, minor ones included."""
+    found = Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {node['html']}" for rule in found for node in rule["nodes"]]

@@ -1,0 +1,173 @@
+"""Whatever the tests are answered is compared with the API's document: status, type and body."""
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jsonschema_rs
+import orjson
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import Resolver404, resolve
+
+from chatplatform.api.middleware import Middleware
+from chatplatform.web.streaming import StreamingReply, WaitingResponse
+
+# Names the file into which a web process writes its breaches, one a line.
+BREACHES_FILE = "BREACHES_FILE"
+DOCUMENT = settings.BASE_DIR / "docs" / "openapi.json"
+_LONGEST = 500
+
+# Of this process, since the running test began.
+breaches: list[str] = []
+
+
+class Documented(Middleware):
+    """Notes every answer of the test client that the document does not describe."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        # These two are finished by a real web process alone, and checked there.
+        if not isinstance(response, (StreamingReply, WaitingResponse)):
+            body = response.content if isinstance(response, HttpResponse) else None
+            media_type = response.headers.get("Content-Type", "")
+            found = breach(
+                request.method or "", request.path_info, response.status_code, media_type, body
+            )
+            breaches.extend([found] if found else [])
+        return response
+
+
+def breach(method: str, path: str, status: int, media_type: str, body: bytes | None) -> str | None:
+    """How an answer differs from the document, in a sentence; None if it does not.
+
+    `body` None: it was not read, as that of a file.
+    """
+    documented_path = _documented_path(path)
+    verb = "get" if method == "HEAD" else method.lower()
+    operation = document()["paths"].get(documented_path, {}).get(verb)
+    if operation is None:
+        return None
+    name = f"{method} {documented_path} answered {status}"
+    answer = operation["responses"].get(str(status))
+    if answer is None:
+        excerpt = (body or b"")[:200].decode("utf-8", "replace")
+        return f"{name}, which is not documented: {excerpt}"
+    content = answer.get("content", {})
+    media_type = media_type.partition(";")[0]
+    if not content:
+        return f"{name} with an undocumented body" if body else None
+    if media_type not in content:
+        return f"{name} as {media_type!r}; documented is {', '.join(content)}"
+    if body is None or method == "HEAD":
+        return None
+    schema_at = ("paths", documented_path, verb, "responses", str(status), "content", media_type)
+    fault = _fault(schema_at, media_type, body)
+    return f"{name} with another body: {fault}"[:_LONGEST] if fault else None
+
+
+def _documented_path(path: str) -> str:
+    """The path as in the document; empty if it leads to no operation."""
+    try:
+        route = resolve(path.rstrip("/") or "/").route
+    except Resolver404:
+        return ""
+    return _paths().get("/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route), "")
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The document in docs. A test holds that it is the served one, which takes seconds to make."""
+    parsed: dict[str, Any] = orjson.loads(DOCUMENT.read_bytes())
+    return parsed
+
+
+@cache
+def _paths() -> dict[str, str]:
+    return {path.rstrip("/"): path for path in document()["paths"]}
+
+
+@cache
+def _registry() -> Any:
+    return jsonschema_rs.Registry([("urn:document", document())])
+
+
+@cache
+def _validator(*steps: str) -> Any:
+    """Of the schema at this place of the document."""
+    pointer = "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
+    schema = {"$ref": f"urn:document#/{quote(pointer)}"}
+    return jsonschema_rs.Draft202012Validator(schema, registry=_registry(), validate_formats=True)
+
+
+def _fault(schema_at: tuple[str, ...], media_type: str, body: bytes) -> str | None:
+    if media_type == "application/json":
+        validator = _validator(*schema_at, "schema")
+        try:
+            values = [orjson.loads(body)]
+        except orjson.JSONDecodeError as exc:
+            return f"no JSON: {exc}"
+    elif media_type == "text/event-stream":
+        validator = _validator(*schema_at, "schema", "contentSchema")
+        values = list(events(body))
+    else:
+        return None
+    for value in values:
+        for error in validator.iter_errors(value):
+            where = ".".join(str(part) for part in error.instance_path)
+            return f"at {where!r}: {error.message}"
+    return None
+
+
+def events(stream: bytes) -> Iterator[dict[str, Any]]:
+    """The whole events of a stream of server-sent events, as the document describes them."""
+    for block in stream.decode().split("\n\n")[:-1]:
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
+        if fields:
+            yield fields | {"data": orjson.loads(fields["data"])}
+
+
+class CheckedApplication:
+    """An ASGI application whose answers are compared before their last piece is sent."""
+
+    def __init__(self, application: Any) -> None:
+        self.application = application
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        sent: list[dict[str, Any]] = []
+
+        async def note(message: dict[str, Any]) -> None:
+            sent.append(message)
+            if _is_last(message):
+                _write_down(scope, sent)
+            await send(message)
+
+        try:
+            await self.application(scope, receive, note)
+        finally:
+            # A reader who goes away early gets the events until then, or a part of a file.
+            if sent and not _is_last(sent[-1]):
+                _write_down(scope, sent)
+
+
+def _is_last(message: dict[str, Any]) -> bool:
+    return message["type"] == "http.response.body" and not message.get("more_body")
+
+
+def _write_down(scope: dict[str, Any], sent: list[dict[str, Any]]) -> None:
+    headers = {name.lower(): value.decode("latin-1") for name, value in sent[0]["headers"]}
+    body = b"".join(message.get("body", b"") for message in sent[1:])
+    found = breach(
+        scope["method"],
+        scope["path"],
+        sent[0]["status"],
+        headers.get(b"content-type", ""),
+        body if _is_last(sent[-1]) or body.startswith((b"event:", b"id:")) else None,
+    )
+    if found:
+        with Path(os.environ[BREACHES_FILE]).open("a") as file:
+            file.write(found + "\n")

@@ -1,0 +1,92 @@
+"""Requests that schemathesis makes from the API's document: some that fit it, some that do not."""
+
+import random
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import orjson
+import requests  # noqa: TID251 - it sends nothing here
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+
+from chatplatform.testing.documented import document
+
+MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+# The caller's own credential takes the place of a made-up one.
+_CREDENTIALS = {"api-key", "authorization"}
+# Without a model, a provider or a mail server, what needs one is refused. An operation that may be
+# names the code in its description, or in that of the answer.
+_MISSING = {
+    "engine_not_configured", "channel_not_configured", "mail_not_configured",
+    "payments_not_configured", "provider_refused", "mail_failed",
+}  # fmt: skip
+_CODE = re.compile(r"`(\w+)`")
+_ERROR = {"$ref": "#/components/schemas/Error"}
+
+
+@cache
+def operations() -> dict[str, Any]:
+    """Every operation of the document, by its method and path."""
+    found: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
+    return {each.ok().label: each.ok() for each in found}
+
+
+def made_requests(
+    label: str, ids: dict[str, Any], *, count: int, fixed_seed: int
+) -> Iterator[requests.PreparedRequest]:
+    """`count` requests of each mode to an operation; half of them to rows that are there."""
+    operation, chance = operations()[label], random.Random(fixed_seed)
+    for mode in MODES:
+        for case in _cases(operation.as_strategy(generation_mode=mode), count, fixed_seed):
+            for name in case.path_parameters or {}:
+                if chance.random() < 0.5 and name in ids:
+                    case.path_parameters[name] = str(ids[name])
+            yield _prepared(case)
+
+
+def _cases(strategy: Any, count: int, fixed_seed: int) -> list[Any]:
+    cases: list[Any] = []
+
+    @seed(fixed_seed)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(case: Any) -> None:
+        cases.append(case)
+
+    # An operation without any input has no request that does not fit.
+    with suppress(Unsatisfiable):
+        collect()
+    return cases[:count]
+
+
+def _prepared(case: Any) -> requests.PreparedRequest:
+    made = case.as_transport_kwargs(base_url="http://testserver")
+    parts = made.keys() & {"method", "url", "params", "json", "data", "files"}
+    headers = {
+        name: value for name, value in made["headers"].items() if name.lower() not in _CREDENTIALS
+    }
+    return requests.Request(**{name: made[name] for name in parts}, headers=headers).prepare()
+
+
+def is_fault(label: str, status: int, body: bytes) -> bool:
+    """Whether an answer tells of a fault of ours: a 5xx whose code is not announced."""
+    if status < 500:
+        return False
+    described = operations()[label].definition.raw
+    answer = described["responses"].get(str(status), {})
+    content = answer.get("content", {})
+    if content and content["application/json"]["schema"] != _ERROR:
+        return False  # a reply like any other, as that of /health
+    announced = _CODE.findall(described["description"] + answer.get("description", ""))
+    return orjson.loads(body).get("code") not in _MISSING.intersection(announced)

@@ -1,0 +1,139 @@
+"""The demo lives: it is made by the services, its ledger adds up, and customers write to it."""
+
+import io
+import json
+import threading
+
+import pytest
+from django.contrib.auth.hashers import make_password
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import Sum
+from django.test import Client
+
+from bots.models import Document
+from chatplatform.local import customers
+from chatplatform.local.processes import ServerError
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs
+from chatplatform.testing.web_process import web
+from chats.models import AssignType, Conversation, Message, SavedReply
+from identity.auth import Argon2
+from identity.models import CreditEntry, Subscription, User
+from webhooks.models import Event, WebhookConfig
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def demo(settings):
+    settings.DEVELOPMENT = True
+    # Nobody listens there: deliveries fail.
+    settings.EGRESS_ALLOW = ["127.0.0.1:9"]
+    seed()
+    yield settings.DATA_DIR
+    for stored in (settings.DATA_DIR / "keys").glob("demo_*"):
+        stored.unlink()
+
+
+def seed():
+    call_command("seed", stdout=io.StringIO())
+
+
+def test_todays_rows_are_made_by_the_services(demo):
+    waiting = Event.objects.filter(type="conversation.created").count()
+    assert waiting == 5
+    assert Job.objects.filter(name="chats.generate_reply", state="queued").count() == 5
+    run_jobs()
+    assert Conversation.objects.filter(assign_type=AssignType.QUEUE).count() >= 5 + 1
+    assert Document.objects.get(file_name="price-list.pdf").status == "failed"
+    assert set(
+        Document.objects.exclude(file_name="price-list.pdf").values_list("status", flat=True)
+    ) == {"trained"}
+    (endpoint,) = WebhookConfig.objects.all()
+    assert endpoint.url == "http://127.0.0.1:9/the-shops-old-server"
+
+
+def test_agents_find_saved_replies(demo):
+    replies = SavedReply.objects.filter(owner=None)
+    assert {reply.shortcut for reply in replies} == {"hello", "late", "bye"}
+    assert all(set(reply.texts) == {"en", "vi"} for reply in replies)
+
+
+def test_the_shops_own_question_is_answered_rightly(demo):
+    """The demo's page says: ask how long you have to return an order."""
+    server = Client(headers={"API-KEY": (demo / "keys" / "demo_api_key").read_text()})
+    run_jobs()
+    question = {"message": "How long do I have to return an order?"}
+    reply = server.post("/ai/client/chat", question, content_type="application/json")
+    assert reply.status_code == 201, reply.content
+    run_jobs()
+    rows = server.get(f"/ai/client/chat/history/{reply.json()['id']}").json()["items"]
+    (answer,) = [row for row in rows if row["sender"]["type"] == "bot" and not row["is_welcome"]]
+    assert "within 30 days of delivery" in answer["content"][0]["text"]
+
+
+def test_the_ledger_adds_up_to_the_balance(demo):
+    account = Subscription.objects.get()
+    assert CreditEntry.objects.aggregate(sum=Sum("amount"))["sum"] == account.credits_left
+    assert CreditEntry.objects.order_by("-pk")[0].balance_after == account.credits_left
+    paid = Message.objects.filter(receipt__credits=1).count()
+    assert account.credits_used == paid > 200
+    assert CreditEntry.objects.dates("created_at", "day").count() > 20
+    assert not CreditEntry.objects.filter(balance_after__lt=0).exists()
+
+
+def test_it_is_made_once(demo):
+    before = [model.objects.count() for model in (Conversation, Event, CreditEntry, User, Job)]
+    seed()
+    assert [
+        model.objects.count() for model in (Conversation, Event, CreditEntry, User, Job)
+    ] == before
+
+
+def test_there_is_no_demo_on_a_real_site(settings, tmp_path):
+    settings.DEVELOPMENT = False
+    seed()
+    assert not User.objects.exists()
+    with pytest.raises(ServerError, match="There is no demo"):
+        customers.read_shop({"DATA_DIR": str(tmp_path)})
+
+
+@pytest.fixture
+def shop(demo):
+    """The demo's shop, with a worker beside it."""
+    run_jobs()
+    for login in json.loads((demo / "keys" / "demo_logins").read_text()):
+        # As the web process hashes passwords.
+        encoded = make_password(login["password"], hasher=Argon2())
+        User.objects.filter(email=login["email"]).update(password=encoded)
+    is_over = threading.Event()
+
+    def work():
+        while not is_over.wait(0.05):
+            run_jobs()
+        connection.close()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    with web() as port:
+        made = customers.read_shop({"DATA_DIR": str(demo), "PORT": str(port)})
+        made.pace = 1000
+        yield made
+    is_over.set()
+    worker.join(10)
+
+
+def test_a_customer_is_answered_and_another_is_handed_over_to_an_agent(shop, capsys, monkeypatch):
+    # What a customer writes and whether an agent comes is left to chance; not here.
+    lines = customers.SCRIPT["lines"]
+    monkeypatch.setitem(lines, "unknown", lines["person"])
+    monkeypatch.setattr(shop.chance, "random", lambda: 1.0)
+    for number in (0, 2):
+        customers.visit(shop, number)
+    said = capsys.readouterr().out
+    assert "the bot" in said
+    assert "waits for a person" in said
+    assert "takes the chat of" in said
+    assert Conversation.objects.filter(channel="web", status="ended", ended_by="agent").exists()
+    assert Event.objects.filter(type="conversation.ended").count() == 1

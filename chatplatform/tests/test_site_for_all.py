@@ -1,0 +1,42 @@
+"""The first pages that people meet shut nobody out: in light and dark, wide and on a phone."""
+
+from playwright.sync_api import Page
+
+from chatplatform.testing.browser import PHONE, violations
+from chats.testing import make_chat
+from identity.testing import sign_in
+from webhooks.models import WebhookConfig
+
+OPEN_TO_ALL = ("/", "/admin/login/", "/admin/forgot-password/")
+FOR_STAFF = ("/admin/", "/admin/second-factor/", "/admin/chats/conversation/")
+
+
+def looked_at(screen: Page, paths: tuple[str, ...]) -> dict[str, list[str]]:
+    """What axe-core finds on each page, in light and dark, wide and on a phone."""
+    found = {}
+    for scheme in ("light", "dark"):
+        screen.emulate_media(color_scheme=scheme)
+        for size in (PHONE, {"width": 1280, "height": 800}):
+            screen.set_viewport_size(size)  # type: ignore[arg-type]
+            for path in paths:
+                screen.goto(path)
+                screen.wait_for_function("document.readyState == 'complete'")
+                if problems := violations(screen):
+                    found[f"{path} {scheme} {size['width']}"] = problems
+    return found
+
+
+def test_pages_for_visitors_shut_nobody_out(screen):
+    assert looked_at(screen, OPEN_TO_ALL) == {}
+
+
+def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
+    make_chat(bot)
+    WebhookConfig.objects.create(client=bot.client, url="https://x.example/", is_active=False)
+    sign_in(screen, ann.user)
+    screen.get_by_role("heading", name=ann.client.name).wait_for()
+    assert looked_at(screen, FOR_STAFF) == {}
+    screen.goto("/admin/")
+    screen.get_by_text("1 endpoint failing or switched off").wait_for()
+    screen.get_by_role("link", name="Waiting now").click()
+    screen.wait_for_url("**/admin/chats/conversation/**")

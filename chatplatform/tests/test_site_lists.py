@@ -1,0 +1,102 @@
+"""The site's lists stay light and quick, however many rows there are."""
+
+import gzip
+
+import pytest
+from django.db import connection
+from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from bots.testing import make_bot
+from chats.models import Conversation, Customer
+from identity.models import CreditEntry
+
+CHATS, LEDGER = "/admin/chats/conversation/", "/admin/identity/creditentry/"
+MOST_BYTES = 150_000
+
+
+@pytest.fixture
+def site(ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    return browser
+
+
+@pytest.fixture
+def chats(ann):
+    bot = make_bot(ann.client, bot_name="A bot with a name of usual length")
+    own = {"client": ann.client}
+    customers = Customer.objects.bulk_create(
+        Customer(**own, name=f"Nguyễn Thị Lan {number}") for number in range(120)
+    )
+    return Conversation.objects.bulk_create(
+        Conversation(
+            **own,
+            bot=bot,
+            customer=customer,
+            language="en",
+            chat_code=f"C-{number:06}",
+            assign_type="queue",
+            handoff_reason="customer_asked",
+            last_message_at=timezone.now(),
+        )
+        for number, customer in enumerate(customers)
+    )
+
+
+def ledger(client, count):
+    CreditEntry.objects.bulk_create(
+        CreditEntry(client=client, kind="grant", amount=1, balance_after=1, reference=f"r{number}")
+        for number in range(count)
+    )
+
+
+def test_a_page_of_chats_has_fifty_rows_and_is_light(site, chats):
+    page = site.get(CHATS)
+    assert len(page.context["cl"].result_list) == 50
+    assert page.content.count(b'class="row"') == 50
+    assert len(page.content) <= MOST_BYTES
+
+
+def test_pages_are_compressed_by_a_length_that_tells_nothing(site, chats):
+    lengths = set()
+    for _ in range(5):
+        page = site.get(CHATS, headers={"Accept-Encoding": "gzip"})
+        assert page["Content-Encoding"] == "gzip"
+        assert b"C-000119" in gzip.decompress(page.content)
+        assert len(page.content) < MOST_BYTES / 5
+        lengths.add(len(page.content))
+    assert len(lengths) > 1
+    assert "Content-Encoding" not in site.get(CHATS)
+
+
+def test_a_short_list_is_counted_and_its_pages_are_numbered(site, chats):
+    page = site.get(CHATS)
+    assert page.context["cl"].result_count == 120
+    assert b"?p=3" in page.content
+    assert b"120 results" not in page.content
+    assert b"1 result (" in site.get(f"{CHATS}?q=C-000119").content
+    assert len(site.get(f"{CHATS}?p=3").context["cl"].result_list) == 20
+
+
+def test_a_long_list_is_not_counted_and_can_be_walked_to_its_end(site, ann):
+    ledger(ann.client, 1060)
+    with CaptureQueriesContext(connection) as seen:
+        page = site.get(LEDGER)
+    counts = [query["sql"] for query in seen if "COUNT(" in query["sql"]]
+    assert counts
+    assert all("LIMIT 1001" in statement for statement in counts)
+    assert b"Next" in page.content
+    assert b"9999999999" not in page.content
+    last = site.get(f"{LEDGER}?p=22")
+    assert len(last.context["cl"].result_list) == 11
+    assert b"Next" in last.content
+    assert site.get(f"{LEDGER}?p=23").status_code in {200, 302}
+
+
+def test_a_filter_offers_no_more_than_a_hundred_rows(site, chats, ann):
+    assert b"A bot with a name" in site.get(CHATS).content
+    for number in range(101):
+        make_bot(ann.client, bot_name=f"another {number}")
+    assert b"another 7<" not in site.get(CHATS).content

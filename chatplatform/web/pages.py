@@ -1,0 +1,36 @@
+"""Pages of the whole platform."""
+
+import json
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.templatetags.static import static
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    """What this is, and where to go; in development with the demo's logins."""
+    stored = settings.DATA_DIR / "keys" / "demo_logins"
+    has_demo = settings.DEVELOPMENT and stored.exists()
+    has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
+    logins = json.loads(stored.read_text()) if has_demo else []
+    page = render(request, "start.html", {"logins": logins, "has_shop": has_shop})
+    page["Content-Security-Policy"] = (
+        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none';"
+        " frame-ancestors 'none'"
+    )
+    page["Cache-Control"] = "no-store"
+    return page
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    """For pages that name no icon."""
+    return redirect(static("chatplatform/icon.svg"))
+
+
+def site_without_slash(request: HttpRequest) -> HttpResponse:
+    """People type the site's address without its last slash."""
+    return redirect("admin:index")

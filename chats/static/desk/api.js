@@ -1,0 +1,94 @@
+/** The public API, with a short-lived token that the session of the site is exchanged for. */
+
+const TOKEN_PATH = "/admin/desk/token/";
+const TIMEOUT_MS = 70_000; // the longest waits for a model
+let current = null;
+let renewal = null; // one at a time
+
+/** The API refused: `code` and `detail` say why. */
+export class Refusal extends Error {
+  constructor(status, body) {
+    const detail = body?.detail;
+    super(typeof detail === "string" ? detail : detail?.[0]?.msg ?? `${status}`);
+    this.status = status;
+    this.code = body?.code ?? "";
+    this.body = body ?? {};
+  }
+}
+
+/** No answer, or one that says to come again: the same request may be sent later. */
+export class Unreachable extends Error {}
+
+/** The session has ended. */
+export class SignedOut extends Error {}
+
+async function reach(path, options) {
+  try {
+    return await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS), ...options });
+  } catch (error) {
+    throw new Unreachable(error.message);
+  }
+}
+
+/** A request to the site itself, with its session. */
+function ask(path) {
+  const csrf = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+  // A redirect leads to the sign-in page: the session has ended.
+  return reach(path, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrf } });
+}
+
+export async function signOut() {
+  await ask("/admin/logout/");
+  location.assign("/admin/login/");
+}
+
+async function exchange() {
+  const answer = await ask(TOKEN_PATH);
+  if (answer.type === "opaqueredirect" || answer.status === 403) throw new SignedOut();
+  if (!answer.ok) throw new Unreachable(`${answer.status}`);
+  const { access_token: token, expires_in: seconds } = await answer.json();
+  return { token, renewAt: Date.now() + (seconds - 120) * 1000 };
+}
+
+/** The headers of a request; `isRefused`: the token that there is was refused. */
+export async function headers(isRefused = false) {
+  if (isRefused || !current || current.renewAt < Date.now()) {
+    renewal ??= exchange().finally(() => {
+      renewal = null;
+    });
+    current = await renewal;
+  }
+  return { Authorization: `Bearer ${current.token}` };
+}
+
+/** Calls an operation; `body` is sent as JSON, a `FormData` as it is. */
+export async function call(method, path, { query, body, ...options } = {}) {
+  const isForm = body instanceof FormData;
+  const address = query ? `${path}?${new URLSearchParams(query)}` : path;
+  const send = async (isRefused) =>
+    reach(address, {
+      method,
+      credentials: "omit",
+      headers: {
+        ...(await headers(isRefused)),
+        ...(body && !isForm ? { "Content-Type": "application/json" } : {}),
+      },
+      body: body && !isForm ? JSON.stringify(body) : body,
+      ...options,
+    });
+  let answer = await send(false);
+  if (answer.status === 401) answer = await send(true);
+  if (answer.status >= 500 || answer.status === 429) {
+    const refusal = await answer.json().catch(() => null);
+    // A model that is not there is an answer, a platform that is not there is none.
+    if (refusal?.code?.startsWith("engine")) throw new Refusal(answer.status, refusal);
+    throw new Unreachable(refusal?.detail ?? `${answer.status}`);
+  }
+  const content = answer.status === 204 ? null : await answer.json();
+  if (!answer.ok) throw new Refusal(answer.status, content);
+  return content;
+}
+
+export const get = (path, query) => call("GET", path, { query });
+export const post = (path, body, options) => call("POST", path, { body: body ?? {}, ...options });
+export const put = (path, body) => call("PUT", path, { body });

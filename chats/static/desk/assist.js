@@ -1,0 +1,73 @@
+/** What the bot's knowledge gives an agent: suggestions, translations, receipts, corrections. */
+
+import { Refusal, get, post } from "./api.js";
+import { report } from "./chats.js";
+import { dispatch, read } from "./store.js";
+
+const TRAINING_MS = 1000;
+const MAX_TRAINING_S = 120;
+const MAX_QUESTION = 300;
+
+async function attempt(act) {
+  try {
+    return await act();
+  } catch (error) {
+    report(error);
+    return null;
+  }
+}
+
+/** The best reply that the documents hold, and where it is from; null if none. */
+export async function suggest(chatId) {
+  const reply = await attempt(() => post(`/ai/client/chat/suggestions/${chatId}`, { count: 1 }));
+  return reply && { found: reply.suggestions[0] ?? null };
+}
+
+/** Adds a translation to a message on this screen; nothing is stored. */
+export async function translate(message, language) {
+  const text = message.content.map((piece) => piece.text).filter(Boolean).join("\n");
+  const done = await attempt(() => post("/client/translate", { text, out_lang_code: language }));
+  if (!done) return;
+  dispatch({ type: "message", message: { ...message, translations: { ...message.translations, [language]: done.text } } });
+}
+
+/** The saved replies whose shortcut begins so. */
+export async function savedReplies(beginning) {
+  const page = await attempt(() => get("/ai/chat/saved-replies", { limit: 8, ...(beginning ? { q: beginning } : {}) }));
+  return page?.items ?? [];
+}
+
+export function render(chatId, replyId) {
+  return attempt(() => get(`/ai/chat/${chatId}/saved-replies/${replyId}`));
+}
+
+/** Shows how a message of the bot came about. */
+export async function askWhy(chat, message) {
+  const receipt = await attempt(() => get(`/ai/chat/${chat.id}/messages/${message.id}/receipt`));
+  if (receipt) dispatch({ type: "dialog", dialog: { kind: "receipt", chat, message, receipt } });
+}
+
+/** The customer's words that a message answers. */
+export function questionOf(chat, receipt) {
+  const messages = read().threads[chat.id]?.messages ?? [];
+  const asked = messages.filter((message) => receipt.answers.includes(message.id));
+  return asked.flatMap((message) => message.content.map((piece) => piece.text)).filter(Boolean).join(" ").slice(0, MAX_QUESTION);
+}
+
+/**
+ * Makes a source of the right answer, waits for its training, and asks the bot again in a preview.
+ *
+ * `onStep` gets `training` and `asking`. Resolves to what the bot says now.
+ */
+export async function correct(chat, { question, answer }, onStep) {
+  onStep("training");
+  const path = `/ai/${chat.bot_id}/train/question-answer`;
+  let source = await post(path, { question, answer });
+  for (let waited = 0; !["trained", "failed"].includes(source.status) && waited < MAX_TRAINING_S; waited += 1) {
+    await new Promise((resolve) => setTimeout(resolve, TRAINING_MS));
+    source = await get(`${path}/${source.id}`);
+  }
+  if (source.status !== "trained") throw new Refusal(409, { detail: source.error?.message ?? source.status });
+  onStep("asking");
+  return post(`/ai/${chat.bot_id}/generate-chat`, { messages: [{ role: "user", content: question }] });
+}

@@ -1,0 +1,71 @@
+/** Calls the agent back to the desk: badge, sound, the browser's notifications. */
+
+import { isOwn } from "./reducer.js";
+import { dispatch, read, remember, subscribe } from "./store.js";
+import { t } from "./words.js";
+
+const SOUND_KEY = "desk.sound";
+let audio = null;
+let openChat = () => {};
+
+export const hasSound = () => localStorage.getItem(SOUND_KEY) !== "off";
+export const canNotify = () => "Notification" in window && Notification.permission === "granted";
+
+export function setSound(isOn) {
+  remember(SOUND_KEY, isOn ? "on" : "off");
+  if (isOn) beep();
+  dispatch({ type: "tick", now: Date.now() });
+}
+
+/** Asks the browser for the right to notify. */
+export async function allowNotifications() {
+  await Notification.requestPermission();
+  dispatch({ type: "tick", now: Date.now() });
+}
+
+/** The unread chats of the agent stand in the page's title, and on its icon. */
+export function begin(open) {
+  openChat = open;
+  subscribe(({ counts }, before) => {
+    if (counts === before.counts) return;
+    const count = counts.mine_unread + counts.unassigned;
+    document.title = count ? `(${count}) ${t("desk")}` : t("desk");
+    navigator.setAppBadge?.(count).catch(() => document.title);
+  });
+}
+
+/** Tells of a message in one's own chat, and of a chat that nobody has. */
+export function announce(event, before) {
+  const chat = read().chats[event.conversation_id] ?? event.data.conversation;
+  if (!chat || !before.me) return;
+  const message = event.type === "message.created" ? event.data.message : null;
+  const isForMe = message?.sender.type === "customer" && isOwn(before, chat);
+  const isWaiting = event.type === "conversation.handed_off";
+  if (!isForMe && !isWaiting) return;
+  const isSeen = document.hasFocus() && (isWaiting || before.openId === chat.id);
+  if (hasSound() && !(isForMe && isSeen)) beep();
+  if (isSeen || !canNotify()) return;
+  const name = chat.customer.name || t("nameless", { id: chat.customer_id });
+  const title = isForMe ? t("new_message_of", { name }) : t("new_chat_waits");
+  const shown = new Notification(title, { tag: chat.id, body: isForMe ? words(message) : name });
+  shown.onclick = () => {
+    window.focus();
+    openChat(chat.id);
+  };
+}
+
+const words = (message) => message.content.map((piece) => piece.text).filter(Boolean).join(" ").slice(0, 120);
+
+/** A short soft tone. The browser allows it once somebody has used the page. */
+function beep() {
+  audio ??= new AudioContext();
+  if (audio.state === "suspended") return;
+  const tone = audio.createOscillator();
+  const volume = audio.createGain();
+  volume.gain.setValueAtTime(0.08, audio.currentTime);
+  volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + 0.25);
+  tone.frequency.value = 660;
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + 0.25);
+}

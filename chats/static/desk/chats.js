@@ -1,0 +1,191 @@
+/** What an agent does with chats: open, take, give, end, snooze, tag. */
+
+import { Refusal, SignedOut, Unreachable, get, post, put } from "./api.js";
+import { leave } from "./delayed.js";
+import { fetchChat, onReadAgain } from "./live.js";
+import * as outbox from "./outbox.js";
+import { isOwn, rows } from "./reducer.js";
+import { dispatch, read, subscribe, toast } from "./store.js";
+import { dayAndClock } from "./times.js";
+import { t } from "./words.js";
+
+const PAGE = 50;
+
+/** Says why something did not work. */
+export function report(error) {
+  if (error instanceof Refusal && error.code === "already_assigned") {
+    toast(t("was_faster", { name: error.body.assignee?.name || t("somebody") }), { isFault: true });
+  } else if (error instanceof Refusal) {
+    toast(t("refused", { detail: error.message }), { isFault: true });
+  } else if (error instanceof Unreachable) {
+    toast(t("unreachable"), { isFault: true });
+  } else if (error instanceof SignedOut) {
+    dispatch({ type: "connection", connection: "signed_out" });
+  } else {
+    throw error;
+  }
+}
+
+async function attempt(act) {
+  try {
+    return await act();
+  } catch (error) {
+    report(error);
+    return null;
+  }
+}
+
+const keep = (chat) => dispatch({ type: "chat", chat });
+
+/** Shows a chat; its transcript is fetched if it is not there yet. */
+export async function open(id) {
+  const { chats, threads, pane } = read();
+  const address = `#${id}`;
+  if (location.hash !== address) history[pane === "list" ? "pushState" : "replaceState"](null, "", address);
+  if (!chats[id]) await fetchChat(id);
+  if (!read().chats[id]) return; // there is no such chat
+  dispatch({ type: "opened", id });
+  if (!threads[id]) await loadEnd(id).catch((error) => {
+    forget(id);
+    report(error);
+  });
+  markRead();
+  prefetch(id);
+}
+
+export function close() {
+  dispatch({ type: "left" });
+  if (location.hash) history.pushState(null, "", location.pathname);
+}
+
+async function loadEnd(id) {
+  dispatch({ type: "awaited", id });
+  const [page, steps] = await Promise.all([
+    get(`/ai/chat/${id}/history`, { sort: "newest", limit: PAGE }),
+    get(`/ai/chat/${id}/steps`),
+  ]);
+  dispatch({ type: "history", id, items: page.items, cursor: page.next_cursor, steps: steps.items });
+}
+
+export async function loadEarlier(id) {
+  const { cursor } = read().threads[id];
+  await attempt(async () => {
+    const page = await get(`/ai/chat/${id}/history`, { sort: "newest", limit: PAGE, cursor });
+    dispatch({ type: "history", id, items: page.items, cursor: page.next_cursor, isOlder: true });
+  });
+}
+
+/** The neighbours in the list are fetched ahead, so that the next key shows them at once. */
+function prefetch(id) {
+  const ids = rows(read()).map((chat) => chat.id);
+  const place = ids.indexOf(id);
+  for (const neighbour of [ids[place + 1], ids[place - 1]]) {
+    if (neighbour && !read().threads[neighbour]) loadEnd(neighbour).catch(() => forget(neighbour));
+  }
+}
+
+/** A transcript that could not be fetched ahead is fetched when it is opened. */
+function forget(id) {
+  if (read().threads[id]?.isLoading) dispatch({ type: "missed", id });
+}
+
+/** Whoever has the chat and looks at it has read it. */
+function markRead() {
+  const state = read();
+  const chat = state.chats[state.openId];
+  if (!chat?.unread_count || !isOwn(state, chat) || !document.hasFocus()) return;
+  attempt(async () => keep(await post(`/ai/chat/${chat.id}/read`)));
+}
+
+function reopen() {
+  const { openId, threads } = read();
+  if (openId && !threads[openId]) open(openId);
+}
+
+onReadAgain(reopen);
+addEventListener("focus", markRead);
+subscribe((state, before) => {
+  if (state.connection === "live" && before.connection !== "live") reopen();
+  const unread = (one) => one.chats[one.openId]?.unread_count ?? 0;
+  if (state.openId === before.openId && unread(state) > unread(before)) markRead();
+});
+
+export function take(id) {
+  return assign([id], { assign_type: "agent" }, t("taken"));
+}
+
+/** Gives chats to somebody, to the queue or to the bot. */
+export async function assign(ids, body, said) {
+  const done = await Promise.all(
+    ids.map((id) =>
+      attempt(async () => {
+        keep(await post(`/ai/chat/${id}/assign`, body));
+        return true;
+      }).then((isDone) => isDone ?? fetchChat(id)),
+    ),
+  );
+  if (said && done.every(Boolean)) toast(said, { seconds: 3 });
+  dispatch({ type: "unselected" });
+}
+
+/** Ends chats unless that is undone; the next chat of the list opens. */
+export function end(ids) {
+  depart(ids, ids.length > 1 ? t("will_end_many", { count: ids.length }) : t("will_end"), (id) =>
+    attempt(async () => keep(await post(`/ai/chat/${id}/agent-end`, {}, { keepalive: true }))),
+  );
+}
+
+export function snooze(ids, until) {
+  const time = dayAndClock(until);
+  const text = ids.length > 1 ? t("will_snooze_many", { count: ids.length, time }) : t("will_snooze", { time });
+  depart(ids, text, (id) =>
+    attempt(async () =>
+      keep(await post(`/ai/chat/${id}/snooze`, { until: until.toISOString() }, { keepalive: true })),
+    ),
+  );
+}
+
+function depart(ids, text, act) {
+  const { openId } = read();
+  const next = ids.includes(openId) ? neighbour(1, ids) : null;
+  outbox.flush(ids);
+  leave(ids, text, act);
+  dispatch({ type: "unselected" });
+  if (next) open(next);
+}
+
+/** The chat that stands so many places behind the open one, without some. */
+function neighbour(step, without = []) {
+  const all = rows(read()).map((chat) => chat.id);
+  const { openId } = read();
+  const place = all.indexOf(openId);
+  const rest = [...all.slice(place + 1), ...(without.length ? all.slice(0, Math.max(place, 0)) : [])];
+  if (step > 0) return rest.find((id) => !without.includes(id));
+  return all[place - 1];
+}
+
+/** Opens the next (1) or the previous (-1) chat of the list. */
+export function go(step) {
+  const next = neighbour(step);
+  if (next) open(next);
+}
+
+export async function setTags(id, names) {
+  await attempt(async () => {
+    const { tags } = await put(`/ai/chat/${id}/tags`, { tags: names });
+    const chat = read().chats[id];
+    if (chat) keep({ ...chat, tags: tags.map((tag) => tag.name) });
+  });
+}
+
+let saidTyping = 0;
+
+/** Tells the others that one writes to the customer, at most every four seconds. */
+export function typing(id) {
+  const now = Date.now();
+  if (now - saidTyping < 4000) return;
+  saidTyping = now;
+  post(`/ai/chat/${id}/typing`, { is_typing: true }).catch(() => {
+    saidTyping = 0; // nobody misses a sign that was lost
+  });
+}

@@ -1,0 +1,258 @@
+/** Where the agent writes: a reply or a note, with saved replies, mentions, files, a suggestion. */
+
+import { html } from "../common/html.js";
+import { Component, createRef } from "../vendor/preact.js";
+import * as assist from "./assist.js";
+import { Sources } from "./bubble.js";
+import { typing } from "./chats.js";
+import { Icon } from "./icons.js";
+import * as outbox from "./outbox.js";
+import { customerName } from "./people.js";
+import { draftOf, obstacle } from "./reducer.js";
+import { dispatch } from "./store.js";
+import { t } from "./words.js";
+
+const SHORTCUT = /^\/(\S{0,40})$/;
+const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
+const MAX_FILES = 10;
+
+export class Composer extends Component {
+  state = { files: [], options: [], chosen: 0, suggestion: null, isOver: false };
+  field = createRef();
+
+  componentDidMount() {
+    this.fit();
+  }
+
+  componentDidUpdate() {
+    this.fit();
+  }
+
+  /** As high as its words, up to a limit of the style sheet. */
+  fit() {
+    const field = this.field.current;
+    if (!field || this.fitted === field.value) return;
+    this.fitted = field.value;
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight + 2}px`;
+  }
+
+  get draft() {
+    return draftOf(this.props.state, this.props.chat.id);
+  }
+
+  /** A chat that takes no reply may still be given a note. */
+  get isNote() {
+    return this.draft.isNote || Boolean(obstacle(this.props.state, this.props.chat));
+  }
+
+  change(draft) {
+    dispatch({ type: "draft", id: this.props.chat.id, draft });
+  }
+
+  write(text) {
+    this.change({ text });
+    if (!this.isNote && text) typing(this.props.chat.id);
+    this.offer(text);
+  }
+
+  /** Saved replies behind a slash, people behind an @ of a note. */
+  async offer(text) {
+    const shortcut = !this.isNote && text.match(SHORTCUT);
+    const caret = this.field.current?.selectionStart ?? text.length;
+    const mention = this.isNote && text.slice(0, caret).match(MENTION);
+    if (shortcut) {
+      const found = await assist.savedReplies(shortcut[1]);
+      if (this.draft.text !== text) return; // written on meanwhile
+      this.setState({ options: found.map((reply) => savedReply(reply)), chosen: 0, isNothing: !found.length });
+    } else if (mention) {
+      this.setState({ options: people(this.props.state, mention[2]), chosen: 0 });
+    } else if (this.state.options.length || this.state.isNothing) {
+      this.setState({ options: [], isNothing: false });
+    }
+  }
+
+  async choose(option) {
+    const { chat } = this.props;
+    this.setState({ options: [] });
+    if (option.reply) {
+      const made = await assist.render(chat.id, option.reply.id);
+      if (!made) return;
+      this.change({ text: made.text });
+      this.setState({ missing: made.missing });
+    } else {
+      const { text } = this.draft;
+      const caret = this.field.current.selectionStart;
+      const before = text.slice(0, caret).replace(MENTION, `$1@${option.label} `);
+      this.change({ text: before + text.slice(caret) });
+    }
+    this.field.current.focus();
+  }
+
+  send = () => {
+    const { chat, state } = this.props;
+    const text = this.draft.text.trim();
+    const { files } = this.state;
+    if ((!text && !files.length) || state.me.role === "viewer") return;
+    outbox.send(chat.id, { text, isNote: this.isNote, files });
+    this.setState({ files: [], suggestion: null, options: [], missing: null, isNothing: false });
+  };
+
+  onKey = (event) => {
+    const { options, chosen, suggestion } = this.state;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.send();
+    } else if (options.length && ["ArrowDown", "ArrowUp"].includes(event.key)) {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : options.length - 1;
+      this.setState({ chosen: (chosen + step) % options.length });
+    } else if (options.length && ["Enter", "Tab"].includes(event.key)) {
+      event.preventDefault();
+      this.choose(options[chosen]);
+    } else if (event.key === "Escape" && (options.length || suggestion)) {
+      event.stopPropagation();
+      this.setState({ options: [], suggestion: null });
+    } else if (event.key === "Tab" && !event.shiftKey && suggestion?.found && !this.draft.text) {
+      event.preventDefault();
+      this.accept();
+    }
+  };
+
+  accept = () => {
+    this.change({ text: this.state.suggestion.found.text, isNote: false });
+    this.setState({ suggestion: null });
+    this.field.current.focus();
+  };
+
+  suggest = async () => {
+    this.setState({ suggestion: { isAsked: true } });
+    this.setState({ suggestion: await assist.suggest(this.props.chat.id) });
+    this.field.current?.focus();
+  };
+
+  add(list) {
+    const files = [...this.state.files, ...list].slice(0, MAX_FILES);
+    this.setState({ files, isOver: false });
+  }
+
+  onPaste = (event) => {
+    if (!event.clipboardData.files.length) return;
+    event.preventDefault();
+    this.add(event.clipboardData.files);
+  };
+
+  onDrop = (event) => {
+    event.preventDefault();
+    this.add(event.dataTransfer.files);
+  };
+
+  onDrag = (event) => {
+    if (!event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    this.setState({ isOver: event.type === "dragover" });
+  };
+
+  render({ state, chat }, { files, options, chosen, suggestion, isOver, missing, isNothing }) {
+    const hindrance = obstacle(state, chat);
+    if (hindrance === "only_read") return html`<p class="composer quiet">${t(hindrance)}</p>`;
+    const { isNote } = this;
+    const { text } = this.draft;
+    const mode = (value, name) => html`
+      <button type="button" class=${`mode ${value ? "to-note" : "to-reply"}`} aria-pressed=${String(isNote === value)}
+        disabled=${!value && hindrance} onClick=${() => this.setMode(value)}>${name}</button>
+    `;
+    return html`
+      <section class=${`composer ${isNote ? "is-note" : ""} ${isOver ? "is-over" : ""}`} aria-label=${t(isNote ? "note" : "reply")}
+        onDragOver=${this.onDrag} onDragLeave=${this.onDrag} onDrop=${this.onDrop}>
+        <div class="modes" role="group">
+          ${mode(false, t("reply"))}${mode(true, html`<${Icon} name="lock" /> ${t("note")}`)}
+          ${hindrance && html`<span class="quiet">${t(hindrance, { name: chat.assignee?.name })}</span>`}
+          ${isNote && !hindrance && html`<span class="quiet">${t("note_seen_by")}</span>`}
+        </div>
+        ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
+        ${missing?.length > 0 && html`<p class="quiet">${t("missing", { names: missing.join(", ") })}</p>`}
+        <textarea id="composer" ref=${this.field} rows="2" maxlength="8000" dir="auto" value=${text}
+          aria-label=${isNote ? t("note") : t("reply_to", { name: customerName(chat) })}
+          placeholder=${isOver ? t("drop_here") : t(isNote ? "note_hint" : "reply_hint")}
+          onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
+        ${isNothing && html`<p class="quiet" role="status">${t("no_saved_replies")}</p>`}
+        ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
+        ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.setState({ files: files.filter((one) => one !== file) })} />`}
+        <div class="tools">
+          <label class="button"><${Icon} name="clip" /><span class="hidden">${t("attach")}</span>
+            <input class="hidden" type="file" multiple onChange=${(event) => this.add(event.target.files)} /></label>
+          ${!isNote && html`<button type="button" onClick=${() => this.write("/")}>/<span class="hidden"> ${t("saved_replies")}</span></button>`}
+          ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("suggest")}</button>`}
+          <button type="button" class="first send" disabled=${!text.trim() && !files.length} onClick=${this.send}>
+            ${t(isNote ? "save_note" : "send")} <kbd>Ctrl ↵</kbd>
+          </button>
+        </div>
+      </section>
+    `;
+  }
+
+  setMode(isNote) {
+    this.change({ isNote });
+    this.setState({ options: [], isNothing: false });
+    this.field.current.focus();
+  }
+}
+
+const savedReply = (reply) => ({ reply, label: `/${reply.shortcut}`, more: Object.values(reply.texts)[0] });
+
+/** In small letters without marks: "ba" finds Bảo. */
+const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLocaleLowerCase().replaceAll("đ", "d");
+
+/** The colleagues whose name has a word that begins so. */
+function people(state, beginning) {
+  const wanted = plain(beginning);
+  return Object.values(state.people)
+    .filter(({ full_name: name, is_disabled: isDisabled }) => {
+      const words = [name, ...name.split(" ")].map(plain);
+      return !isDisabled && words.some((word) => word.startsWith(wanted));
+    })
+    .slice(0, 8)
+    .map(({ id, full_name: label }) => ({ label, more: t(state.online[id] ? "is_online" : "is_offline") }));
+}
+
+function Options({ options, chosen, choose }) {
+  return html`
+    <ul class="options-list" role="listbox" aria-label=${options[0].reply ? t("saved_replies") : t("people")}>
+      ${options.map(
+        (option, place) => html`
+          <li role="option" aria-selected=${String(place === chosen)} key=${option.label} onClick=${() => choose(option)}>
+            <bdi>${option.label}</bdi> <span class="quiet" dir="auto">${option.more}</span>
+          </li>
+        `,
+      )}
+    </ul>
+  `;
+}
+
+/** What the bot would say, in grey: nothing of it is sent until the agent takes it. */
+function Suggestion({ suggestion, accept }) {
+  if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("loading")}</p>`;
+  if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("no_suggestion")}</p>`;
+  return html`
+    <div class="suggestion" role="status">
+      <p class="quiet">${t("suggestion")}</p>
+      <p class="said" dir="auto">${suggestion.found.text}</p>
+      <${Sources} citations=${suggestion.found.citations} />
+      <button type="button" onClick=${accept}>${t("use_it")} <kbd>Tab</kbd></button>
+    </div>
+  `;
+}
+
+function Files({ files, remove }) {
+  return html`
+    <ul class="files">
+      ${files.map(
+        (file) => html`
+          <li><bdi>${file.name}</bdi>
+            <button type="button" aria-label=${t("remove", { name: file.name })} onClick=${() => remove(file)}>×</button></li>
+        `,
+      )}
+    </ul>
+  `;
+}

@@ -1,0 +1,44 @@
+/** Acts that can be undone for five seconds. */
+
+import { dispatch, toast } from "./store.js";
+
+export const UNDO_MS = 5000;
+const waiting = new Set();
+
+/** Calls `act` in five seconds; `undo` takes it back until then. A page that is left acts at once. */
+export function later(act) {
+  const task = { run };
+  const timer = setTimeout(run, UNDO_MS);
+  function run() {
+    clearTimeout(timer);
+    if (waiting.delete(task)) act();
+  }
+  waiting.add(task);
+  return {
+    now: run,
+    undo() {
+      clearTimeout(timer);
+      return waiting.delete(task);
+    },
+  };
+}
+
+let latest = null;
+
+/** Takes chats out of the list, says so, and acts in five seconds. */
+export function leave(ids, text, act) {
+  dispatch({ type: "leaving", ids, isLeaving: true });
+  const stay = () => dispatch({ type: "leaving", ids, isLeaving: false });
+  const task = later(() => Promise.allSettled(ids.map(act)).then(stay));
+  latest = () => task.undo() && stay();
+  const undo = latest;
+  toast(text, { undo });
+}
+
+/** Undoes the latest of these acts, if it still can be. */
+export function undoLatest() {
+  latest?.();
+  latest = null;
+}
+
+addEventListener("pagehide", () => [...waiting].forEach((task) => task.run()));

@@ -1,0 +1,137 @@
+/** What opens above the panes; one at a time. The browser keeps the focus inside and closes on Escape. */
+
+import { html } from "../common/html.js";
+import { Component, createRef } from "../vendor/preact.js";
+import { signOut } from "./api.js";
+import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
+import * as chats from "./chats.js";
+import { KEYS } from "./keys.js";
+import { safeAddress } from "./people.js";
+import { Receipt } from "./receipt.js";
+import { chooseLanguage, dispatch } from "./store.js";
+import { snoozePresets } from "./times.js";
+import { spoken, t } from "./words.js";
+
+const close = () => dispatch({ type: "dialog", dialog: null });
+
+export function Dialogs({ state }) {
+  const { dialog } = state;
+  if (!dialog) return null;
+  const [title, Body] = KINDS[dialog.kind];
+  return html`<${Dialog} key=${dialog.kind} title=${t(title)}><${Body} state=${state} ...${dialog} /></${Dialog}>`;
+}
+
+class Dialog extends Component {
+  place = createRef();
+
+  componentDidMount() {
+    this.place.current.showModal();
+  }
+
+  render({ title, children }) {
+    return html`
+      <dialog ref=${this.place} aria-labelledby="dialog-title" onClose=${close}>
+        <header><h2 id="dialog-title">${title}</h2>
+          <button type="button" class="plain" aria-label=${t("close")} onClick=${() => this.place.current.close()}>×</button></header>
+        ${children}
+      </dialog>
+    `;
+  }
+}
+
+function Assign({ state, ids }) {
+  const give = (body) => () => {
+    close();
+    chats.assign(ids, body);
+  };
+  const people = Object.values(state.people).filter((one) => !one.is_disabled && one.role !== "viewer" && one.id !== state.me.id);
+  people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
+  return html`
+    <ul class="choices">
+      <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("to_me")}</button></li>
+      ${people.map(
+        ({ id, full_name: name }) => html`
+          <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
+            <bdi>${name}</bdi> <span class="quiet">${t(state.online[id] ? "is_online" : "is_offline")}</span></button></li>
+        `,
+      )}
+      <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("to_queue")}</button></li>
+      <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("to_bot")}</button></li>
+    </ul>
+  `;
+}
+
+function Snooze({ state, ids }) {
+  const until = (moment) => {
+    close();
+    chats.snooze(ids, moment);
+  };
+  return html`
+    <ul class="choices">
+      ${snoozePresets(state.now).map(
+        ({ name, until: moment }, place) =>
+          html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${() => until(moment)}>${t(name)}</button></li>`,
+      )}
+      <li><label>${t("snooze_own")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
+    </ul>
+  `;
+}
+
+function Tags({ state, ids: [id] }) {
+  const save = (event) => {
+    event.preventDefault();
+    const names = new FormData(event.target).get("tags").split(",").map((name) => name.trim()).filter(Boolean);
+    close();
+    chats.setTags(id, names);
+  };
+  return html`
+    <form onSubmit=${save}>
+      <label>${t("add_tag")} <input name="tags" autofocus maxlength="1300" dir="auto" value=${state.chats[id].tags.join(", ")} /></label>
+      <button type="submit" class="first">${t("save")}</button>
+    </form>
+  `;
+}
+
+function Source({ citation }) {
+  const address = safeAddress(citation.url);
+  return html`
+    <h3 dir="auto">${citation.title}${citation.page && html` <span class="quiet">${t("page", { page: citation.page })}</span>`}</h3>
+    <blockquote dir="auto">${citation.quote}</blockquote>
+    ${address && html`<p><a href=${address} target="_blank" rel="noopener noreferrer">${t("open_source")}</a></p>`}
+  `;
+}
+
+function Help() {
+  return html`
+    <table class="keys"><tbody>
+      ${KEYS.map(({ keys, name }) => html`<tr><th scope="row">${keys.map((key) => html`<kbd>${key}</kbd> `)}</th><td>${t(name)}</td></tr>`)}
+    </tbody></table>
+  `;
+}
+
+function Menu({ state }) {
+  const other = spoken() === "en" ? "vi" : "en";
+  return html`
+    <p><bdi>${state.me.full_name}</bdi> <span class="quiet">${state.me.email}</span></p>
+    <ul class="choices">
+      <li><button type="button" lang=${other} onClick=${() => chooseLanguage(other)}>${t("other_language")}</button></li>
+      <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("sound")}</label></li>
+      <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("notify")}</label></li>
+      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("keys")} <kbd>?</kbd></button></li>
+      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("site")}</a></li>
+      <li><a class="button" href="/admin/password_change/">${t("password")}</a></li>
+      <li><a class="button" href="/admin/sign-ins/">${t("sign_ins")}</a></li>
+      <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("log_out")}</button></li>
+    </ul>
+  `;
+}
+
+const KINDS = {
+  assign: ["give", Assign],
+  snooze: ["snooze", Snooze],
+  tags: ["tags", Tags],
+  source: ["sources", Source],
+  receipt: ["why", Receipt],
+  help: ["keys", Help],
+  menu: ["menu", Menu],
+};

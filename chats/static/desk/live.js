@@ -1,0 +1,155 @@
+/** Keeps the desk current: the live feed, the list, the counts. */
+
+import { follow } from "../common/events.js";
+import { Refusal, SignedOut, Unreachable, get, headers } from "./api.js";
+import { announce } from "./attention.js";
+import * as outbox from "./outbox.js";
+import { isByWait } from "./reducer.js";
+import { chooseView, dispatch, read } from "./store.js";
+
+const TICK_MS = 5000;
+const QUERIES = {
+  mine: { mine: true, status: "open" },
+  unassigned: { assign_type: "queue", status: "open" },
+  all: { status: "open" },
+  snoozed: { status: "snoozed" },
+  ended: { status: "ended" },
+};
+let last = "";
+let reopen = () => {};
+
+/** From now on the feed tells of every change. */
+export function listen() {
+  follow({ url: "/ai/chat/events", headers: authorise, onEvent: receive, onState: connected });
+  setInterval(() => dispatch({ type: "tick", now: Date.now() }), TICK_MS);
+}
+
+/** Reads who is here and what waits. */
+export async function load() {
+  const me = await get("/identity/users/me");
+  const [config, people, bots] = await Promise.all([
+    get(`/config/${me.client_id}/chat`),
+    everything("/identity/users"),
+    everything("/ai/bot"),
+    loadList(),
+    loadCounts(),
+  ]);
+  const byId = (rows) => Object.fromEntries(rows.map((row) => [row.id, row]));
+  dispatch({ type: "started", me, config, people: byId(people), bots: byId(bots) });
+  outbox.restore();
+}
+
+async function authorise(isRefused) {
+  try {
+    return await headers(isRefused);
+  } catch (error) {
+    if (error instanceof SignedOut) dispatch({ type: "connection", connection: "signed_out" });
+    throw new TypeError(error.message); // the stream comes back later
+  }
+}
+
+/** All rows of a list that has few. */
+async function everything(path) {
+  const rows = [];
+  let cursor;
+  do {
+    const page = await get(path, { limit: 100, ...(cursor ? { cursor } : {}) });
+    rows.push(...(page.items ?? page));
+    cursor = page.next_cursor;
+  } while (cursor);
+  return rows;
+}
+
+function connected(state) {
+  if (state === "live") outbox.retryAll();
+  if (state === "lost") last = "";
+  if (read().connection === "signed_out" && state !== "live") return;
+  dispatch({ type: "connection", connection: state === "live" ? "live" : "offline" });
+}
+
+function receive({ event, data, id }) {
+  if (event === "ready") {
+    dispatch({ type: "ready", online: data.online });
+    // What happened before the first event, or since a forgotten one, is not in the stream.
+    if (!last) readAgain();
+  } else if (event === "presence") {
+    dispatch({ type: "presence", ...data });
+  } else if (event === "typing") {
+    const isOwn = data.sender.type === "agent" && data.sender.id === String(read().me?.id);
+    if (!isOwn) dispatch({ type: "typing", now: Date.now(), ...data });
+  } else {
+    last = id;
+    stored(data);
+  }
+}
+
+function stored(event) {
+  const before = read();
+  dispatch({ type: "event", event });
+  if (!event.conversation_id) return;
+  announce(event, before);
+  const isNews = event.type === "message.created" && !before.chats[event.conversation_id];
+  if (isNews && before.view === "all" && !before.query) fetchChat(event.conversation_id);
+  if (event.type.startsWith("conversation.") || event.type === "message.created") countSoon();
+}
+
+function readAgain() {
+  if (!read().me) return; // the first reading is on its way
+  dispatch({ type: "forgotten" });
+  loadList();
+  loadCounts();
+  reopen();
+}
+
+/** What reads the open chat anew. */
+export function onReadAgain(act) {
+  reopen = act;
+}
+
+export async function fetchChat(id) {
+  await tolerant(async () => dispatch({ type: "chat", chat: await get(`/ai/chat/${id}`) }));
+}
+
+let counting = 0;
+
+/** Counts again, at most once a second. */
+function countSoon() {
+  counting ||= setTimeout(() => {
+    counting = 0;
+    loadCounts();
+  }, 1000);
+}
+
+async function loadCounts() {
+  await tolerant(async () => dispatch({ type: "counts", counts: await get("/ai/chats/counts") }));
+}
+
+/** The first page of the list that is shown, or the next one. */
+export async function loadList({ isMore = false } = {}) {
+  const { view, query, list } = read();
+  const wanted = query ? { q: query } : { ...QUERIES[view], sort: isByWait(view) ? "longest_wait" : "newest" };
+  const cursor = isMore && list.cursor ? { cursor: list.cursor } : {};
+  await tolerant(async () => {
+    const page = await get("/ai/chats", { ...wanted, ...cursor, limit: 50 });
+    dispatch({ type: "list", view, query, items: page.items, cursor: page.next_cursor, isMore });
+  });
+}
+
+/** A request whose failure the feed mends: it is read again once the platform is back. */
+async function tolerant(act) {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof Unreachable || error instanceof SignedOut || error instanceof Refusal)) throw error;
+  }
+}
+
+export function show(view) {
+  chooseView(view);
+  loadList();
+}
+
+export function search(query) {
+  chooseView(read().view, query);
+  loadList();
+}

@@ -1,0 +1,159 @@
+/** What the agent has written and the platform has not stored yet; and drafts. Both survive a restart. */
+
+import { Refusal, SignedOut, Unreachable, call } from "./api.js";
+import { UNDO_MS, later } from "./delayed.js";
+import { dispatch, read, remember, subscribe } from "./store.js";
+
+const RETRY_MS = 3000;
+const held = new Map(); // by item: what undoes it
+const sending = new Map(); // by chat: the last message on its way
+const paused = new Set(); // what goes on with messages that wait
+
+const keyOf = (what) => `desk.${read().me.id}.${what}`;
+
+/** Reads what was kept for this person, and sends what another page has left behind. */
+export function restore() {
+  dispatch({ type: "drafts", drafts: stored("drafts") });
+  const now = Date.now();
+  for (const item of Object.values(stored("outbox"))) {
+    dispatch({ type: "queued", item: { ...item, files: [], state: item.state === "failed" ? "failed" : "waiting" } });
+    // Another page of this person may still hold it back, and let it be undone.
+    if (item.state !== "failed") setTimeout(() => post(item.id), Math.max(item.dueAt + UNDO_MS - now, 0));
+  }
+  subscribe(keep);
+}
+
+function keep(state, before) {
+  if (state.drafts !== before.drafts) {
+    const written = ({ drafts }) => Object.entries(drafts).filter(([, draft]) => draft.text);
+    keepChanges("drafts", new Map(written(before)), new Map(written(state)));
+  }
+  if (state.outbox !== before.outbox) {
+    const storable = ({ outbox }) => outbox.filter((item) => !item.files.length).map((item) => [item.id, item]);
+    keepChanges("outbox", new Map(storable(before)), new Map(storable(state)));
+  }
+}
+
+/** Stores what differs: another page of this person keeps its own drafts and messages beside it. */
+function keepChanges(what, before, now) {
+  const kept = stored(what);
+  for (const id of before.keys()) if (!now.has(id)) delete kept[id];
+  for (const [id, value] of now) if (value !== before.get(id)) kept[id] = value;
+  remember(keyOf(what), JSON.stringify(kept));
+}
+
+/** What is kept, by chat or by message. */
+function stored(what) {
+  try {
+    return { ...JSON.parse(localStorage.getItem(keyOf(what))) };
+  } catch {
+    return {};
+  }
+}
+
+/** Shows a message at once, and sends it in five seconds, or at once behind another one. */
+export function send(chatId, { text, isNote, files = [] }) {
+  flush([chatId]);
+  const id = crypto.randomUUID();
+  const now = Date.now();
+  const item = { id, chatId, text, isNote, files, state: "held", dueAt: now + UNDO_MS, created_at: new Date(now).toISOString() };
+  dispatch({ type: "queued", item });
+  dispatch({ type: "draft", id: chatId, draft: { text: "" } });
+  held.set(id, later(() => post(id)));
+}
+
+/** Sends what is held back of these chats, such as before they are ended. */
+export function flush(chatIds) {
+  read().outbox.filter((item) => chatIds.includes(item.chatId)).forEach((item) => sendNow(item.id));
+}
+
+export function sendNow(id) {
+  held.get(id)?.now();
+}
+
+/** Takes a message back that was not sent yet: its words are a draft again. */
+export function undo(id) {
+  const item = find(id);
+  if (!item || !held.get(id)?.undo()) return;
+  held.delete(id);
+  recall(item);
+}
+
+/** Gives up a message that could not be sent; its words are a draft again if there is none. */
+export function discard(id) {
+  const item = find(id);
+  if (item) recall(item);
+}
+
+function recall(item) {
+  dispatch({ type: "dropped", id: item.id });
+  if (!read().drafts[item.chatId]?.text) {
+    dispatch({ type: "draft", id: item.chatId, draft: { text: item.text, isNote: item.isNote } });
+  }
+}
+
+export function retry(id) {
+  dispatch({ type: "outbox", id, change: { state: "waiting", error: "" } });
+  post(id);
+}
+
+/** Sends what waited for the connection. */
+export function retryAll() {
+  for (const goOn of [...paused]) goOn();
+}
+
+const find = (id) => read().outbox.find((item) => item.id === id);
+
+/** Sends a message behind those of its chat that are on their way, or wait. */
+function post(id) {
+  held.delete(id);
+  const item = find(id);
+  if (!item || item.state === "sending") return;
+  dispatch({ type: "outbox", id, change: { state: "sending" } });
+  const next = () => deliver(id);
+  sending.set(item.chatId, (sending.get(item.chatId) ?? Promise.resolve()).then(next, next));
+}
+
+/** Settled when the message is stored, refused or given up: what was written later comes later. */
+async function deliver(id) {
+  for (let item; (item = find(id)); ) {
+    try {
+      dispatch({ type: "outbox", id, change: { state: "sending" } });
+      dispatch({ type: "message", message: await request(item) });
+      return;
+    } catch (error) {
+      if (error instanceof Refusal) {
+        dispatch({ type: "outbox", id, change: { state: "failed", error: error.message } });
+        return;
+      }
+      const isSignedOut = error instanceof SignedOut;
+      if (!isSignedOut && !(error instanceof Unreachable)) throw error;
+      dispatch({ type: "outbox", id, change: { state: "waiting" } });
+      if (isSignedOut) dispatch({ type: "connection", connection: "signed_out" });
+      await pause(isSignedOut ? null : RETRY_MS);
+    }
+  }
+}
+
+/** Settled after a while, if one is given, or when the connection is back. */
+function pause(milliseconds) {
+  return new Promise((settle) => {
+    const goOn = () => paused.delete(goOn) && settle();
+    paused.add(goOn);
+    if (milliseconds !== null) setTimeout(goOn, milliseconds);
+  });
+}
+
+/** One message has one `client_message_id`, however often it is sent: it is stored once. */
+function request({ id, chatId, text, isNote, files }) {
+  if (!files.length) {
+    const body = { text, is_note: isNote, client_message_id: id };
+    return call("POST", `/ai/chat/${chatId}/manual`, { body, keepalive: true });
+  }
+  const form = new FormData();
+  files.forEach((file) => form.append("files", file));
+  form.append("text", text);
+  form.append("is_note", String(isNote));
+  form.append("client_message_id", id);
+  return call("POST", `/ai/chat/${chatId}/manual/files`, { body: form });
+}

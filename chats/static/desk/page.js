@@ -1,0 +1,57 @@
+/** The whole page: what stands above the panes, and the panes. */
+
+import { Card } from "./card.js";
+import { html } from "../common/html.js";
+import { Dialogs } from "./dialogs.js";
+import { List } from "./list.js";
+import { dispatch } from "./store.js";
+import { Thread } from "./thread.js";
+import { t } from "./words.js";
+
+export function Page({ state }) {
+  if (!state.me) return html`<${Banner} state=${state} /><p class="alone" role="status">${t("loading")}</p>`;
+  const chat = state.chats[state.openId];
+  return html`
+    <header class="hidden"><h1>${t("desk")}</h1></header>
+    <${Banner} state=${state} />
+    <main class="panes" data-pane=${state.pane}>
+      <${List} state=${state} />
+      ${chat ? html`<${Thread} key=${chat.id} state=${state} chat=${chat} />` : html`<${Nothing} />`}
+      ${chat && html`<${Card} state=${state} chat=${chat} />`}
+    </main>
+    <${Toasts} toasts=${state.toasts} />
+    <${Dialogs} state=${state} />
+  `;
+}
+
+function Nothing() {
+  return html`<section class="thread nothing"><h2 class="quiet">${t("choose")}</h2></section>`;
+}
+
+/** Whether the desk is connected, if it is not. */
+function Banner({ state }) {
+  const { connection } = state;
+  if (connection === "live" || (connection === "connecting" && !state.me)) return null;
+  return html`
+    <div class="banner" role="alert">
+      ${t(connection)}
+      ${connection === "signed_out" && html` <a href="/admin/login/?next=/admin/desk/">${t("log_in")}</a>`}
+    </div>
+  `;
+}
+
+function Toasts({ toasts }) {
+  return html`
+    <div class="toasts" role="status" aria-live="polite">
+      ${toasts.map(
+        ({ id, text, undo, isFault }) => html`
+          <div class=${isFault ? "toast fault" : "toast"} key=${id}>
+            <span dir="auto">${text}</span>
+            ${undo && html`<button type="button" onClick=${undo}>${t("undo")} <kbd>Z</kbd></button>`}
+            <button type="button" aria-label=${t("close")} onClick=${() => dispatch({ type: "untoast", id })}>×</button>
+          </div>
+        `,
+      )}
+    </div>
+  `;
+}

@@ -1,0 +1,291 @@
+/** What the desk knows, and how each fact changes it. Pure: no request, no clock, no page. */
+
+export const VIEWS = ["mine", "unassigned", "all", "snoozed", "ended"];
+const KEPT_THREADS = 30;
+const KEPT_CHATS = 1000;
+const TYPING_MS = 10_000;
+const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|snoozed|ended|reopened)$/;
+
+export function initial({ language = "en", view = "mine", now = 0 } = {}) {
+  return {
+    me: null,
+    config: null,
+    people: {},
+    bots: {},
+    online: {},
+    connection: "connecting",
+    language,
+    now,
+    counts: {},
+    view,
+    query: "",
+    list: { ids: [], cursor: null, isLoading: true },
+    chats: {},
+    threads: {},
+    openId: null,
+    pane: "list",
+    typing: {},
+    outbox: [],
+    drafts: {},
+    selected: {},
+    leaving: {},
+    dialog: null,
+    toasts: [],
+  };
+}
+
+/** The state after an action. */
+export function reduce(state, action) {
+  return CHANGES[action.type]?.(state, action) ?? state;
+}
+
+const CHANGES = {
+  started: (state, { me, config, people, bots }) => ({ ...state, me, config, people, bots }),
+  language: (state, { language }) => ({ ...state, language }),
+  connection: (state, { connection }) => ({ ...state, connection }),
+  counts: (state, { counts }) => ({ ...state, counts }),
+  tick: (state, { now }) => ({ ...state, now, typing: stillTyping(state.typing, now) }),
+  view: (state, { view, query = "" }) => ({
+    ...state, view, query, selected: {}, list: { ids: [], cursor: null, isLoading: true },
+  }),
+  list: listed,
+  chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: chat } }),
+  opened: opened,
+  left: (state) => ({ ...state, pane: "list" }),
+  pane: (state, { pane }) => ({ ...state, pane }),
+  // From here on events add to the transcript that is being fetched.
+  awaited: (state, { id }) => ({
+    ...state,
+    threads: { ...state.threads, [id]: { messages: [], steps: [], cursor: null, unreadFrom: null, isLoading: true } },
+  }),
+  history: heard,
+  missed: (state, { id }) => ({
+    ...state, threads: Object.fromEntries(Object.entries(state.threads).filter(([key]) => key !== id)),
+  }),
+  // The feed has a gap: what is known may be old.
+  forgotten: (state) => ({ ...state, threads: {}, chats: shownChats({ ...state, threads: {} }) }),
+  event: happened,
+  message: (state, { message }) => withMessage(state, message),
+  ready: (state, { online }) => ({ ...state, online: Object.fromEntries(online.map((id) => [id, true])) }),
+  presence: (state, { user_id: id, name, is_online: isOnline }) => ({
+    ...state,
+    online: { ...state.online, [id]: isOnline },
+    people: state.people[id] ? state.people : { ...state.people, [id]: { id, full_name: name } },
+  }),
+  typing: (state, { conversation_id: id, sender, is_typing: isTyping, now }) => ({
+    ...state, typing: { ...state.typing, [id]: isTyping ? { sender, until: now + TYPING_MS } : undefined },
+  }),
+  draft: (state, { id, draft }) => ({ ...state, drafts: { ...state.drafts, [id]: { ...draftOf(state, id), ...draft } } }),
+  drafts: (state, { drafts }) => ({ ...state, drafts }),
+  queued: (state, { item }) => ({ ...state, outbox: [...state.outbox, item] }),
+  outbox: (state, { id, change }) => ({
+    ...state, outbox: state.outbox.map((item) => (item.id === id ? { ...item, ...change } : item)),
+  }),
+  dropped: (state, { id }) => ({ ...state, outbox: state.outbox.filter((item) => item.id !== id) }),
+  selected: (state, { id }) => ({ ...state, selected: { ...state.selected, [id]: !state.selected[id] } }),
+  unselected: (state) => ({ ...state, selected: {} }),
+  // Chats that will end or be snoozed in a moment, unless that is undone.
+  leaving: (state, { ids, isLeaving }) => ({
+    ...state, leaving: { ...state.leaving, ...Object.fromEntries(ids.map((id) => [id, isLeaving])) },
+  }),
+  dialog: (state, { dialog }) => ({ ...state, dialog }),
+  toast: (state, { toast }) => ({ ...state, toasts: [...state.toasts, toast] }),
+  untoast: (state, { id }) => ({ ...state, toasts: state.toasts.filter((toast) => toast.id !== id) }),
+};
+
+export function draftOf(state, id) {
+  return state.drafts[id] ?? { text: "", isNote: false };
+}
+
+/** A page of the list. Of many chats, the first one forgets those that nothing shows any more. */
+function listed(state, { view, query, items, cursor, isMore }) {
+  if (view !== state.view || query !== state.query) return state; // of a view that was left
+  const fetched = Object.fromEntries(items.map((chat) => [chat.id, chat]));
+  const ids = isMore ? [...new Set([...state.list.ids, ...Object.keys(fetched)])] : Object.keys(fetched);
+  const isFull = !isMore && Object.keys(state.chats).length > KEPT_CHATS;
+  const known = isFull ? shownChats(state) : state.chats;
+  return { ...state, chats: { ...known, ...fetched }, list: { ids, cursor, isLoading: false } };
+}
+
+function shownChats(state) {
+  const entries = Object.entries(state.chats);
+  return Object.fromEntries(entries.filter(([id]) => id in state.threads || id === state.openId));
+}
+
+function opened(state, { id }) {
+  const chat = state.chats[id];
+  const thread = state.threads[id];
+  return {
+    ...state,
+    openId: id,
+    pane: "thread",
+    threads: thread
+      ? { ...state.threads, [id]: { ...thread, unreadFrom: firstUnread(chat, thread.messages) } }
+      : state.threads,
+  };
+}
+
+/** A page of a transcript: its end, or (`isOlder`) what came before what is there. */
+function heard(state, { id, items, cursor, steps, isOlder }) {
+  const before = state.threads[id];
+  const messages = merged(before?.messages ?? [], items);
+  const thread = {
+    messages,
+    cursor,
+    steps: steps ?? before?.steps ?? [],
+    unreadFrom: isOlder ? before?.unreadFrom : firstUnread(state.chats[id], messages),
+  };
+  const threads = { ...state.threads, [id]: thread };
+  const surplus = Object.keys(threads).length - KEPT_THREADS;
+  for (const old of Object.keys(threads).slice(0, Math.max(surplus, 0))) {
+    if (old !== state.openId && old !== id) delete threads[old];
+  }
+  return { ...state, threads };
+}
+
+/** The place of the first customer's message that no agent has seen; null if there is none. */
+function firstUnread(chat, messages) {
+  const unread = chat?.unread_count ?? 0;
+  if (!unread) return null;
+  const ofCustomer = messages.filter((message) => message.sender.type === "customer");
+  return ofCustomer.at(-Math.min(unread, ofCustomer.length))?.seq ?? null;
+}
+
+/** Messages by their place, each once; the later copy of one counts. */
+function merged(messages, more) {
+  const bySeq = new Map(messages.map((message) => [message.seq, message]));
+  for (const message of more) bySeq.set(message.seq, message);
+  return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
+}
+
+/** A stored event of the feed. */
+function happened(state, { event }) {
+  const { type, data, conversation_id: id } = event;
+  if (type.startsWith("message.")) {
+    return withMessage(state, data.message, type === "message.created" ? "new" : type);
+  }
+  if (type === "customer.updated") return withCustomer(state, data.customer);
+  if (!data?.conversation) return state;
+  const next = { ...state, chats: { ...state.chats, [id]: data.conversation } };
+  const thread = next.threads[id];
+  if (!thread || !REFERENCE.test(type)) return next;
+  const steps = [...thread.steps.filter((step) => step.id !== event.id), stepOf(event)];
+  return { ...next, threads: { ...next.threads, [id]: { ...thread, steps } } };
+}
+
+/** What an event of a chat says for its transcript. */
+function stepOf({ id, type, timestamp, data }) {
+  const chat = data.conversation;
+  return {
+    id,
+    type,
+    created_at: timestamp,
+    by: data.by ?? null,
+    assignee: chat.assignee,
+    assign_type: chat.assign_type,
+    reason: data.reason ?? null,
+    snoozed_until: chat.snoozed_until,
+    ended_by: chat.ended_by,
+  };
+}
+
+function withCustomer(state, customer) {
+  const chats = Object.fromEntries(
+    Object.entries(state.chats).map(([id, chat]) =>
+      chat.customer_id === customer.id ? [id, { ...chat, customer }] : [id, chat],
+    ),
+  );
+  return { ...state, chats };
+}
+
+/** A message as it is now: in its transcript, in its chat's row, and no more in the outbox. */
+function withMessage(state, message, kind = "new") {
+  const id = message.conversation_id;
+  const { client_message_id: sentAs } = message;
+  const isOwn = sentAs && state.outbox.some((item) => item.id === sentAs);
+  const thread = state.threads[id];
+  const known = state.chats[id];
+  return {
+    ...state,
+    outbox: isOwn ? state.outbox.filter((item) => item.id !== sentAs) : state.outbox,
+    typing: kind === "new" ? { ...state.typing, [id]: undefined } : state.typing,
+    threads: thread
+      ? { ...state.threads, [id]: { ...thread, messages: merged(thread.messages, [message]) } }
+      : state.threads,
+    chats: known ? { ...state.chats, [id]: withLast(known, message, kind) } : state.chats,
+  };
+}
+
+/** A chat's row after a message of it. */
+function withLast(chat, message, kind) {
+  const last = chat.last_message;
+  const isCustomers = message.sender.type === "customer";
+  if (kind === "message.read" && isCustomers && chat.unread_count) {
+    chat = { ...chat, unread_count: chat.unread_count - 1 };
+  }
+  if (message.is_note || message.is_welcome) return chat;
+  if (last && last.seq === message.seq) return { ...chat, last_message: message };
+  if (kind !== "new" || (last && last.seq > message.seq)) return chat;
+  const isAgents = chat.assign_type === "agent";
+  const waiting = isCustomers && isAgents ? chat.waiting_since ?? message.created_at : chat.waiting_since;
+  return {
+    ...chat,
+    last_message: message,
+    last_message_at: message.created_at,
+    message_count: chat.message_count + 1,
+    unread_count: message.sender.type === "agent" ? 0 : chat.unread_count + (isCustomers ? 1 : 0),
+    waiting_since: message.sender.type === "agent" ? null : waiting,
+  };
+}
+
+function stillTyping(typing, now) {
+  return Object.fromEntries(Object.entries(typing).filter(([, who]) => who && who.until > now));
+}
+
+const isMine = (chat, me) => chat.assignee?.external_id === String(me?.id);
+
+const BELONGS = {
+  mine: (chat, me) => chat.status === "open" && isMine(chat, me),
+  unassigned: (chat) => chat.status === "open" && chat.assign_type === "queue",
+  all: (chat) => chat.status === "open",
+  snoozed: (chat) => chat.status === "snoozed",
+  ended: (chat) => chat.status === "ended",
+};
+
+const activity = (chat) => Date.parse(chat.last_message_at ?? chat.created_at);
+
+function byActivity(one, other) {
+  return activity(other) - activity(one) || (one.id < other.id ? 1 : -1);
+}
+
+function byWait(one, other) {
+  if (!one.waiting_since !== !other.waiting_since) return one.waiting_since ? -1 : 1;
+  if (!one.waiting_since) return byActivity(one, other);
+  return Date.parse(one.waiting_since) - Date.parse(other.waiting_since) || byActivity(one, other);
+}
+
+export const isByWait = (view) => ["mine", "unassigned", "all"].includes(view);
+
+/** The chats of the list as they stand now, in their order. */
+export function rows(state) {
+  const { view, query, list, chats, me, leaving } = state;
+  if (query) return list.ids.map((id) => chats[id]).filter((chat) => chat && !leaving[chat.id]);
+  const compare = isByWait(view) ? byWait : byActivity;
+  const shown = Object.values(chats).filter((chat) => !leaving[chat.id] && BELONGS[view](chat, me)).sort(compare);
+  if (!list.cursor) return shown;
+  // Behind the last fetched one others may stand that were not fetched yet.
+  const fetched = new Set(list.ids);
+  const end = shown.findLastIndex((chat) => fetched.has(chat.id));
+  return shown.slice(0, end + 1);
+}
+
+/** Whether the caller may write to the customer of a chat; else the reason, as a text's name. */
+export function obstacle(state, chat) {
+  if (state.me.role === "viewer") return "only_read";
+  if (chat.status === "ended") return "ended_here";
+  if (!chat.can_reply) return "window_closed";
+  if (chat.assign_type === "agent" && !isMine(chat, state.me) && state.me.role === "agent") return "of_other";
+  return null;
+}
+
+export const isOwn = (state, chat) => isMine(chat, state.me);

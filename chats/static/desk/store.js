@@ -1,0 +1,68 @@
+/** The one place of the desk's state. */
+
+import { VIEWS, initial, reduce } from "./reducer.js";
+import { LANGUAGES, speak } from "./words.js";
+
+const LANGUAGE_KEY = "desk.language";
+const VIEW_KEY = "desk.view";
+const chosen = localStorage.getItem(LANGUAGE_KEY) ?? navigator.language.slice(0, 2);
+
+const view = localStorage.getItem(VIEW_KEY);
+
+let state = initial({
+  language: LANGUAGES.includes(chosen) ? chosen : "en",
+  view: VIEWS.includes(view) ? view : "mine",
+  now: Date.now(),
+});
+const listeners = new Set();
+speak(state.language);
+
+export function read() {
+  return state;
+}
+
+export function dispatch(action) {
+  const before = state;
+  state = reduce(state, action);
+  if (state !== before) listeners.forEach((listener) => listener(state, before));
+}
+
+/** Keeps a value for the next visit, if the browser's storage has room for it. */
+export function remember(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // It is full: the value lasts as long as the page.
+  }
+}
+
+export function subscribe(listener) {
+  listeners.add(listener);
+}
+
+export function chooseLanguage(language) {
+  remember(LANGUAGE_KEY, language);
+  speak(language);
+  dispatch({ type: "language", language });
+}
+
+/** Shows a view of the list, or what is found in all chats. */
+export function chooseView(chosenView, query = "") {
+  remember(VIEW_KEY, chosenView);
+  dispatch({ type: "view", view: chosenView, query });
+}
+
+let lastToast = 0;
+
+/** Shows a line for a while; `undo` adds a button. Returns a function that takes it away. */
+export function toast(text, { undo, isFault = false, seconds = 5 } = {}) {
+  const id = (lastToast += 1);
+  const remove = () => dispatch({ type: "untoast", id });
+  const undone = undo && (() => {
+    remove();
+    undo();
+  });
+  dispatch({ type: "toast", toast: { id, text, undo: undone, isFault } });
+  setTimeout(remove, seconds * 1000);
+  return remove;
+}

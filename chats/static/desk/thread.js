@@ -1,0 +1,148 @@
+/** The middle pane: one chat, what was said in it, and where the agent writes. */
+
+import { html } from "../common/html.js";
+import { Component, createRef } from "../vendor/preact.js";
+import { Bubble, Pending, Step } from "./bubble.js";
+import * as chats from "./chats.js";
+import { Composer } from "./composer.js";
+import { Icon } from "./icons.js";
+import { Face, customerName, holder } from "./people.js";
+import { dispatch } from "./store.js";
+import { day, midnight } from "./times.js";
+import { t } from "./words.js";
+
+const NEAR_END_PX = 120;
+
+export function Thread({ state, chat }) {
+  return html`
+    <section class="thread" aria-label=${t("transcript")}>
+      <${Head} state=${state} chat=${chat} />
+      <${Transcript} state=${state} chat=${chat} thread=${state.threads[chat.id]} />
+      <${Composer} state=${state} chat=${chat} />
+    </section>
+  `;
+}
+
+function Head({ state, chat }) {
+  const name = customerName(chat);
+  const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
+  const isEnded = chat.status === "ended";
+  const canAct = state.me.role !== "viewer" && !isEnded;
+  const isFree = chat.assign_type !== "agent";
+  return html`
+    <header class="head">
+      <button type="button" class="plain only-narrow" aria-label=${t("back")} onClick=${chats.close}>←</button>
+      <${Face} name=${name} />
+      <div class="who">
+        <h2><bdi>${name}</bdi></h2>
+        <p class="quiet">${isEnded ? t("ended") : holder(state, chat)}</p>
+      </div>
+      <div class="acts">
+        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("take")}</button>`}
+        ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("give")}</button>`}
+        ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("snooze")}</button>`}
+        ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("end")}</button>`}
+        <button type="button" class="only-narrow" aria-label=${t("card")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
+      </div>
+    </header>
+  `;
+}
+
+/** What was said. It stays at its end as long as the reader is there. */
+class Transcript extends Component {
+  place = createRef();
+
+  shouldComponentUpdate({ state, chat, thread }) {
+    const before = this.props;
+    return (
+      thread !== before.thread || chat !== before.chat || state.outbox !== before.state.outbox ||
+      state.typing[chat.id] !== before.state.typing[chat.id] || state.language !== before.state.language ||
+      midnight(state.now) !== midnight(before.state.now)
+    );
+  }
+
+  getSnapshotBeforeUpdate() {
+    const { scrollHeight, scrollTop } = this.place.current;
+    return scrollHeight - scrollTop;
+  }
+
+  componentDidMount() {
+    this.toEnd();
+    // The field below grows and shrinks: what was at the end stays there.
+    this.sizes = new ResizeObserver(() => this.isAtEnd && this.toEnd());
+    this.sizes.observe(this.place.current);
+  }
+
+  componentWillUnmount() {
+    this.sizes.disconnect();
+  }
+
+  isAtEnd = true;
+
+  onScroll = () => {
+    const { scrollHeight, scrollTop, clientHeight } = this.place.current;
+    this.isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+  };
+
+  componentDidUpdate(before, _, fromEnd) {
+    const first = (thread) => thread?.messages[0]?.seq;
+    const log = this.place.current;
+    if (this.isAtEnd) this.toEnd();
+    else if (first(before.thread) !== first(this.props.thread)) log.scrollTop = log.scrollHeight - fromEnd;
+  }
+
+  toEnd() {
+    const log = this.place.current;
+    log.scrollTop = log.scrollHeight;
+  }
+
+  render({ state, chat, thread }) {
+    const typist = state.typing[chat.id]?.sender;
+    const waiting = state.outbox.filter((item) => item.chatId === chat.id);
+    return html`
+      <div class="log" ref=${this.place} onScroll=${this.onScroll} role="log" aria-label=${t("transcript")} tabindex="0">
+        ${thread?.cursor && html`<button type="button" class="more" onClick=${() => chats.loadEarlier(chat.id)}>${t("earlier")}</button>`}
+        ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("loading")}</p>`}
+        ${thread && lines(state, chat, thread)}
+        ${waiting.map((item) => html`<${Pending} key=${item.id} item=${item} />`)}
+        ${typist && html`<p class="typing quiet">${t("writes", { name: typist.name || customerName(chat) })}</p>`}
+      </div>
+    `;
+  }
+}
+
+/** Messages and steps in their order, with a line for each day and before what is new. */
+function lines(state, chat, { messages, steps, cursor, unreadFrom }) {
+  const since = cursor && messages.length ? messages[0].created_at : "";
+  const entries = [
+    ...messages.map((message) => ({ at: message.created_at, message })),
+    ...steps.filter((step) => step.created_at > since).map((step) => ({ at: step.created_at, step })),
+  ].sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+  const shown = [];
+  let before = null;
+  for (const entry of entries) {
+    const { at, message, step } = entry;
+    if (!before || midnight(before.at) !== midnight(at)) {
+      shown.push(html`<p class="divider" key=${`day-${midnight(at)}`}><span>${day(at, state.now)}</span></p>`);
+    }
+    if (message && message.seq === unreadFrom) {
+      shown.push(html`<p class="divider new" key="new"><span>${t("new_messages")}</span></p>`);
+    }
+    shown.push(
+      message
+        ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message} language=${state.language}
+            isFollowing=${follows(before?.message, message)} />`
+        : html`<${Step} key=${step.id} step=${step} me=${state.me} />`,
+    );
+    before = entry;
+  }
+  return shown;
+}
+
+/** Whether a message goes on where the one before it ended: then the name is not said again. */
+function follows(before, message) {
+  return (
+    before && before.sender.type === message.sender.type && before.sender.id === message.sender.id &&
+    before.is_note === message.is_note && Date.parse(message.created_at) - Date.parse(before.created_at) < 300_000
+  );
+}

@@ -1,0 +1,86 @@
+/** Times as people read them, in the language of the desk. */
+
+import { locale, t } from "./words.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const formats = new Map();
+
+/** A formatter of the browser. Making one takes long, and a transcript needs a hundred. */
+function formatter(kind, options) {
+  const name = `${kind.name} ${locale()} ${JSON.stringify(options)}`;
+  if (!formats.has(name)) formats.set(name, new kind(locale(), options));
+  return formats.get(name);
+}
+
+/** A moment, written as the options say. */
+export function written(moment, options) {
+  return formatter(Intl.DateTimeFormat, options).format(new Date(moment));
+}
+
+/** How long ago, short: `4 min`, `2 h`. */
+export function span(milliseconds) {
+  const unit = (count, name) =>
+    formatter(Intl.NumberFormat, { style: "unit", unit: name, unitDisplay: "short" }).format(count);
+  if (milliseconds < HOUR) return unit(Math.max(Math.floor(milliseconds / MINUTE), 0), "minute");
+  if (milliseconds < DAY) return unit(Math.floor(milliseconds / HOUR), "hour");
+  return unit(Math.floor(milliseconds / DAY), "day");
+}
+
+export function clock(moment) {
+  return written(moment, { hour: "2-digit", minute: "2-digit" });
+}
+
+/** The day of a moment in words. */
+export function day(moment, now) {
+  const days = Math.round((midnight(now) - midnight(moment)) / DAY);
+  if (days === 0) return t("today");
+  if (days === 1) return t("yesterday");
+  const isThisYear = new Date(moment).getFullYear() === new Date(now).getFullYear();
+  return written(moment, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: isThisYear ? undefined : "numeric",
+  });
+}
+
+export function dayAndClock(moment) {
+  return written(moment, { dateStyle: "medium", timeStyle: "short" });
+}
+
+export function midnight(moment) {
+  return new Date(moment).setHours(0, 0, 0, 0);
+}
+
+/** A language by its code, in words. */
+export function languageName(code) {
+  try {
+    return formatter(Intl.DisplayNames, { type: "language" }).of(code) ?? code;
+  } catch {
+    return code; // a code that the browser does not know
+  }
+}
+
+/** How urgent a wait is: nothing, `soon` from half of the target, `late` from the target on. */
+export function urgency(since, now, targetSeconds) {
+  if (!since) return "";
+  const share = (now - Date.parse(since)) / 1000 / targetSeconds;
+  if (share >= 1) return "late";
+  return share >= 0.5 ? "soon" : "";
+}
+
+/** The offered ends of a snooze that lie in the future. */
+export function snoozePresets(now) {
+  const at = (days, hour) => new Date(midnight(now + days * DAY)).setHours(hour);
+  const untilMonday = ((8 - new Date(now).getDay()) % 7) || 7;
+  const presets = [
+    ["snooze_hour", now + HOUR],
+    ["snooze_evening", at(0, 18)],
+    ["snooze_tomorrow", at(1, 9)],
+    ["snooze_monday", at(untilMonday, 9)],
+  ];
+  return presets.filter(([, until]) => until > now).map(([name, until]) => ({ name, until: new Date(until) }));
+}

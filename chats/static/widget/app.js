@@ -1,0 +1,109 @@
+/** The widget: reads who it speaks for, asks the page for its place, and draws the state. */
+import { html } from "../common/html.js";
+import { render } from "../vendor/preact.js";
+import { createApi } from "./api.js";
+import { createChat } from "./chat.js";
+import { paint } from "./colours.js";
+import { createMemory } from "./memory.js";
+import { createStore, unread } from "./store.js";
+import { Icon } from "./views/icons.js";
+import { Panel } from "./views/panel.js";
+import { direction, spoken, translator } from "./words.js";
+
+const TEASER_WIDTH = 320;
+const LAUNCHER = { width: 88, height: 88 };
+const TEASER_HEIGHT = 200;
+const GREETING_PAUSE = 12 * 3600 * 1000; // milliseconds
+const INTRODUCTION_TIME = 2000; // milliseconds
+
+const query = new URLSearchParams(location.search);
+const key = query.get("key");
+const language = query.get("language") || navigator.language;
+const t = translator(language);
+const memory = createMemory(key);
+const store = createStore();
+const actions = createChat({ api: createApi(key, memory), store, memory, language: plain(language), t });
+const place = document.getElementById("chat");
+document.documentElement.lang = spoken(language);
+document.documentElement.dir = direction(language);
+
+/** The language as the API takes it. */
+function plain(code) {
+  return /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$/.test(code) && code.length <= 20 ? code : "";
+}
+
+/** Who frames us decides the place; only sizes are told, so anybody may read it. */
+const tell = (message) => parent.postMessage({ chatWidget: 1, ...message }, "*");
+
+let told = "";
+function size({ config, isOpen, teaser }) {
+  const { position, width, height } = config.style;
+  const open = { width: width + 24, height: height + 24 };
+  const closed = teaser ? { width: TEASER_WIDTH, height: TEASER_HEIGHT } : LAUNCHER;
+  const message = { type: "size", isOpen, isFullscreen: config.is_fullscreen, position, ...(isOpen ? open : closed) };
+  if (JSON.stringify(message) === told) return;
+  told = JSON.stringify(message);
+  tell(message);
+}
+
+function Launcher({ state }) {
+  const count = unread(state);
+  const label = count ? `${t("open")}, ${t("unread", { count })}` : t("open");
+  return html`
+    ${state.teaser &&
+    html`<div class="teaser">
+      <button class="words" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
+      <button class="icon" aria-label=${t("dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button>
+    </div>`}
+    <button class="launcher" id="launcher" aria-label=${label} aria-expanded="false" onClick=${actions.show}>
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H9l-5 4v-4a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2z" /></svg>
+      ${count > 0 && html`<span class="badge" aria-hidden="true">${count}</span>`}
+    </button>
+    <p class="unseen" role="status">${count > 0 ? t("unread", { count }) : ""}</p>
+  `;
+}
+
+let wasOpen = false;
+let painted = null;
+function draw(state) {
+  const { config } = state;
+  if (!config?.is_visible) return;
+  if (painted !== config) paint((painted = config));
+  document.documentElement.dataset.position = config.style.position;
+  document.documentElement.dataset.fills = String(state.fills);
+  size(state);
+  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} t=${t} locale=${plain(language) || "en"} />` : html`<${Launcher} state=${state} />`, place);
+  if (wasOpen && !state.isOpen) document.getElementById("launcher").focus();
+  wasOpen = state.isOpen;
+}
+
+/** Opens the chat, or speaks to the visitor, if the bot is to do so by itself: twice a day at most. */
+function greet() {
+  const { config, isOpen } = store.state;
+  const { greeted = 0 } = memory.read();
+  if (isOpen || Date.now() - greeted < GREETING_PAUSE) return;
+  memory.write({ greeted: Date.now() });
+  if (config.auto_pop_up) actions.show();
+  else if (config.engaging_message) store.dispatch({ type: "set", teaser: true });
+}
+
+/** Settled when the page has said who the visitor is, or does not say it. */
+let introduced;
+const introduction = new Promise((done) => (introduced = done));
+setTimeout(introduced, INTRODUCTION_TIME);
+
+addEventListener("message", ({ source, origin, data }) => {
+  if (source !== parent || !data || data.chatWidget !== 1) return;
+  if (data.type === "visitor") {
+    memory.restore(data.memory, (text) => parent.postMessage({ chatWidget: 1, type: "remember", text }, origin));
+    actions.identify(data);
+    introduced();
+  }
+  if (data.type === "open") actions.show();
+  if (data.type === "close") actions.hide();
+  if (data.type === "placed") store.dispatch({ type: "set", fills: Boolean(data.fills) });
+});
+addEventListener("keydown", (event) => event.key === "Escape" && store.state.isOpen && actions.hide());
+store.subscribe(draw);
+tell({ type: "ready" });
+introduction.then(actions.start).then(greet);

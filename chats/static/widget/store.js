@@ -1,0 +1,84 @@
+/** The state of the widget, in one place: changed by events alone, in one pure function. */
+export const EMPTY = {
+  config: null, // the bot's configuration
+  isOpen: false,
+  fills: false, // the frame covers the page
+  teaser: false, // the words beside the closed widget are shown
+  isOnline: true,
+  isReady: false, // it is known whether the visitor has a chat
+  agreed: false, // to the terms
+  known: false, // the form before the chat is filled in
+  chat: null,
+  messages: [],
+  outbox: [], // sent by the visitor, not stored yet: {id, text, files}
+  draft: null, // the answer while it is made; "" while nothing is there yet
+  seen: 0, // the last seq that the visitor has seen
+  rated: false,
+  thumbs: {}, // by message
+  notice: null, // a sentence for the visitor
+  problem: null, // one about a fault
+};
+
+export function reduce(state, { type, ...data }) {
+  switch (type) {
+    case "set":
+      return { ...state, ...data };
+    case "messages":
+      return { ...state, ...merged(state, data.messages) };
+    case "queued":
+      return { ...state, outbox: [...state.outbox, data.item], notice: null, problem: null };
+    case "dropped":
+      return { ...state, outbox: state.outbox.filter((item) => item.id !== data.id) };
+    case "delta":
+      return { ...state, draft: (state.draft ?? "") + data.text };
+    case "another":
+      return { ...state, chat: null, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
+    default:
+      throw new Error(`unknown event: ${type}`);
+  }
+}
+
+/** Messages in their order, each once; what the outbox held of them has arrived. */
+function merged({ messages, outbox, draft }, more) {
+  const byId = new Map([...messages, ...more].map((message) => [message.id, message]));
+  const stored = new Set(more.map((message) => message.client_message_id));
+  const isAnswered = more.some((message) => message.sender.type !== "customer" && !message.is_welcome);
+  return {
+    messages: [...byId.values()].sort(inOrder),
+    outbox: outbox.filter((item) => !stored.has(item.id)),
+    draft: isAnswered ? null : draft,
+  };
+}
+
+/** A chat that follows another numbers its messages anew, and its id is greater. */
+function inOrder(one, other) {
+  if (one.conversation_id === other.conversation_id) return one.seq - other.seq;
+  return one.conversation_id < other.conversation_id ? -1 : 1;
+}
+
+export const isFromUs = (message) => message.sender.type !== "customer";
+
+export function unread({ isOpen, messages, seen }) {
+  return isOpen ? 0 : messages.filter((message) => isFromUs(message) && !message.is_welcome && at(message) > seen).length;
+}
+
+/** When a message was stored, as a number that grows. */
+export const at = (message) => Date.parse(message.created_at);
+
+export function createStore(initial = EMPTY) {
+  let state = initial;
+  const listeners = new Set();
+  return {
+    get state() {
+      return state;
+    },
+    dispatch(event) {
+      state = reduce(state, event);
+      for (const listener of listeners) listener(state);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** One message, and the answer while it is made. What people wrote is shown as text, never as markup. */
+import { html } from "../../common/html.js";
+import { useState } from "../../vendor/preact-hooks.js";
+import { Icon } from "./icons.js";
+
+const LINK = /(https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]])/g;
+
+/** Text with its links. */
+export function Words({ text }) {
+  return text
+    .split(LINK)
+    .map((piece, at) => (at % 2 ? html`<a href=${piece} target="_blank" rel="noopener noreferrer nofollow">${piece}</a>` : piece));
+}
+
+const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
+
+function Piece({ piece, t, onChoose }) {
+  const name = piece.file_name ?? t("file");
+  if (piece.type === "image" && isWeb(piece.url)) {
+    return html`<a href=${piece.url} target="_blank" rel="noopener noreferrer"
+      ><img class="picture" src=${piece.url} alt=${name} loading="lazy"
+    /></a>`;
+  }
+  if (isWeb(piece.url)) {
+    return html`<a class="file" dir="auto" href=${piece.url} target="_blank" rel="noopener noreferrer">${name}</a>`;
+  }
+  const text = piece.text || piece.file_name || piece.error;
+  return html`
+    ${text && html`<p class="words" dir="auto"><${Words} text=${text} /></p>`}
+    ${piece.options &&
+    onChoose &&
+    html`<div class="options">
+      ${piece.options.map((option) => html`<button class="option" dir="auto" onClick=${() => onChoose(option.value)}>${option.label}</button>`)}
+    </div>`}
+  `;
+}
+
+function Sources({ citations, t }) {
+  const name = (source) => (source.page ? `${source.title}, ${t("page", { page: source.page })}` : source.title);
+  return html`<ul class="sources" aria-label=${t("sources")}>
+    ${citations.map(
+      (source) => html`<li>
+        <details>
+          <summary dir="auto">${name(source)}</summary>
+          <blockquote dir="auto">${source.quote}</blockquote>
+          ${isWeb(source.url) && html`<a href=${source.url} target="_blank" rel="noopener noreferrer">${t("openSource")}</a>`}
+        </details>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+function Thumbs({ value, onThumb, t }) {
+  const thumb = (name, label) => html`<button
+    class="thumb" aria-pressed=${String(value === name)} aria-label=${label} title=${label} onClick=${() => onThumb(name)}
+  ><${Icon} name=${name} /></button>`;
+  return html`<div class="thumbs">${thumb("up", t("helpful"))}${thumb("down", t("notHelpful"))}</div>`;
+}
+
+export function Message({ message, isLast, thumb, actions, locale, t }) {
+  const { type, name } = message.sender;
+  const pieces = message.content.filter((piece) => piece.type !== "feedback");
+  if (!pieces.length) return null;
+  const time = new Date(message.created_at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
+  const isRateable = type === "bot" && !message.is_welcome;
+  return html`<li class=${`message ${type}`}>
+    <p class="by"><bdi>${type === "customer" ? t("you") : name}</bdi> <time datetime=${message.created_at}>${time}</time></p>
+    <div class="bubble">
+      ${pieces.map((piece) => html`<${Piece} piece=${piece} t=${t} onChoose=${isLast && actions.send} />`)}
+    </div>
+    ${message.citations.length > 0 && html`<${Sources} citations=${message.citations} t=${t} />`}
+    ${isRateable && html`<${Thumbs} value=${thumb} onThumb=${(value) => actions.thumb(message, value)} t=${t} />`}
+  </li>`;
+}
+
+/** What waits to be sent. */
+export function Waiting({ item, t }) {
+  const names = item.files.map((file) => file.name).join(", ");
+  return html`<li class="message customer waiting">
+    <p class="by">${t("you")} <span>${t("waiting")}</span></p>
+    <div class="bubble"><p class="words" dir="auto">${item.text || names}</p></div>
+  </li>`;
+}
+
+/** The answer while it is made. Screen readers hear the whole one. */
+export function Draft({ text, name, t }) {
+  return html`<li class="message bot draft">
+    <p class="by"><bdi>${name}</bdi></p>
+    <div class="bubble">
+      ${text
+        ? html`<p class="words" dir="auto" aria-hidden="true">${text}</p>`
+        : html`<p class="dots" role="img" aria-label=${t("answering", { name })}><i></i><i></i><i></i></p>`}
+    </div>
+  </li>`;
+}
+
+/** Stars and words, once. */
+export function Rating({ actions, t }) {
+  const [stars, setStars] = useState(0);
+  const [comment, setComment] = useState("");
+  const submit = (event) => {
+    event.preventDefault();
+    actions.rate(stars, comment.trim());
+  };
+  const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("stars", { count })}>
+    <input type="radio" name="stars" value=${count} aria-label=${t("stars", { count })}
+      checked=${stars === count} onChange=${() => setStars(count)} /><span aria-hidden="true">★</span>
+  </label>`;
+  return html`<form class="rating" onSubmit=${submit}>
+    <fieldset>
+      <legend>${t("howWasIt")}</legend>
+      <div class="stars">${[1, 2, 3, 4, 5].map(star)}</div>
+    </fieldset>
+    ${stars > 0 &&
+    html`<label class="field"><span>${t("comment")}</span>
+        <textarea rows="2" maxlength="2000" value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></label>
+      <button class="main">${t("rate")}</button>`}
+  </form>`;
+}

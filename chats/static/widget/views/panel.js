@@ -1,0 +1,146 @@
+/** The open chat: head, what comes before the chat, log, composer. */
+import { html } from "../../common/html.js";
+import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
+import { Introduction, Terms } from "./before.js";
+import { Composer } from "./composer.js";
+import { Icon } from "./icons.js";
+import { Draft, Message, Rating, Waiting } from "./message.js";
+
+export function Panel({ state, actions, t, locale }) {
+  const { config, agreed, known, chat, outbox, isReady } = state;
+  const asked = config.customer_info_fields.filter((field) => field.ask_before_chat);
+  const hasBegun = chat || outbox.length;
+  let body = html`<${Talk} state=${state} actions=${actions} t=${t} locale=${locale} />`;
+  if (!isReady) body = html`<div class="log" aria-busy="true"></div>`;
+  else if (config.terms && !agreed) body = html`<${Terms} terms=${config.terms} onAgree=${actions.agree} t=${t} />`;
+  else if (asked.length && !hasBegun && !known) {
+    body = html`<${Introduction} fields=${asked} onDone=${actions.introduce} t=${t} />`;
+  }
+  return html`<main class="panel" aria-label=${config.bot_name}>
+    <${Head} state=${state} actions=${actions} t=${t} />
+    ${config.banner && html`<${Banner} banner=${config.banner} />`}
+    ${body}
+  </main>`;
+}
+
+function Head({ state, actions, t }) {
+  const { config, chat } = state;
+  const [isOpen, setIsOpen] = useState(false);
+  const [asks, setAsks] = useState(""); // what the menu asks: "end", "mail", or nothing
+  const who = chat?.agent ?? { name: config.bot_name, avatar_url: config.bot_icon };
+  const canEnd = chat && chat.status !== "ended";
+  const canTake = chat && config.export_enabled;
+  const close = () => (setIsOpen(false), setAsks(""));
+  return html`<header class="head">
+    <${Face} who=${who} key=${who.name} />
+    <h1 dir="auto">${who.name}</h1>
+    ${(canEnd || canTake) &&
+    html`<button class="icon" aria-label=${t("menu")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
+    <button class="icon" aria-label=${t("close")} onClick=${actions.hide}><${Icon} name="close" /></button>
+    ${isOpen &&
+    html`<div class="menu">
+      ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("transcript")}</button>`}
+      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("mail")}</button>`}
+      ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} t=${t} />`}
+      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("end")}</button>`}
+      ${canEnd &&
+      asks === "end" &&
+      html`<p>${t("endSure")}</p>
+        <button onClick=${() => (close(), actions.end())}>${t("yes")}</button>
+        <button onClick=${close}>${t("no")}</button>`}
+    </div>`}
+  </header>`;
+}
+
+function MailForm({ email, onDone, t }) {
+  const input = useRef(null);
+  useEffect(() => input.current.focus(), []);
+  const submit = (event) => {
+    event.preventDefault();
+    onDone(input.current.value.trim());
+  };
+  return html`<form onSubmit=${submit}>
+    <label class="field"><span>${t("mailTo")}</span>
+      <input ref=${input} type="email" required maxlength="254" autocomplete="email" defaultValue=${email ?? ""} /></label>
+    <button class="main">${t("send")}</button>
+  </form>`;
+}
+
+function Face({ who }) {
+  const [isBroken, setIsBroken] = useState(false);
+  if (who.avatar_url && !isBroken) {
+    return html`<img class="face" src=${who.avatar_url} alt="" onError=${() => setIsBroken(true)} />`;
+  }
+  return html`<span class="face" aria-hidden="true">${[...who.name][0] ?? ""}</span>`;
+}
+
+function Banner({ banner }) {
+  const picture = html`<img src=${banner.url} alt=${banner.alt ?? ""} />`;
+  const { link } = banner;
+  return html`<div class="banner">
+    ${link ? html`<a href=${link} target="_blank" rel="noopener noreferrer" aria-label=${banner.alt || link}>${picture}</a>` : picture}
+  </div>`;
+}
+
+function Talk({ state, actions, t, locale }) {
+  const { config, chat, messages, outbox, draft, thumbs, rated } = state;
+  const end = useRef(null);
+  useEffect(() => end.current?.scrollIntoView({ block: "end" }), [
+    messages.length, outbox.length, draft, chat?.status, chat?.assign_type,
+  ]);
+  const isEnded = chat?.status === "ended";
+  const hasAsked = outbox.length > 0 || messages.some((message) => message.sender.type === "customer");
+  const greets = !messages.length && config.welcome_message;
+  return html`
+    <div class="log" tabindex="0" role="region" aria-label=${config.bot_name}>
+      <ol aria-live="polite" aria-relevant="additions">
+        ${greets &&
+        html`<li class="message bot"><div class="bubble"><p class="words" dir="auto">${config.welcome_message}</p></div></li>`}
+        ${messages.map(
+          (message, at) => html`<${Message}
+            key=${message.id} message=${message} isLast=${at === messages.length - 1} thumb=${thumbs[message.id]}
+            actions=${actions} locale=${locale} t=${t}
+          />`,
+        )}
+        ${outbox.map((item) => html`<${Waiting} key=${item.id} item=${item} t=${t} />`)}
+        ${draft !== null && html`<${Draft} text=${draft} name=${config.bot_name} t=${t} />`}
+      </ol>
+      ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} t=${t} />`}
+      ${isEnded && html`<p class="note">${t("ended")}</p>`}
+      ${isEnded && (rated ? html`<p class="note" role="status">${t("thanks")}</p>` : html`<${Rating} actions=${actions} t=${t} />`)}
+      ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("another")}</button></p>`}
+      <div ref=${end}></div>
+    </div>
+    <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />
+    <${Composer} config=${config} actions=${actions} t=${t} />
+  `;
+}
+
+function Questions({ questions, onAsk, t }) {
+  return html`<div class="options" role="group" aria-label=${t("questions")}>
+    ${questions.map(({ question }) => html`<button class="option" dir="auto" onClick=${() => onAsk(question)}>${question}</button>`)}
+  </div>`;
+}
+
+/** What the visitor must know now: no connection, who has the chat, how long it takes. */
+function Notices({ state, actions, t, locale }) {
+  const { isOnline, notice, problem, chat, config } = state;
+  const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
+  const lines = [
+    !isOnline && t("offline"),
+    isWaiting && (config.is_open ? t("queued") : (config.out_of_hours_message ?? t("closed"))),
+    isWaiting && config.is_open && chat.place_in_queue && t("place", { place: chat.place_in_queue }),
+    isWaiting && config.opens_at && t("opensAt", { time: moment(config.opens_at, locale) }),
+    chat?.status !== "ended" && chat?.agent && t("joined", { name: chat.agent.name }),
+    notice,
+  ];
+  return html`<div class="notices">
+    <p role="status" dir="auto">${lines.filter(Boolean).join(" ")}</p>
+    ${problem &&
+    html`<p class="problem" role="alert"><span dir="auto">${problem}</span>
+      <button class="icon" aria-label=${t("dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button></p>`}
+  </div>`;
+}
+
+const moment = (time, locale) =>
+  new Date(time).toLocaleString(locale, { weekday: "long", hour: "2-digit", minute: "2-digit" });

@@ -1,0 +1,272 @@
+"""The agents' desk in a browser, on a real web process."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from chatplatform.testing.browser import PHONE, violations
+from chatplatform.testing.web_process import free_port, web
+from chats.models import Message
+from identity.testing import sign_in
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)><script>alert(2)</script> {{7*7}} \u202eright to left\u202c ",
+    "x" * 8000,
+    "😀" * 300,
+)
+
+
+def write_in(shop, name, text="Where is my parcel?"):
+    """A customer opens a chat; its id."""
+    reply = shop.post("/ai/client/chat", {"customer": {"name": name}, "message": text})
+    return reply.json()["id"]
+
+
+def say(shop, chat_id, text):
+    reply = shop.post(f"/ai/client/chat/{chat_id}", {"text": text, "reply": "none"})
+    assert reply.status_code in {200, 201, 202}, reply.content
+
+
+def seen_by_customer(shop, chat_id):
+    rows = shop.get(f"/ai/client/chat/history/{chat_id}").json()["items"]
+    return [row["content"][0]["text"] for row in rows]
+
+
+def enter(screen: Page, person) -> None:
+    sign_in(screen, person.user)
+    screen.wait_for_url("**/admin/desk/")
+    expect(screen.locator("body")).to_have_attribute("data-ready", "yes")
+
+
+def show(screen: Page, view: str) -> None:
+    screen.get_by_role("group", name="Views").get_by_role("button", name=view).click()
+
+
+def row(screen: Page, name: str):
+    return screen.get_by_role("navigation", name="Chats").locator("button.chat", has_text=name)
+
+
+def log(screen: Page):
+    return screen.get_by_role("log")
+
+
+def write(screen: Page, text: str) -> None:
+    """Write a message and send it without the five seconds for second thoughts."""
+    screen.locator("#composer").fill(text)
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Send now").click()
+
+
+def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, shop, ben):
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    expect(screen.get_by_text("Nobody waits.")).to_be_visible()
+    chat_id = write_in(shop, "Zoe")
+    row(screen, "Zoe").click()
+    expect(log(screen)).to_contain_text("Where is my parcel?")
+    screen.get_by_role("button", name="Take it").click()
+    expect(log(screen)).to_contain_text("You took it")
+    write(screen, "It left us today.")
+    expect(log(screen).get_by_label("sent")).to_be_visible()
+    assert seen_by_customer(shop, chat_id)[-1] == "It left us today."
+    say(shop, chat_id, "Thank you!")
+    expect(log(screen)).to_contain_text("Thank you!")
+    screen.keyboard.press("Escape")
+    screen.keyboard.press("n")
+    write(screen, "A friendly one")
+    expect(log(screen).locator(".is-note:not(.pending)")).to_contain_text("A friendly one")
+    assert "A friendly one" not in seen_by_customer(shop, chat_id)
+    screen.get_by_role("button", name="End", exact=True).click()
+    screen.reload()  # a page that is left waits no longer
+    show(screen, "Ended")
+    expect(row(screen, "Zoe").locator(".facts")).to_contain_text("Ended")
+    row(screen, "Zoe").click()
+    expect(log(screen)).to_contain_text("You ended the chat")
+    screen.get_by_role("button", name="Settings").click()
+    screen.get_by_role("button", name="Log out").click()
+    screen.get_by_role("button", name="Log in").wait_for()
+    said = [message.text for message in Message.objects.order_by("seq")]
+    assert said == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
+
+
+def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann, ben, problems):
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+
+    held = []
+    screen.route("**/assign", lambda route: held.append(route))
+    with screen.expect_request("**/assign"):
+        screen.get_by_role("button", name="Take it").click()
+    assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
+    held[0].continue_()
+    expect(screen.get_by_role("status").last).to_contain_text("Ann was faster")
+    expect(screen.locator(".head")).to_contain_text("Ann has it")
+    assert len(problems) == 2
+    assert all("409" in problem for problem in problems)
+    problems.clear()
+
+
+def test_the_keyboard_alone_carries_an_agent_through_ten_chats(screen, shop, ben):
+    ids = [write_in(shop, f"Customer {number}") for number in range(10)]
+    enter(screen, ben)
+    screen.keyboard.press("2")
+    expect(screen.locator("button.chat")).to_have_count(10)
+    screen.keyboard.press("j")
+    for number in range(10):
+        expect(screen.locator(".head")).to_contain_text(f"Customer {number}")
+        screen.keyboard.press("a")
+        expect(log(screen)).to_contain_text("You took it")
+        screen.keyboard.press("r")
+        screen.keyboard.type("Done.")
+        screen.keyboard.press("Control+Enter")
+        screen.keyboard.press("Escape")
+        screen.keyboard.press("1")
+        screen.keyboard.press("e")
+        screen.keyboard.press("2")
+        screen.keyboard.press("j")
+    screen.keyboard.press("5")
+    expect(screen.locator("button.chat")).to_have_count(10)
+    assert [seen_by_customer(shop, chat_id)[-1] for chat_id in ids] == ["Done."] * 10
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=["markup", "long", "emoji"])
+def test_hostile_text_is_text(screen, shop, ben, text):
+    chat_id = write_in(shop, text[:150], text)
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    screen.locator("button.chat").click()
+    expect(log(screen).locator(".said")).to_have_text(text.strip())
+    assert screen.locator("img, script:not([src])").count() == 0
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    assert screen.evaluate(fits)
+    screen.set_viewport_size(PHONE)
+    assert screen.evaluate(fits)
+    assert chat_id in screen.url
+
+
+def test_a_name_turns_no_sentence_round(screen, shop, ann, ben):
+    ann.put("/identity/users/me", {"full_name": "Ann\u202e"})
+    chat_id = write_in(shop, "Zoe")
+    ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    expect(screen.get_by_role("heading", name="Zoe").first).to_be_visible()
+    assert "Ann has it" in screen.locator("main").inner_text()
+
+
+def test_what_was_written_later_comes_later(screen, shop, ben, problems):
+    chat_id = write_in(shop, "Zoe")
+    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    row(screen, "Zoe").click()
+    screen.route("**/manual", lambda route: route.abort(), times=1)
+    write(screen, "First")
+    expect(log(screen)).to_contain_text("sent when the connection is back")
+    write(screen, "Second")
+    expect(log(screen).get_by_label("sent")).to_have_count(2)
+    assert seen_by_customer(shop, chat_id)[-2:] == ["First", "Second"]
+    problems.clear()
+
+
+def test_two_pages_of_a_person_keep_the_drafts_of_both(screen, shop, ben):
+    for name in ("Zoe", "Yan"):
+        ben.post(f"/ai/chat/{write_in(shop, name)}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    other = screen.context.new_page()
+    other.goto("/admin/desk/")
+    for page, name in ((screen, "Zoe"), (other, "Yan")):
+        row(page, name).click()
+        page.locator("#composer").fill(f"Dear {name}")
+    other.close()
+    screen.reload()
+    for name in ("Zoe", "Yan"):
+        row(screen, name).click()
+        expect(screen.locator("#composer")).to_have_value(f"Dear {name}")
+
+
+def test_a_full_storage_stops_no_agent(screen, shop, ben):
+    chat_id = write_in(shop, "Zoe")
+    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    screen.evaluate(
+        """() => { for (let size = 1 << 22, at = 0; size >= 1; ) {
+            try { localStorage.setItem(`full${at++}`, "x".repeat(size)); }
+            catch { size >>= 1; }
+        } }"""
+    )
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    write(screen, "It is on its way.")
+    expect(log(screen).get_by_label("sent")).to_have_count(1)
+    assert seen_by_customer(shop, chat_id)[-1] == "It is on its way."
+    screen.goto("about:blank")  # its last requests end before the test's rows are removed
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_shut_out(screen, shop, ben, scheme):
+    chat_id = write_in(shop, "Zoe")
+    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    ben.post(f"/ai/chat/{chat_id}/manual", {"text": "Hello"})
+    ben.post(f"/ai/chat/{chat_id}/manual", {"text": "A note", "is_note": True})
+    screen.emulate_media(color_scheme=scheme)
+    enter(screen, ben)
+    row(screen, "Zoe").click()
+    expect(log(screen)).to_contain_text("A note")
+    assert violations(screen) == []
+    screen.keyboard.press("n")
+    screen.keyboard.press("Escape")
+    assert violations(screen) == []
+    screen.keyboard.press("?")
+    assert violations(screen) == []
+    screen.keyboard.press("Escape")
+    screen.set_viewport_size(PHONE)
+    assert violations(screen) == []
+    sizes = screen.locator("button:visible, a:visible").evaluate_all(
+        "all => all.map(one => [one.textContent, one.getBoundingClientRect()])"
+        ".filter(([, box]) => box.width < 44 || box.height < 44).map(([name]) => name)"
+    )
+    assert sizes == []
+    screen.get_by_role("button", name=re.compile("Back")).click()
+    expect(row(screen, "Zoe")).to_be_visible()
+    assert violations(screen) == []
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_nothing_is_lost_or_double_when_the_server_dies_and_the_network_fails(browser, shop, ben):
+    chat_id, other_id = write_in(shop, "Zoe"), write_in(shop, "Yan")
+    for one in (chat_id, other_id):
+        ben.post(f"/ai/chat/{one}/assign", {"assign_type": "agent"})
+    port = free_port()
+    context = browser.new_context(base_url=f"http://127.0.0.1:{port}")
+    screen = context.new_page()
+    with web(port=port):
+        enter(screen, ben)
+        row(screen, "Yan").click()
+        screen.locator("#composer").fill("Half a thought")
+        row(screen, "Zoe").click()
+        expect(log(screen)).to_contain_text("Where is my parcel?")
+        # Stored, but the answer is lost: the same message is sent again.
+        screen.route("**/manual", lambda route: (route.fetch(), route.abort()), times=1)
+        write(screen, "First")
+        expect(log(screen).get_by_label("sent")).to_have_count(1)
+    expect(screen.get_by_role("alert")).to_contain_text("No connection")
+    write(screen, "Second")
+    say(shop, chat_id, "Are you there?")
+    context.set_offline(True)
+    with web(port=port):
+        expect(log(screen)).to_contain_text("sent when the connection is back")
+        context.set_offline(False)
+        expect(log(screen)).to_contain_text("Are you there?")
+        expect(log(screen).get_by_label("sent")).to_have_count(2)
+        row(screen, "Yan").click()
+        expect(screen.locator("#composer")).to_have_value("Half a thought")
+        screen.reload()
+        expect(screen.locator("#composer")).to_have_value("Half a thought")
+        expect(log(screen)).to_contain_text("Where is my parcel?")
+        context.close()
+    said = ["Where is my parcel?", "First", "Are you there?", "Second"]
+    assert seen_by_customer(shop, chat_id) == said

@@ -1,0 +1,139 @@
+"""What the agents' desk offers beyond reading and answering, in a browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+from bots.testing import make_bot, trained
+from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import violations
+from chats.models import Conversation, Message, Notification
+from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
+from identity.models import User
+from identity.testing import make_key
+
+SHOP = "Returns\n\nYou may return an order within 30 days.\n\nOpening\n\nWe open at nine."
+QUESTION = "How long do I have to return an order?"
+
+
+@pytest.fixture
+def taught(client_a):
+    """A server of a client whose bot knows how long orders may be returned."""
+    bot = make_bot(client_a)
+    trained(bot, SHOP)
+    return make_key(client_a, "secret", bot.pk)
+
+
+def test_the_bots_knowledge_helps_and_is_corrected(screen, taught, ben):
+    User.objects.filter(pk=ben.user.pk).update(can_train=True)
+    chat_id = write_in(taught, "Zoe", QUESTION)
+    run_jobs()
+    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    row(screen, "Zoe").click()
+    log(screen).get_by_role("button", name="Shop").click()
+    expect(screen.get_by_role("dialog")).to_contain_text("within 30 days")
+    screen.keyboard.press("Escape")
+    screen.get_by_role("button", name="Suggest").click()
+    expect(screen.locator(".suggestion")).to_contain_text("30 days")
+    screen.keyboard.press("Tab")
+    assert "30 days" in screen.locator("#composer").input_value()
+    screen.get_by_role("button", name="Why?").first.click()
+    receipt = screen.get_by_role("dialog")
+    for said in ("It answered from the passages.", "needed", "You may return an order"):
+        expect(receipt).to_contain_text(said)
+    expect(receipt.get_by_label("Question")).to_have_value(QUESTION)
+    receipt.get_by_label("The right answer").fill("You have 60 days.")
+    receipt.get_by_role("button", name="Train").click()
+    now = receipt.locator(".now")
+    for _ in range(100):  # the worker's part, while the page waits for it
+        run_jobs()
+        if now.is_visible():
+            break
+        screen.wait_for_timeout(100)
+    expect(now).to_contain_text("You have 60 days.")
+    assert len(seen_by_customer(taught, chat_id)) == 2, "the customer heard nothing of it"
+
+
+def test_saved_replies_mentions_and_drafts(screen, shop, ann, ben):
+    body = {"shortcut": "late", "texts": {"en": "Dear {customer.name}, it is late."}}
+    assert ann.post("/ai/chat/saved-replies", {**body, "is_shared": True}).status_code == 201
+    assert ann.put("/identity/users/me", {"full_name": "Ánn"}).status_code == 200
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    screen.keyboard.press("r")
+    screen.keyboard.type("/lazy")
+    expect(screen.get_by_text("No saved reply begins so.")).to_be_visible()
+    for _ in "zy":
+        screen.keyboard.press("Backspace")
+    screen.get_by_role("option", name="/late").wait_for()
+    screen.keyboard.press("Enter")
+    expect(screen.locator("#composer")).to_have_value("Dear Zoe, it is late.")
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Undo").click()
+    expect(screen.locator("#composer")).to_have_value("Dear Zoe, it is late.")
+    screen.keyboard.press("Escape")
+    screen.keyboard.press("n")
+    screen.locator("#composer").fill("")
+    screen.keyboard.type("Please look, @an")
+    screen.get_by_role("option", name="Ánn").click()
+    write(screen, screen.locator("#composer").input_value())
+    expect(log(screen).locator(".is-note:not(.pending)")).to_contain_text("Please look, @Ánn")
+    assert Notification.objects.get(kind="mentioned").user == ann.user
+    assert seen_by_customer(shop, chat_id) == ["Where is my parcel?"]
+    assert Message.objects.count() == 2
+
+
+def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
+    for name in ("Zoe", "Yan", "Xia"):
+        write_in(shop, name)
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    for name in ("Zoe", "Yan"):
+        screen.get_by_label(f"Select {name}").check()
+    chosen = screen.get_by_role("group", name="2 selected")
+    chosen.get_by_role("button", name="Assign").click()
+    screen.get_by_role("dialog").get_by_role("button", name="Ann").click()
+    expect(screen.locator("button.chat")).to_have_count(1)
+    assert Conversation.objects.filter(assignee=ann.user).count() == 2
+    row(screen, "Xia").click()
+    screen.keyboard.press("s")
+    screen.get_by_role("button", name="For an hour").click()
+    expect(screen.locator("button.chat")).to_have_count(0)
+    screen.keyboard.press("z")
+    expect(row(screen, "Xia")).to_be_visible()
+    screen.keyboard.press("s")
+    screen.get_by_role("button", name="For an hour").click()
+    screen.reload()  # a page that is left waits no longer
+    show(screen, "Snoozed")
+    expect(row(screen, "Xia")).to_be_visible()
+    assert Conversation.objects.filter(status="snoozed").count() == 1
+
+
+def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben):
+    chat_id = write_in(shop, "Zoe", "Đơn hàng của tôi đâu?")
+    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    screen.get_by_role("button", name="Settings").click()
+    screen.get_by_role("button", name="Tiếng Việt").click()
+    expect(screen.locator("html")).to_have_attribute("lang", "vi")
+    screen.keyboard.press("Escape")
+    screen.get_by_role("navigation", name="Cuộc trò chuyện").locator("button.chat").click()
+    expect(log(screen)).to_contain_text("Đơn hàng của tôi đâu?")
+    screen.locator("#composer").evaluate(
+        """(field) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.items.add(new File(["20 euro"], "hóa đơn.txt", { type: "text/plain" }));
+            field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+        }"""
+    )
+    expect(screen.get_by_role("button", name="Bỏ hóa đơn.txt")).to_be_visible()
+    screen.locator("#composer").fill("Đây là hóa đơn của bạn.")
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Gửi ngay").click()
+    expect(log(screen).get_by_role("link", name="hóa đơn.txt")).to_be_visible()
+    sent = Message.objects.get(sender_type="agent")
+    assert [piece["type"] for piece in sent.content] == ["text", "file"]
+    assert sent.text == "Đây là hóa đơn của bạn."
+    assert violations(screen) == []

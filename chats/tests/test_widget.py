@@ -1,0 +1,302 @@
+"""The widget in a browser, on a page of another origin."""
+
+import hashlib
+import hmac
+import io
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+import pytest
+from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+from playwright.sync_api import Error, FilePayload, FrameLocator, Page, Route, expect
+
+from bots.testing import trained
+from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import PHONE, violations
+from chats.models import Conversation, Feedback, Message
+
+ANSWERED = "You may return an order within thirty days, with its receipt."
+# A page that lets nothing in but the widget, and whose styles and scripts would break it.
+PAGE = """<!doctype html><title>Shop</title>
+<style>* { all: unset !important } iframe { display: none !important; width: 1px }</style>
+<script nonce="x">Array.prototype.shop = 1; window.onmessage = () => true;</script>
+<script src="ORIGIN/widget/v1/loader.js" data-key="KEY" ATTRIBUTES></script>
+<h1>Shop</h1>"""
+
+
+class Shop:
+    """A shop's page on another origin than the platform's, with the widget on it."""
+
+    def __init__(self, origin: str, key: str) -> None:
+        self.attributes = {"data-language": "en"}
+        shop = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = PAGE.replace("ORIGIN", origin).replace("KEY", key)
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.send_header(
+                    "Content-Security-Policy",
+                    f"default-src 'none'; style-src 'unsafe-inline'; frame-src {origin};"
+                    f" script-src 'nonce-x' {origin}; img-src data:",
+                )
+                self.end_headers()
+                given = " ".join(f'{name}="{value}"' for name, value in shop.attributes.items())
+                self.wfile.write(body.replace("ATTRIBUTES", given).encode())
+
+            def log_message(self, *_: object) -> None:
+                """Not on the screen of the tests."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://localhost:{self.server.server_port}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def open(self, screen: Page) -> FrameLocator:
+        screen.goto(self.url)
+        return screen.frame_locator("iframe")
+
+
+@pytest.fixture
+def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iterator[Shop]:
+    """The shop, whose bot knows something."""
+    bot.allowed_domain = "localhost"
+    bot.save()
+    trained(bot, f"Returns. {ANSWERED}")
+    running = Shop(site_origin, page.headers["API-KEY"])
+    yield running
+    # Its last requests end before the test's rows are removed.
+    screen.goto("about:blank")
+    screen.wait_for_timeout(300)
+    running.server.shutdown()
+    running.server.server_close()
+    # The shop itself is elsewhere, and has no icon: that is no fault of the widget.
+    problems[:] = [problem for problem in problems if running.url not in problem]
+
+
+def write(widget: FrameLocator, text: str) -> None:
+    widget.get_by_label("Write a message").fill(text)
+    widget.get_by_label("Write a message").press("Enter")
+    expect(widget.locator(".message.customer .words", has_text=text)).to_be_visible()
+    expect(widget.locator(".waiting")).to_have_count(0)
+
+
+def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "How long may I return an order?")
+    run_jobs()
+    expect(widget.locator(".message.bot").last).to_contain_text("thirty days")
+    widget.locator(".sources summary").click()
+    expect(widget.locator(".sources blockquote")).to_contain_text(ANSWERED)
+    write(widget, "I want to talk to a human agent")
+    run_jobs()
+    expect(widget.get_by_text("Waiting for a person.")).to_be_visible()
+    chat = Conversation.objects.get()
+    at = f"/ai/chat/{chat.pk}"
+    assert ben.post(f"{at}/assign", {"assign_type": "agent"}).status_code == 200
+    expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
+    ben.post(f"{at}/manual", {"text": "Note to self", "is_note": True})
+    ben.post(f"{at}/manual", {"text": "Hello, this is Ben."})
+    expect(widget.locator(".message.agent")).to_have_text(re.compile("Hello, this is Ben."))
+    assert "Note to self" not in widget.locator("body").inner_text()
+    write(widget, "Thank you, Ben")
+    recipient = Message.objects.get(text="Thank you, Ben").recipient
+    assert recipient
+    assert recipient["name"] == "Ben"
+    assert ben.post(f"{at}/end").status_code == 200
+    widget.get_by_label("4 of 5").check()
+    widget.get_by_label("Tell us more").fill("Quick")
+    widget.get_by_role("button", name="Send rating").click()
+    expect(widget.get_by_text("Thank you!")).to_be_visible()
+    rated = Feedback.objects.get()
+    assert (rated.rating, rated.comment, str(rated.conversation_id)) == (4, "Quick", str(chat.pk))
+    assert Conversation.objects.count() == 1
+
+
+def test_nothing_is_lost_or_doubled_without_a_connection(
+    shop: Shop, screen: Page, problems: list[str]
+):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    lost: set[str] = set()
+
+    def lose_first_answer(route: Route) -> None:
+        """The server serves it, and its answer does not arrive."""
+        path = urlsplit(route.request.url).path
+        if route.request.method != "POST" or path in lost:
+            route.continue_()
+            return
+        lost.add(path)
+        with suppress(Error):  # a stream goes on for longer
+            route.fetch(timeout=1_000)
+        route.abort()
+
+    screen.context.route(re.compile("/ai/client/chat(/[0-9a-f-]{36})?$"), lose_first_answer)
+    write(widget, "First words")
+    screen.context.set_offline(True)
+    for text in ("Second words", "Third words"):
+        widget.get_by_label("Write a message").fill(text)
+        widget.get_by_label("Write a message").press("Enter")
+    expect(widget.get_by_text("No connection.")).to_be_visible()
+    expect(widget.locator(".waiting")).to_have_count(2)
+    screen.context.set_offline(False)
+    expect(widget.locator(".waiting")).to_have_count(0)
+    said = Message.objects.filter(sender_type="customer").order_by("seq")
+    assert [message.text for message in said] == ["First words", "Second words", "Third words"]
+    assert (len(lost), Conversation.objects.count()) == (2, 1)
+    problems.clear()
+
+
+def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
+    shop: Shop, screen: Page, ben, bot
+):
+    ben.put("/identity/users/me", {"full_name": "Ben\u202e"})
+    hostile = "<img src=x onerror=alert(1)><b>&amp;</b> \u202egnorw\u202d http://x.example/?q=<i>"
+    bot.style = {"dark_mode": True}
+    bot.primary_color = "#ffe600"
+    bot.save()
+    screen.set_viewport_size(PHONE)
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, hostile)
+    chat = Conversation.objects.get()
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+    for text in (hostile, "x" * 8_000, "\U0001f9ed" * 300):
+        assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": text}).status_code == 201
+    expect(widget.locator(".message.agent")).to_have_count(3)
+    expect(widget.get_by_text("You are talking to Ben.", exact=True)).to_have_count(1)
+    for side in ("customer", "agent"):
+        shown = widget.locator(f".message.{side} .words").first
+        assert shown.evaluate("(place) => place.textContent") == hostile
+    assert widget.locator(".message img, .message b, .message i").count() == 0
+    frame = screen.frames[1]
+    assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert frame.evaluate("innerWidth") == PHONE["width"]
+    small = """[...document.querySelectorAll("button, textarea, label.icon")].filter((target) => {
+        const { width, height } = target.getBoundingClientRect();
+        return width < 44 || height < 44;
+    }).map((target) => target.outerHTML)"""
+    assert frame.evaluate(small) == []
+    assert violations(frame) == []
+    bot.style = {"dark_mode": False}
+    bot.save()
+
+
+def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: Page, ben):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").press("Enter")
+    write(widget, "Where are you?")
+    second = screen.context.new_page()
+    other = shop.open(second)
+    expect(other.locator(".message.customer")).to_contain_text("Where are you?")
+    other.get_by_label("Write a message").press("Escape")
+    expect(other.get_by_role("button", name="Open the chat")).to_be_focused()
+    chat = Conversation.objects.get()
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "In Hue."})
+    expect(other.locator(".badge")).to_have_text("1")
+    screen.reload()
+    widget.get_by_role("button", name="Open the chat").click()
+    expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
+    assert Conversation.objects.count() == 1
+    second.close()
+
+
+def test_a_visitor_agrees_and_says_who_they_are_before_the_chat(shop: Shop, screen: Page, bot):
+    bot.terms = {"vi": "Chúng tôi lưu cuộc trò chuyện."}
+    field = {"required": True, "options": [], "ask_before_chat": True, "question": {}}
+    bot.customer_info_fields = [
+        {"name": "name", "label": {"vi": "Tên"}, "type": "text", **field},
+        {"name": "pairs", "label": {"vi": "Số đôi"}, "type": "number", **field},
+    ]
+    bot.save()
+    shop.attributes["data-language"] = "vi"
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Mở khung trò chuyện").click()
+    assert violations(screen.frames[1]) == []
+    widget.get_by_role("button", name="Tôi đồng ý").click()
+    widget.get_by_label("Tên").fill("Zoe")
+    widget.get_by_label("Số đôi").fill("2")
+    widget.get_by_role("button", name="Bắt đầu").click()
+    widget.get_by_label("Nhập tin nhắn").fill("Xin chào")
+    widget.get_by_label("Nhập tin nhắn").press("Enter")
+    expect(widget.locator(".message.customer time")).to_be_visible()
+    customer = Conversation.objects.get().customer
+    assert (customer.name, customer.attributes) == ("Zoe", {"pairs": 2})
+    screen.reload()
+    expect(widget.locator(".message.customer")).to_contain_text("Xin chào")
+
+
+def test_a_customer_is_known_by_the_shops_signature_and_nobody_else_sees_the_chat(
+    shop: Shop, screen: Page, ann, bot
+):
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+    shop.attributes["data-external-id"] = "c-17"
+    shop.attributes["data-identity-signature"] = hmac.new(
+        secret.encode(), b"c-17", hashlib.sha256
+    ).hexdigest()
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "My secret order")
+    assert Conversation.objects.get().customer.external_id == "c-17"
+    del shop.attributes["data-external-id"]
+    screen.reload()
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "Who was here?")
+    expect(widget.get_by_text("My secret order")).to_have_count(0)
+    first, second = Conversation.objects.order_by("id")
+    assert (second.customer.external_id, second.visitor_id == first.visitor_id) == (None, False)
+
+
+def test_on_an_arabic_page_it_runs_from_right_to_left_with_banner_file_thumb_and_mail(
+    shop: Shop, screen: Page, ann, bot
+):
+    bot.languages, bot.export_enabled = ["en", "ar"], True
+    bot.welcome_message = {"ar": "\u0645\u0631\u062d\u0628\u0627"}
+    bot.save()
+    drawn = io.BytesIO()
+    Image.new("RGB", (30, 10), "red").save(drawn, format="PNG")
+    banner = SimpleUploadedFile("banner.png", drawn.getvalue())
+    assert (
+        ann.upload(f"/ai/{bot.pk}/upload-banner-image", file=banner, alt="Sale").status_code < 300
+    )
+    shop.attributes["data-language"] = "ar"
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    expect(widget.get_by_text("\u0645\u0631\u062d\u0628\u0627")).to_be_visible()
+    expect(widget.get_by_role("img", name="Sale")).to_have_js_property("naturalWidth", 30)
+    buffer = b"Shoes, 20 euros"
+    file: FilePayload = {"name": "receipt.txt", "mimeType": "text/plain", "buffer": buffer}
+    widget.get_by_label("Attach files").set_input_files(file)
+    write(widget, "How long may I return an order?")
+    run_jobs()
+    expect(widget.get_by_role("link", name="receipt.txt")).to_be_visible()
+    expect(widget.locator(".message.bot").last).to_contain_text("thirty days")
+
+    def left_of(place: str) -> float:
+        box = widget.locator(place).last.bounding_box()
+        assert box
+        return box["x"]
+
+    assert left_of(".message.customer .bubble") < left_of(".message.bot .bubble")
+    assert left_of('[aria-label="Close the chat"]') < left_of("h1")
+    widget.get_by_role("button", name="Helpful", exact=True).click()
+    expect(widget.get_by_role("button", name="Helpful", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    answer = Message.objects.filter(sender_type="bot").latest("seq")
+    assert Feedback.objects.get().message == answer
+    widget.get_by_role("button", name="More").click()
+    widget.get_by_role("button", name="Send transcript by mail").click()
+    assert violations(screen.frames[1]) == []
+    widget.get_by_label("E-mail address").fill("zoe@example.com")
+    widget.get_by_label("E-mail address").press("Enter")
+    expect(widget.get_by_text("on its way to zoe@example.com")).to_be_visible()
+    run_jobs()
+    assert [sent.to for sent in mail.outbox] == [["zoe@example.com"]]

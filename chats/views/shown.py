@@ -1,0 +1,47 @@
+"""What a caller is shown of a chat: the visitor of a page less than the client itself."""
+
+from typing import Any
+
+from chats import models
+from chats.services.core import conversations
+from chats.shapes.conversation import Conversation
+from chats.shapes.message import ChatTurn, Message, MessagesResponse
+from chats.shapes.streams import reply_events
+from chats.shapes.visitor import (
+    VisitorConversation,
+    VisitorMessage,
+    VisitorMessages,
+    VisitorTurn,
+)
+from chats.views.reply_responses import Shaper
+from identity.auth import Principal
+
+# What the operations that a page may call are documented to answer.
+SHOWN_CHAT = Conversation | VisitorConversation
+SHOWN_TURN = ChatTurn | VisitorTurn
+SHOWN_MESSAGES = MessagesResponse | VisitorMessages
+SHOWN_EVENTS = reply_events(SHOWN_TURN, Message | VisitorMessage)
+
+
+def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorConversation:
+    """A chat for this caller."""
+    if not caller.is_page:
+        return Conversation.from_row(row)
+    return VisitorConversation.from_row(row, place_in_queue=conversations.place_in_queue(row))
+
+
+def messages(caller: Principal, page: dict[str, Any]) -> dict[str, Any]:
+    """A page of messages for this caller."""
+    if not caller.is_page:
+        return page
+    return page | {"items": [VisitorMessage.from_message(message) for message in page["items"]]}
+
+
+def message_shaper(caller: Principal) -> Shaper:
+    """Turns a `Message` into what this caller is shown."""
+    return VisitorMessage.from_message if caller.is_page else dict
+
+
+def turn_shaper(caller: Principal) -> Shaper:
+    """Turns a `ChatTurn` into what this caller is shown."""
+    return VisitorTurn.from_turn if caller.is_page else dict

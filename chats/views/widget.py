@@ -1,0 +1,83 @@
+"""The widget's pages: its loader, the frame that a page shows, and a shop to try it in."""
+
+import hashlib
+from functools import cache
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import condition, require_safe
+
+from bots.services import bots
+from identity.auth import LOOPBACK
+from identity.models import KeyScope
+from identity.services import api_keys
+
+# The loader is asked for again after this time; all else bears the hash of its content.
+_LOADER_SECONDS = 300
+# `{framers}`: who may show the frame. Pictures may be anywhere: the bot's, the agents', the chat's.
+_FRAME_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self' data: blob: https: http:; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'self' {framers}"
+)
+_SHOP_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@cache
+def _loader() -> bytes:
+    return (settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js").read_bytes()
+
+
+def _loader_etag(request: HttpRequest) -> str:
+    return f'"{hashlib.sha256(_loader()).hexdigest()[:32]}"'
+
+
+@require_safe
+@condition(etag_func=_loader_etag)
+def loader(request: HttpRequest) -> HttpResponse:
+    """The script that puts the widget on a page. Its address never changes."""
+    return HttpResponse(
+        _loader(),
+        content_type="text/javascript; charset=utf-8",
+        headers={
+            "Cache-Control": f"public, max-age={_LOADER_SECONDS}",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+        },
+    )
+
+
+@require_safe
+def frame(request: HttpRequest) -> HttpResponse:
+    """The chat itself, in a frame that only the pages of the bot's hosts may show."""
+    key = api_keys.get_valid(request.GET.get("key", ""))
+    if key is None or key.scope != KeyScope.PUBLIC or key.bot_id is None:
+        raise Http404
+    page = render(request, "chats/widget.html")
+    framers = " ".join(_sources(bots.allowed_hosts(key.bot_id)))
+    page["Content-Security-Policy"] = _FRAME_POLICY.format(framers=framers).strip()
+    page["Cache-Control"] = "no-store"
+    page["Cross-Origin-Resource-Policy"] = "cross-origin"
+    page["Referrer-Policy"] = "no-referrer"
+    return page
+
+
+def _sources(hosts: list[str]) -> list[str]:
+    """The hosts as sources of a policy: on any port, plain http from this machine only."""
+    names = [host.strip().lower() for host in hosts]
+    return [f"{'http' if name in LOOPBACK else 'https'}://{name}:*" for name in names if name]
+
+
+@require_safe
+def shop(request: HttpRequest) -> HttpResponse:
+    """A page of the demo's shop, with the demo bot's widget."""
+    stored = settings.DATA_DIR / "keys" / "demo_page_key"
+    if not (settings.DEVELOPMENT and stored.exists()):
+        raise Http404
+    page = render(request, "chats/shop.html", {"key": stored.read_text()})
+    page["Content-Security-Policy"] = _SHOP_POLICY
+    page["Cache-Control"] = "no-store"
+    return page

@@ -1,0 +1,319 @@
+"""A customer and an agent live through a chat on each channel of the running platform.
+
+The commands are those that the simulator's page shows to people.
+"""
+
+import html
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from channels_app.simulator.client import Client
+from drills.platform import OWNER, Platform, wait_until
+
+pytestmark = pytest.mark.timeout(1800)
+DAY = 86_400
+QUESTION, ANSWER = "How many days do I have to return an item?", "30 days"
+PICTURE = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63606060"
+    "00000004000127349c0a0000000049454e44ae426082"
+)
+
+
+@dataclass
+class Walk:
+    """A channel of the running platform, seen by the people on both sides."""
+
+    shop: Platform
+    sim: Client
+    owner: dict[str, str]
+    agent: dict[str, str]
+    channel: str
+    account: str
+
+    def path(self, rest: str) -> str:
+        return f"/{self.channel}/1/{rest}/1"
+
+    def shell(self, *commands: str) -> Any:
+        """Paste commands into a terminal; what the last one prints, as JSON."""
+        sign_in = self.sim.control("GET", "connecting", {"account": self.account})[0]["command"]
+        env = os.environ | {"DATA_DIR": str(self.shop.data)}
+        script = "\n".join([sign_in, *commands])
+        done = subprocess.run(["bash", "-ec", script], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done
+        return json.loads("{" + done.stdout.rpartition("\n{")[2] if "\n{" in done.stdout
+                          else done.stdout)  # fmt: skip
+
+    def consent(self, *, allow: bool = True) -> str:
+        """The body, or the address, to which a person comes at the end of a consent."""
+        step = self.sim.control("GET", "connecting", {"account": self.account})[1]
+        if self.channel == "chatapp":
+            return self.sim.consent(self.sim.origin + step["link"], allow=allow)
+        back = self.sim.consent(self.shell(step["command"])["consent_url"], allow=allow)
+        if self.channel == "localapp":
+            back = httpx2.get(back).headers["Location"]
+        return httpx2.get(back).text
+
+    def connect(self) -> None:
+        body = self.consent()
+        found = re.search("<pre>(.*?)</pre>", body, re.DOTALL)
+        assert (found is None) == (self.channel == "localapp"), body
+        if found:
+            assert self.shell(html.unescape(found[1]))["account_id"] == self.account
+
+    def is_connected(self) -> bool:
+        path = f"/{self.channel}/1/connection" + ("" if self.channel == "photoapp" else "/1")
+        found = self.shop.call("GET", path, self.owner)
+        rows = found if isinstance(found, list) else [found]
+        return "connected" in [row["status"] for row in rows]
+
+    def connect_again(self) -> None:
+        if self.channel == "localapp":
+            self.connect()
+            return
+        operation, body = {
+            "socialnet": ("reconnect_page", {"page_id": self.account}),
+            "photoapp": ("connect_page", {"page_id": self.account}),
+            "chatapp": ("connect", {"phone": {"phone_number_id": self.account}}),
+        }[self.channel]
+        method = "PUT" if operation == "reconnect_page" else "POST"
+        self.shop.call(method, self.path(operation), self.owner, json=body)
+
+    def disconnect(self) -> None:
+        has_page = self.channel in {"socialnet", "localapp"}
+        body = {"json": {"page_id": self.account}} if self.channel == "socialnet" else {}
+        path = self.path("disconnect_page" if has_page else "disconnect")
+        assert self.shop.call("PUT", path, self.owner, **body)["status"] == "disconnected"
+
+    def act(self, kind: str, **values: Any) -> None:
+        self.sim.act(self.account, "an", kind, channel=self.channel, **values)
+
+    def shown(self) -> list[dict[str, Any]]:
+        """What the customer sees."""
+        return list(self.sim.thread(self.account, "an")["messages"])
+
+    def messages(self) -> list[dict[str, Any]]:
+        """What the platform has, oldest first."""
+        query = {"recipient_id": self.customer_id, "limit": 100}
+        return list(
+            self.shop.call("GET", self.path("messages"), self.agent, params=query)["items"]
+        )[::-1]
+
+    @property
+    def customer_id(self) -> str:
+        return str(self.sim.thread(self.account, "an")["user_id"])
+
+    def chat(self) -> dict[str, Any]:
+        """The customer's latest chat."""
+        chat_id = self.messages()[-1]["conversation_id"]
+        return dict(self.shop.call("GET", f"/ai/chat/{chat_id}", self.agent))
+
+    def ask(self, text: str) -> dict[str, Any]:
+        """The customer writes and gets one answer, whose ticks come back."""
+        before = len(self.shown())
+        self.act("text", text=text)
+        wait_until(lambda: len(self.shown()) == before + 2, what=f"an answer to {text!r}")
+        self.wait_until_read()
+        question = next(
+            each for each in reversed(self.messages()) if each["sender"]["type"] == "customer"
+        )
+        answers = [each for each in self.messages() if each["in_reply_to"] == question["id"]]
+        assert [each["content"][0]["text"] for each in answers] == [self.shown()[-1]["text"]]
+        assert len(self.shown()) == before + 2
+        return answers[0]
+
+    def wait_until_read(self) -> None:
+        ours = {"bot", "system", "agent"}
+        wait_until(
+            lambda: all(m["status"] in {"read", "failed"} for m in self.messages()
+                        if m["sender"]["type"] in ours),
+            what="the ticks",
+        )  # fmt: skip
+
+    def send(self, status: int = 201, **body: Any) -> dict[str, Any]:
+        """The agent writes."""
+        message = {"recipient_id": self.customer_id, **body}
+        reply = self.shop.client.post(self.path("messages"), headers=self.agent, json=message)
+        assert reply.status_code == status, reply.text
+        return dict(reply.json())
+
+    def wait_for(self, message_id: str, status: str) -> dict[str, Any]:
+        def found() -> dict[str, Any]:
+            return next(each for each in self.messages() if each["id"] == message_id)
+
+        wait_until(lambda: found()["status"] == status, what=f"{message_id} {status}")
+        return found()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    running = Platform(tmp_path_factory.mktemp("shop"))
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+CHANNELS = [
+    ("socialnet", "1048576000001"), ("photoapp", "17840000000000001"),
+    ("chatapp", "1122334455667"), ("localapp", "3662000000000000001"),
+]  # fmt: skip
+
+
+@pytest.fixture(params=CHANNELS, ids=lambda param: param[0])
+def walk(request: pytest.FixtureRequest, shop: Platform) -> Walk:
+    return start_walk(shop, *request.param)
+
+
+def start_walk(shop: Platform, channel: str, account: str) -> Walk:
+    """The people of a channel, as soon as the shop's bot is trained and the simulator runs."""
+    log = Path(shop.log.name)
+    pattern = r"channel simulator on (http://[^/\s]+)"
+    wait_until(lambda: re.search(pattern, log.read_text()), what="the simulator")
+    found = re.search(pattern, log.read_text())
+    assert found
+    password = (shop.data / "keys" / "demo_password").read_text()
+    owner, agent = shop.login(OWNER, password), shop.login("amy@demo.example", password)
+    wait_until(
+        lambda: {each["status"] for each in
+                 shop.call("GET", "/ai/1/train/document", owner)["items"]} == {"trained"},
+        what="training",
+    )  # fmt: skip
+    return Walk(shop, Client(found[1]), owner, agent, channel, account)
+
+
+def test_a_chat_from_the_consent_to_the_reconnection(walk: Walk) -> None:
+    refused = walk.consent(allow=False)
+    assert "Not connected" in refused
+    assert not walk.is_connected()
+    walk.connect()
+    assert walk.is_connected()
+    assert ANSWER in walk.ask(QUESTION)["content"][0]["text"]
+    first = _hand_over(walk)
+    _customer_does_more(walk)
+    _window(walk)
+    _end(walk, first)
+    again = walk.chat()
+    assert (again["id"], again["status"], again["assign_type"]) == (first, "open", "bot")
+    _disconnect(walk)
+    # The agent's last message made the chat the agent's.
+    walk.shop.call("POST", f"/ai/chat/{first}/assign", walk.agent, json={"assign_type": "bot"})
+    assert ANSWER in walk.ask(QUESTION)["content"][0]["text"]
+    assert walk.chat()["id"] == first
+    assert "Does anybody read this?" not in json.dumps(walk.messages())
+
+
+def _hand_over(walk: Walk) -> str:
+    """The agent takes the chat and sends words, choices and files; returns the chat's id."""
+    walk.ask("I want to talk to a person")
+    chat = walk.chat()
+    assert (chat["assign_type"], chat["handoff_reason"]) == ("queue", "customer_asked")
+    chat_id = str(chat["id"])
+    walk.shop.call("POST", f"/ai/chat/{chat_id}/assign", walk.agent, json={"assign_type": "agent"})
+    before = len(walk.shown())
+    walk.send(text="Amy here.")
+    options = [{"label": "Red", "value": "red"}, {"label": "Blue", "value": "blue"}]
+    walk.send(content=[{"type": "text", "text": "Which one?", "options": options}])
+    files = {"files": ("picture.png", PICTURE, "image/png")}
+    walk.shop.call("POST", f"/ai/chat/{chat_id}/manual/files", walk.agent, files=files)
+    wait_until(lambda: len(walk.shown()) == before + 3, what="three messages of the agent")
+    walk.wait_until_read()
+    assert [m["text"] for m in walk.shown()[before : before + 2]] == ["Amy here.", "Which one?"]
+    assert {m["status"] for m in walk.messages()[-3:]} == {"read"}
+    return chat_id
+
+
+def _customer_does_more(walk: Walk) -> None:
+    """Sends a picture, reacts, edits and takes back, where the channel has it."""
+    kinds = walk.sim.control("GET", "")["kinds"][walk.channel]
+    walk.act("reaction", emoji="❤️")
+    wait_until(
+        lambda: "❤️" in [m["customer_reaction"] for m in walk.messages()], what="the reaction"
+    )
+    walk.act("text", text="A text to edit")
+    wait_until(lambda: walk.messages()[-1]["content"][0]["text"] == "A text to edit", what="it")
+    if "edit" in kinds:
+        walk.act("edit", text="Edited")
+        wait_until(lambda: walk.messages()[-1]["edited_at"], what="the edit")
+        assert walk.messages()[-1]["content"][0]["text"] == "Edited"
+        walk.act("unsend")
+        wait_until(lambda: walk.messages()[-1]["deleted_at"], what="that it is taken back")
+        assert walk.messages()[-1]["content"] == []
+    walk.act("attachment" if "attachment" in kinds else "image")
+    wait_until(
+        lambda: [piece["type"] for piece in walk.messages()[-1]["content"]] == ["image"],
+        what="the picture",
+    )
+    assert httpx2.get(_here(walk, walk.messages()[-1]["content"][0]["url"])).status_code == 200
+
+
+def _here(walk: Walk, url: str) -> str:
+    return str(httpx2.URL(url).copy_with(host="127.0.0.1", port=walk.shop.port, scheme="http"))
+
+
+def _window(walk: Walk) -> None:
+    """After the window nothing but a tagged message goes out, until the customer writes."""
+    assert walk.chat()["can_reply"]
+    walk.sim.advance(8 * DAY if walk.channel == "localapp" else DAY + 3600)
+    late = walk.wait_for(walk.send(text="Are you still there?")["id"], "failed")
+    assert late["error"]
+    chat = walk.chat()
+    assert not chat["can_reply"]
+    before = len(walk.shown())
+    refused = walk.send(409, text="And now?")
+    assert refused["code"] == "reply_window_closed"
+    assert refused["reply_window_expires_at"] == chat["reply_window_expires_at"]
+    if walk.channel in {"socialnet", "photoapp"}:
+        tagged = walk.send(text="With a tag.", tag="HUMAN_AGENT")
+        walk.wait_for(tagged["id"], "read")
+        before += 1
+    else:
+        walk.send(422, text="With a tag.", tag="HUMAN_AGENT")
+    assert len(walk.shown()) == before
+    walk.act("text", text="Here I am again")
+    wait_until(lambda: walk.chat()["can_reply"], what="an open window")
+    walk.wait_for(walk.send(text="Welcome back.")["id"], "read")
+
+
+def _end(walk: Walk, chat_id: str) -> None:
+    """The chat ends; a survey comes where the channel has one. Soon after, words reopen it."""
+    walk.shop.call("POST", f"/ai/chat/{chat_id}/end", walk.agent)
+    rated = [chat_id] if walk.channel == "socialnet" else []
+    if rated:
+        wait_until(lambda: "customer_feedback" in json.dumps(walk.shown()[-1]), what="the survey")
+        walk.act("survey", score=4, comment="Quick help")
+        wait_until(lambda: _ratings(walk, chat_id), what="the rating")
+        row = _ratings(walk, chat_id)[0]
+        assert (row["rating"], row["comment"]) == (4, "Quick help")
+    assert ANSWER in walk.ask(QUESTION)["content"][0]["text"]
+    assert [row["chat_id"] for row in _ratings(walk, chat_id)] == rated
+    surveys = [m for m in walk.shown() if "customer_feedback" in json.dumps(m)]
+    assert len(surveys) == len(rated)
+
+
+def _ratings(walk: Walk, chat_id: str) -> list[dict[str, Any]]:
+    rows = walk.shop.call("GET", "/ai/chat/feedbacks", walk.owner, params={"limit": 5})["items"]
+    return [row for row in rows if row["chat_id"] == chat_id]
+
+
+def _disconnect(walk: Walk) -> None:
+    """A given-up account is not listened to, even if callbacks still come; then it is back."""
+    walk.disconnect()
+    before, seen = walk.messages(), len(walk.shown())
+    if walk.channel != "localapp":
+        walk.sim.subscribe(walk.account)
+    walk.act("text", text="Does anybody read this?")
+    walk.sim.wait_until_quiet()
+    failed = walk.wait_for(walk.send(text="To nobody")["id"], "failed")
+    assert "no working connection" in failed["error"]
+    assert [m["id"] for m in walk.messages()] == [*(m["id"] for m in before), failed["id"]]
+    assert len(walk.shown()) == seen + 1
+    walk.connect_again()

@@ -1,0 +1,57 @@
+"""Twenty thousand requests made from the document: each answer is as it says, and no fault."""
+
+import random
+from collections import Counter
+
+import httpx2
+import pytest
+
+from chatplatform.testing.fuzzing import is_fault, made_requests, operations
+from chatplatform.testing.web_process import web
+from chatplatform.tests.served import rows_of
+from identity.models import Role
+from identity.testing import Person, make_client, make_key, make_person
+
+# For each operation, of each mode; three callers send each of them: at most 212 * 2 * 22 * 3.
+COUNT = 22
+
+
+def send(site: httpx2.Client, made, caller: Person) -> httpx2.Response:
+    headers = {"Content-Type": made.headers.get("Content-Type", "")} | caller.headers
+    if not made.body:
+        del headers["Content-Type"]
+    with site.stream(made.method, made.path_url, content=made.body, headers=headers) as reply:
+        # The live feed has no end.
+        if reply.headers.get("Content-Type", "").startswith("text/event-stream"):
+            return reply
+        reply.read()
+        return reply
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.django_db(transaction=True)
+def test_made_requests_are_answered_as_documented():
+    fixed_seed = random.randrange(10**6)
+    statuses: Counter[int] = Counter()
+    faults = {}
+    # `web` fails at its end, with every answer that is not as documented.
+    with (
+        web(REPLY_WAIT_SECONDS="1") as port,
+        httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as site,
+    ):
+        for label in operations():
+            client = make_client()
+            owner, key = make_person(client, Role.OWNER), make_key(client)
+            ids = rows_of(owner, key)
+            callers = (owner, key, make_key(client, "public", ids["bot_id"]))
+            for made in made_requests(label, ids, count=COUNT, fixed_seed=fixed_seed):
+                for caller in callers:
+                    reply = send(site, made, caller)
+                    statuses[reply.status_code] += 1
+                    body = reply.content if reply.is_stream_consumed else b""
+                    if is_fault(label, reply.status_code, body):
+                        faults[label, body[:200]] = made.path_url, made.body
+        print(f"seed {fixed_seed}: {statuses.total()} requests, {dict(sorted(statuses.items()))}")
+    assert not faults, faults
+    assert statuses.total() >= 20_000
+    assert {200, 401, 403, 404, 422} <= statuses.keys()

@@ -1,0 +1,56 @@
+"""A new company lives through every operation of the API, on a really running platform.
+
+The chapters in `drills/story/` read as one story. Each asserts what its calls bring about, in
+another operation, an event, a webhook, a mail, a file or the credits. The last test compares what
+was driven with `docs/openapi.json`: an operation that no chapter drives fails it.
+"""
+
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from drills.story import (
+    bots,
+    channels,
+    chats,
+    customers,
+    desk,
+    functions,
+    insights,
+    messaging,
+    people,
+    reports,
+    training,
+    webhooks,
+)
+from drills.story.world import World, beginning, table, undriven
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with beginning(tmp_path_factory.mktemp("story")) as world:
+        yield world
+
+
+@pytest.mark.parametrize(
+    "chapter",
+    [
+        people, bots, training, chats, desk, customers, messaging, insights, functions, webhooks,
+        channels, reports,
+    ],
+    ids=lambda chapter: chapter.__name__.rpartition(".")[2],
+)  # fmt: skip
+def test_a_chapter_of_the_story(world: World, chapter: ModuleType) -> None:
+    chapter.tell(world)
+
+
+def test_the_bot_forgets_everything_at_the_end(world: World) -> None:
+    training.forget_everything(world)
+
+
+def test_every_operation_was_driven(world: World) -> None:
+    print(table(world))
+    assert undriven(world) == []

@@ -1,0 +1,25 @@
+"""Jobs that staff cancel, with a record in the audit log of their client."""
+
+from django.db import transaction
+
+from chatplatform.jobs import leases
+from chatplatform.models import Job
+from identity.models import User
+from identity.services import audit
+
+
+def cancel(job: Job, *, by: User) -> bool:
+    """Cancel a job that waits or is dead; False if it is neither.
+
+    The platform's own jobs stay: no client's audit log could tell of them.
+    """
+    if job.client_id is None:
+        return False
+    with transaction.atomic():
+        if not leases.cancel(job):
+            return False
+        audit.record(
+            job.client_id, "job.cancelled", by=by, subject=f"job:{job.pk}",
+            changes={"name": job.name},
+        )  # fmt: skip
+    return True

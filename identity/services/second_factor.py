@@ -1,0 +1,152 @@
+"""The second factor of a sign-in: a code of an app (TOTP, RFC 6238), or a recovery code.
+
+The rows are our own, since those of django-otp keep the secrets as plain text.
+"""
+
+import base64
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django_otp.oath import TOTP
+
+from chatplatform.crypto import hash_secret
+from identity.models import SecondFactor, User
+from identity.services import audit
+
+WRONG_CODE = "This code is wrong, was used, or is too old."
+RECOVERY_CODES = 10
+_ISSUER = "Chatbot Platform"
+_SALT = "second-factor"
+_SECRET_BYTES = 20
+# Steps of 30 seconds that the clock of a device may be wrong.
+_TOLERANCE = 1
+# Seconds in which an offered secret can be set up.
+_OFFER_SECONDS = 1800
+# Without letters and digits that look alike: recovery codes are read from paper.
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A secret as a person gives it to an app; `signed` comes back with the first code."""
+
+    secret: str
+    uri: str
+    signed: str
+
+
+def is_set(user: User) -> bool:
+    """Whether signing in takes more than the password."""
+    return SecondFactor.objects.filter(user=user).exists()
+
+
+def is_missing(user: User) -> bool:
+    """Whether a person must set up a second factor before anything else."""
+    return settings.STAFF_SECOND_FACTOR and user.is_superuser and not is_set(user)
+
+
+def offer(user: User, *, signed: str = "") -> Offer:
+    """A secret to set up: that of the page before, if it is not too old. Nothing is stored."""
+    secret = _offered(user, signed)
+    if secret is None:
+        secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+        signed = signing.dumps([user.pk, secret], salt=_SALT)
+    query = urlencode({"secret": secret, "issuer": _ISSUER}, quote_via=quote)
+    label = quote(f"{_ISSUER}:{user.email}", safe=":@")
+    return Offer(secret, f"otpauth://totp/{label}?{query}", signed)
+
+
+def set_up(user: User, *, signed: str, code: str) -> list[str]:
+    """Require codes of the app that made this one; returns the recovery codes, shown once."""
+    secret = _offered(user, signed)
+    if secret is None:
+        raise ValidationError("This page was too old: scan the new code.")
+    step = _step(secret, code, after=0)
+    if step is None:
+        raise ValidationError(WRONG_CODE)
+    codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
+    values = {"secret": secret, "latest_step": step, "recovery_hashes": _hashes(user, codes)}
+    with transaction.atomic():
+        _, is_new = SecondFactor.objects.get_or_create(user=user, defaults=values)
+        if not is_new:
+            raise ValidationError("You have a second factor already.")
+        _record(user, "second_factor.set_up", by=user)
+    return codes
+
+
+def accept(user: User, code: str) -> bool:
+    """Whether the code is right. Each works once."""
+    with transaction.atomic():
+        factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
+        if factor is None:
+            return False
+        step = _step(factor.secret, code, after=factor.latest_step)
+        if step is not None:
+            factor.latest_step = step
+            factor.save(update_fields=["latest_step"])
+            return True
+        (hashed,) = _hashes(user, [code])
+        if hashed not in factor.recovery_hashes:
+            return False
+        factor.recovery_hashes.remove(hashed)
+        factor.save(update_fields=["recovery_hashes"])
+        left = len(factor.recovery_hashes)
+        _record(user, "recovery_code.used", by=user, changes={"left": left})
+        return True
+
+
+def recovery_codes_left(user: User) -> int:
+    """How many recovery codes a person with a second factor has not used."""
+    return len(SecondFactor.objects.get(user=user).recovery_hashes)
+
+
+def remove(user: User, *, by: User) -> bool:
+    """The password alone signs in again; False if it did already."""
+    with transaction.atomic():
+        is_removed = bool(SecondFactor.objects.filter(user=user).delete()[0])
+        if is_removed:
+            action = "removed" if by.pk == user.pk else "reset"
+            _record(user, f"second_factor.{action}", by=by)
+    return is_removed
+
+
+def _offered(user: User, signed: str) -> str | None:
+    """The secret of an offer to this person; None if it is too old."""
+    try:
+        user_id, secret = signing.loads(signed, salt=_SALT, max_age=_OFFER_SECONDS)
+    except signing.BadSignature:
+        return None
+    return str(secret) if user_id == user.pk else None
+
+
+def _step(secret: str, code: str, *, after: int) -> int | None:
+    """The 30 seconds, later than `after`, that the code belongs to; None if it is wrong."""
+    digits = re.sub(r"\s", "", code)
+    if not re.fullmatch("[0-9]{6}", digits):
+        return None
+    totp: Any = TOTP(base64.b32decode(secret))  # type: ignore[no-untyped-call]
+    is_right = totp.verify(int(digits), tolerance=_TOLERANCE, min_t=after + 1)
+    return int(totp.t()) if is_right else None
+
+
+def _recovery_code() -> str:
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(12))
+    return f"{letters[:4]}-{letters[4:8]}-{letters[8:]}"
+
+
+def _hashes(user: User, codes: list[str]) -> list[str]:
+    """As they are stored; however a person writes them."""
+    plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes]
+    return [hash_secret(f"recovery:{user.pk}:{code}") for code in plain]
+
+
+def _record(user: User, action: str, *, by: User, changes: dict[str, int] | None = None) -> None:
+    if user.client_id:
+        audit.record(user.client_id, action, by=by, subject=f"user:{user.pk}", changes=changes)

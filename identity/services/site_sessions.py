@@ -1,0 +1,149 @@
+"""Sign-ins to the site: Django's sessions, stored with their person.
+
+The settings name this module as the session engine, so the store is called `SessionStore`.
+"""
+
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, login, logout
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from chatplatform.api.request_context import current_address
+from chatplatform.crypto import hash_secret
+from chatplatform.ids import uuid7
+from identity.models import RefreshToken, SiteSession, User
+from identity.services import audit, logins, tokens
+
+_BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
+# Seconds that a right password waits for the code of the second factor.
+_AWAITS_SECONDS = 600
+
+
+class SessionStore(DatabaseStore):
+    """Rows of `SiteSession`."""
+
+    @classmethod
+    def get_model_class(cls) -> type[SiteSession]:
+        return SiteSession
+
+    def create_model_instance(self, data: dict[str, Any]) -> Any:
+        row: Any = super().create_model_instance(data)
+        row.user_id, row.token_family = data.get(SESSION_KEY), data.get(_TOKEN_FAMILY)
+        return row
+
+
+def await_code(request: HttpRequest, user: User, *, then: str) -> None:
+    """Note that a person's password was right: the code of the second factor is still to come, and
+    `then` where they go."""
+    request.session.flush()
+    request.session[_AWAITED] = [user.pk, user.token_version, time.time(), then]
+
+
+def awaited(request: HttpRequest) -> tuple[User, str] | None:
+    """Whose code is still to come, and where they go then; None if their password is too old."""
+    user_id, token_version, since, then = request.session.get(_AWAITED, (0, 0, 0, ""))
+    if time.time() - since > _AWAITS_SECONDS:
+        return None
+    rows = User.objects.select_related("client")
+    user = rows.filter(pk=user_id, token_version=token_version).first()
+    return (user, then) if user and user.is_active else None
+
+
+def begin(request: HttpRequest, user: User) -> None:
+    """Sign a person in, who has proved who they are; 401 if their password changed since."""
+    with transaction.atomic():
+        logins.begin(user)
+        login(request, user)
+        request.session.pop(_AWAITED, None)
+        request.session[_BEGAN] = {
+            "at": timezone.now().isoformat(),
+            "address": current_address(),
+            "browser": request.headers.get("User-Agent", "")[:200],
+        }
+        request.session[_TOKEN_FAMILY] = str(uuid7())
+        request.session.save()
+
+
+def access_token(request: HttpRequest, user: User) -> str:
+    """A token of the API for whoever is signed in to the site; it ends with the session."""
+    return tokens.access_token(user, family=uuid.UUID(request.session[_TOKEN_FAMILY]))
+
+
+def end(request: HttpRequest, user: User) -> None:
+    """Sign a person out of this browser."""
+    with transaction.atomic():
+        if user.client_id:
+            audit.record(user.client_id, "user.signed_out", by=user, subject=f"user:{user.pk}")
+        logout(request)
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """One of a person's sign-ins, to the site or (`is_program`) to the API."""
+
+    id: str
+    browser: str
+    address: str
+    began_at: datetime | None
+    used_at: datetime
+    is_program: bool = False
+    is_current: bool = False
+
+
+def list_own(user: User, *, current: str | None) -> list[SignIn]:
+    """Where a person is signed in, the latest use first; `current`: the session of the request."""
+    idle = timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    found = []
+    for row in SiteSession.objects.filter(user=user, expire_date__gt=timezone.now()):
+        began = SessionStore().decode(row.session_data).get(_BEGAN, {})
+        found.append(
+            SignIn(
+                id=hash_secret(row.session_key),
+                browser=began.get("browser", ""),
+                address=began.get("address", ""),
+                began_at=datetime.fromisoformat(began["at"]) if began else None,
+                used_at=row.expire_date - idle,
+                is_current=row.session_key == current,
+            )
+        )
+    for token in _live_tokens(user):
+        found.append(
+            SignIn(str(token.family), "", "", None, used_at=token.created_at, is_program=True)
+        )
+    return sorted(found, key=lambda one: one.used_at, reverse=True)
+
+
+def end_own(user: User, sign_in: str) -> bool:
+    """End one of a person's sign-ins; False if it is none of theirs, or has ended."""
+    keys = SiteSession.objects.filter(user=user).values_list("session_key", flat=True)
+    families = {token.family for token in _live_tokens(user)}
+    with transaction.atomic():
+        ended = any(
+            SiteSession.objects.filter(pk=key).delete()[0]
+            for key in keys
+            if hash_secret(key) == sign_in
+        ) or any(tokens.revoke_family(family) for family in families if str(family) == sign_in)
+        if ended and user.client_id:
+            audit.record(user.client_id, "user.signed_out", by=user, subject=f"user:{user.pk}")
+    return ended
+
+
+def _live_tokens(user: User) -> QuerySet[RefreshToken]:
+    """The tokens that can still be refreshed: one for each sign-in to the API."""
+    return RefreshToken.objects.filter(
+        user=user, rotated_at=None, revoked_at=None, expires_at__gt=timezone.now()
+    )
+
+
+def purge_expired() -> None:
+    """Delete sessions that have expired."""
+    SiteSession.objects.filter(expire_date__lt=timezone.now()).delete()

@@ -1,0 +1,28 @@
+"""Visitor tokens: which visitor of a page a public key speaks for.
+
+A public key is readable by everybody. The token beside it names one bot and one customer; it is
+signed and not stored.
+"""
+
+from datetime import timedelta
+
+from django.core import signing
+
+HEADER = "Visitor-Token"
+# Every chat that is opened or read renews it.
+LIFETIME = timedelta(days=180)
+_SALT = "identity.visitor"
+
+
+def issue(*, bot_id: int, visitor_id: int) -> str:
+    """A token for one visitor of a bot's pages."""
+    return signing.dumps([bot_id, visitor_id], salt=_SALT)
+
+
+def read(token: str, *, bot_id: int | None) -> int | None:
+    """The visitor whom a token of this bot names; None if it is not valid (any more)."""
+    try:
+        of_bot, visitor_id = signing.loads(token, salt=_SALT, max_age=LIFETIME)
+    except signing.BadSignature:
+        return None
+    return int(visitor_id) if of_bot == bot_id else None

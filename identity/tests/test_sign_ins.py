@@ -1,0 +1,82 @@
+"""A person sees where they are signed in, and ends each sign-in."""
+
+import pytest
+from django.test import Client as Browser
+
+from identity.models import AuditEvent, RefreshToken, SiteSession, User
+from identity.testing import PASSWORD, sign_in
+
+PATH = "/admin/sign-ins/"
+
+
+def entered(user, agent="Firefox"):
+    browser = Browser(headers={"User-Agent": agent})
+    browser.post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    return browser
+
+
+def listed(browser):
+    return browser.get(PATH).context["sign_ins"]
+
+
+def end(browser, one):
+    return browser.post(PATH, {"end": one.id}, follow=True)
+
+
+def test_browsers_and_programs_are_listed(ann, cara):
+    entered(cara.user)
+    here, _ = entered(ann.user), entered(ann.user, "Phone")
+    shown = listed(here)
+    assert {(one.browser, one.is_current, one.is_program) for one in shown} == {
+        ("Firefox", True, False), ("Phone", False, False), ("", False, True),
+    }  # fmt: skip
+    page = here.get(PATH).content.decode()
+    assert "Phone" in page
+    for key in SiteSession.objects.values_list("session_key", flat=True):
+        assert key not in page
+
+
+def test_a_browser_is_signed_out(ann):
+    here, phone = entered(ann.user), entered(ann.user, "Phone")
+    (other,) = [one for one in listed(here) if one.browser == "Phone"]
+    assert b"This sign-in has ended." in end(here, other).content
+    assert phone.get(PATH).status_code == 302
+    assert here.get(PATH).status_code == 200
+    assert ann.get("/identity/users/me").status_code == 200
+    assert AuditEvent.objects.order_by("-pk")[0].action == "user.signed_out"
+
+
+def test_a_program_is_signed_out(ann):
+    here = entered(ann.user)
+    (program,) = [one for one in listed(here) if one.is_program]
+    end(here, program)
+    assert ann.get("/identity/users/me").status_code == 401
+    assert here.get(PATH).status_code == 200
+
+
+def test_nobody_ends_anothers_sign_in(ann, cara):
+    here, theirs = entered(ann.user), entered(cara.user)
+    for one in listed(theirs):
+        end(here, one)
+    here.post(PATH, {"end": "nonsense"})
+    here.post(PATH)
+    assert theirs.get(PATH).status_code == 200
+    assert not RefreshToken.objects.exclude(revoked_at=None).exists()
+
+
+@pytest.mark.django_db
+def test_the_platforms_staff_have_the_list_too():
+    staff = User.objects.create_superuser("staff@example.com", PASSWORD, full_name="Staff")
+    here, phone = entered(staff), entered(staff, "Phone")
+    (other,) = [one for one in listed(here) if not one.is_current]
+    end(here, other)
+    assert phone.get(PATH).status_code == 302
+
+
+def test_a_sign_in_is_ended_in_a_browser(screen, ann):
+    sign_in(screen, ann.user)
+    screen.goto(PATH)
+    screen.get_by_text("This browser.").wait_for()
+    screen.get_by_role("button", name="Sign out").click()
+    screen.get_by_text("This sign-in has ended.").wait_for()
+    assert ann.get("/identity/users/me").status_code == 401

@@ -1,0 +1,136 @@
+"""The site's pages of the second factor: set up, removed, and asked for at sign-in."""
+
+from typing import Any
+
+import segno
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.safestring import mark_safe
+from unfold.sites import UnfoldAdminSite
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+
+from chatplatform.api.request_context import current_address
+from identity.models import User
+from identity.services import attempts, logins, second_factor, site_sessions, tokens
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label="Code",
+        max_length=40,
+        widget=UnfoldAdminTextInputWidget({"autocomplete": "one-time-code", "autofocus": ""}),
+        help_text="The six digits that your app shows now, or one of your recovery codes.",
+    )
+
+
+class SetUpForm(CodeForm):
+    """The first code proves that the app has the secret."""
+
+    def __init__(self, user: User, *args: Any) -> None:
+        super().__init__(*args)
+        self.user = user
+        self.recovery_codes: list[str] = []
+        self.fields["code"].help_text = "The six digits that your app shows now."
+
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        signed = self.data.get("signed", "")
+        self.recovery_codes = second_factor.set_up(self.user, signed=signed, code=code)
+        return code
+
+
+class RemovalForm(CodeForm):
+    """An open session alone removes nothing."""
+
+    password = forms.CharField(
+        max_length=128,
+        strip=False,
+        widget=UnfoldAdminPasswordWidget({"autocomplete": "current-password"}),
+    )
+    field_order = ("password", "code")
+
+    def __init__(self, user: User, *args: Any) -> None:
+        super().__init__(*args)
+        self.user = user
+        del self.fields["code"].widget.attrs["autofocus"]
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                self._prove(data["password"], data["code"])
+            except (attempts.TooManyAttempts, tokens.InvalidGrant) as exc:
+                raise ValidationError(str(exc)) from exc
+        return data
+
+    def _prove(self, password: str, code: str) -> None:
+        address, email = current_address(), self.user.email
+        known = logins.authenticate(
+            email=email, password=password, address=address, admits_staff=True
+        )
+        if known is None:
+            raise ValidationError({"password": "This is not your password."})
+        logins.check_code(self.user, code, address=address)
+
+
+def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
+    """Where one sets up, or removes, one's second factor."""
+    user = request.user
+    assert isinstance(user, User), "the site admits people alone"
+    context = {**site.each_context(request), "title": "Second factor"}
+    if second_factor.is_set(user):
+        return _removal(request, user, context)
+    return _set_up(request, user, context)
+
+
+def _set_up(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpResponse:
+    form = SetUpForm(user, request.POST or None)
+    if form.is_valid():
+        context["codes"] = form.recovery_codes
+        return TemplateResponse(request, "admin/recovery_codes.html", context)
+    offer = second_factor.offer(user, signed=request.POST.get("signed", ""))
+    code = segno.make(offer.uri, micro=False).svg_inline(scale=5, light="white")
+    context |= {
+        "form": form,
+        "offer": offer,
+        "qr_code": mark_safe(code),  # rectangles alone
+        "is_required": second_factor.is_missing(user),
+    }
+    return TemplateResponse(request, "admin/second_factor_set_up.html", context)
+
+
+def _removal(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpResponse:
+    form = RemovalForm(user, request.POST or None)
+    if form.is_valid():
+        second_factor.remove(user, by=user)
+        return redirect("admin:second_factor")
+    context |= {"form": form, "left": second_factor.recovery_codes_left(user)}
+    return TemplateResponse(request, "admin/second_factor.html", context)
+
+
+def sign_in_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
+    """Asks whoever has given the right password for the code, and signs them in."""
+    awaited = site_sessions.awaited(request)
+    if awaited is None:
+        return redirect("admin:login")
+    user, then = awaited
+    form, wait_seconds = CodeForm(request.POST or None), 0
+    if form.is_valid():
+        try:
+            logins.check_code(user, form.cleaned_data["code"], address=current_address())
+            site_sessions.begin(request, user)
+            return redirect(then)
+        except attempts.TooManyAttempts as exc:
+            form.add_error("code", str(exc))
+            wait_seconds = exc.retry_after_seconds
+        except tokens.InvalidGrant as exc:
+            form.add_error("code", str(exc))
+    context = {**site.each_context(request), "title": "Second factor", "form": form}
+    page = TemplateResponse(request, "admin/login_code.html", context)
+    if wait_seconds:
+        page.status_code = 429
+        page["Retry-After"] = str(wait_seconds)
+    return page

@@ -1,0 +1,265 @@
+"""The site's own pages: sign-in for everybody, where each role lands, one's own password."""
+
+import functools
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
+from unfold.sites import UnfoldAdminSite
+from unfold.widgets import UnfoldAdminEmailInputWidget
+
+from chatplatform.api.request_context import current_address
+from identity.models import AuditEvent, Role, User
+from identity.services import (
+    attempts,
+    logins,
+    passwords,
+    second_factor,
+    site_sessions,
+    tokens,
+    users,
+)
+from identity.views import second_factor as second_factor_pages
+
+# What the platform's staff reach before they have set up a second factor that they must have.
+_BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
+
+# The desk's own scripts alone; nothing is fetched from elsewhere, and nothing becomes markup.
+DESK_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self' blob:; media-src 'self'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+
+
+class SignInForm(AuthenticationForm):
+    """E-mail address and password; says when too many were wrong."""
+
+    wait_seconds = 0
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            data: dict[str, Any] = super().clean()
+        except attempts.TooManyAttempts as exc:
+            self.wait_seconds = exc.retry_after_seconds
+            raise ValidationError(str(exc)) from exc
+        return data
+
+
+class SignIn(LoginView):
+    """The one sign-in page; afterwards each role lands where it works."""
+
+    form_class = SignInForm
+    template_name = "admin/login.html"
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user = form.get_user()
+        if second_factor.is_set(user):
+            site_sessions.await_code(self.request, user, then=self.get_success_url())
+            return redirect("admin:login_code")
+        try:
+            site_sessions.begin(self.request, user)
+        except tokens.InvalidGrant as exc:
+            form.add_error(None, str(exc))
+            return self.form_invalid(form)
+        return redirect(self.get_success_url())
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        page: HttpResponse = super().form_invalid(form)
+        if form.wait_seconds:
+            page.status_code = 429
+            page["Retry-After"] = str(form.wait_seconds)
+        return page
+
+
+class OwnPasswordForm(AdminOwnPasswordChangeForm):
+    """One's own password, changed as by the API: every other sign-in ends."""
+
+    user: User
+
+    def clean_old_password(self) -> str:
+        """A wrong password counts as a failed sign-in: an open session must not serve to guess."""
+        given: str = self.cleaned_data["old_password"]
+        try:
+            known = logins.authenticate(
+                email=self.user.email, password=given, address=current_address(), admits_staff=True
+            )
+        except attempts.TooManyAttempts as exc:
+            raise ValidationError(str(exc)) from exc
+        if known is None:
+            raise ValidationError("This is not your password.")
+        return given
+
+    def save(self, commit: bool = True) -> User:  # noqa: FBT001, FBT002 - Django's signature
+        self.user = users.set_own_password(self.user, self.cleaned_data["new_password1"])
+        return self.user
+
+
+class OwnPassword(PasswordChangeView):
+    form_class = OwnPasswordForm
+    success_url = reverse_lazy("admin:password_change_done")
+    template_name = "registration/password_change_form.html"
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        site_sessions.begin(self.request, form.save())
+        return redirect(str(self.success_url))
+
+
+class ForgotPasswordForm(forms.Form):
+    email = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        widget=UnfoldAdminEmailInputWidget({"autocomplete": "email", "autofocus": ""}),
+    )
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()
+
+
+class Site(UnfoldAdminSite):
+    """Django's admin site for platform staff and for the people of clients."""
+
+    login_form = SignInForm
+
+    def extra_urls(self) -> list[URLPattern]:
+        return [
+            path("desk/", self.admin_view(self.desk), name="desk"),
+            path("desk/token/", self.admin_view(self.desk_token), name="desk_token"),
+            path("sign-ins/", self.admin_view(self.sign_ins), name="sign_ins"),
+            path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
+            path("login/code/", self.login_code, name="login_code"),
+            # The sign-in page links to the path of this name.
+            path("forgot-password/", self.forgot_password, name="admin_password_reset"),
+        ]
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
+        """Leads the platform's staff to the set-up of a second factor that they must have."""
+        shown = super().admin_view(view, cacheable)
+
+        @functools.wraps(shown)
+        def lead(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            match, user = request.resolver_match, request.user
+            is_before = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
+            if not is_before and isinstance(user, User) and second_factor.is_missing(user):
+                return redirect("admin:second_factor")
+            return shown(request, *args, **kwargs)
+
+        return lead
+
+    def second_factor(self, request: HttpRequest) -> HttpResponse:
+        """Where one sets up or removes one's second factor."""
+        return second_factor_pages.own_page(self, request)
+
+    @method_decorator(never_cache)
+    def login_code(self, request: HttpRequest) -> HttpResponse:
+        """The second step of the sign-in of whoever has a second factor."""
+        return second_factor_pages.sign_in_page(self, request)
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Home: of the client, or of the platform. Agents land at their desk."""
+        user = request.user
+        assert isinstance(user, User), "the site admits people alone"
+        if not user.is_superuser and user.role == Role.AGENT:
+            return redirect("admin:desk")
+        title = str(user.client) if user.client else "Platform"
+        return super().index(request, {"title": title, **(extra_context or {})})
+
+    def desk(self, request: HttpRequest) -> HttpResponse:
+        """The agents' desk: a page of its own, since it shows what strangers wrote."""
+        user = request.user
+        assert isinstance(user, User), "the site admits people alone"
+        get_token(request)  # sets the cookie that the page sends back for its token
+        page = render(request, "admin/desk.html", {"has_desk": user.client_id is not None})
+        page["Content-Security-Policy"] = DESK_POLICY
+        return page
+
+    def desk_token(self, request: HttpRequest) -> HttpResponse:
+        """The session is exchanged for an access token of the API."""
+        user = request.user
+        assert isinstance(user, User), "the site admits people alone"
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if user.client_id is None:
+            raise PermissionDenied
+        lifetime = int(settings.ACCESS_TOKEN_LIFETIME.total_seconds())
+        token = site_sessions.access_token(request, user)
+        return JsonResponse({"access_token": token, "expires_in": lifetime})
+
+    def sign_ins(self, request: HttpRequest) -> HttpResponse:
+        """Where one is signed in, with a button to end each."""
+        user, current = request.user, request.session.session_key
+        assert isinstance(user, User), "the site admits people alone"
+        if request.method == "POST":
+            if site_sessions.end_own(user, request.POST.get("end", "")):
+                messages.success(request, "This sign-in has ended.")
+            return redirect("admin:sign_ins")
+        context = {
+            **self.each_context(request),
+            "title": "Where you are signed in",
+            "sign_ins": site_sessions.list_own(user, current=current),
+        }
+        return TemplateResponse(request, "admin/sign_ins.html", context)
+
+    def history_of(self, request: HttpRequest, subject: str) -> list[AuditEvent] | None:
+        """What the audit log says of a row, the newest first; None for whoever may not read it."""
+        page: Any = self.get_model_admin(AuditEvent)
+        if not page.has_view_permission(request):
+            return None
+        rows = page.get_queryset(request).filter(subject=subject)
+        return list(rows.select_related("user", "api_key").order_by("-id")[:100])
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        if request.method == "GET" and self.has_permission(request):
+            return redirect("admin:index")
+        context = {
+            **self.each_context(request),
+            "title": "Log in",
+            "app_path": request.get_full_path(),
+            **(extra_context or {}),
+        }
+        return SignIn.as_view(extra_context=context)(request)
+
+    @method_decorator(never_cache)
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if isinstance(request.user, User):
+            site_sessions.end(request, request.user)
+        return redirect("admin:login")
+
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        context = {**self.each_context(request), **(extra_context or {})}
+        return OwnPassword.as_view(extra_context=context)(request)
+
+    @method_decorator(never_cache)
+    def forgot_password(self, request: HttpRequest) -> HttpResponse:
+        """Asks for the mail with a reset link; the answer reveals no account."""
+        form = ForgotPasswordForm(request.POST or None)
+        status, is_sent = 200, False
+        if form.is_valid():
+            try:
+                passwords.request_reset(email=form.cleaned_data["email"], address=current_address())
+                is_sent = True
+            except attempts.TooManyAttempts as exc:
+                form.add_error(None, str(exc))
+                status = 429
+        context = {
+            **self.each_context(request),
+            "title": "Forgotten your password?",
+            "form": form,
+            "is_sent": is_sent,
+        }
+        return TemplateResponse(request, "admin/forgot_password.html", context, status=status)

@@ -1,0 +1,228 @@
+"""Ad-hoc reports: the chats that a question is about, and the table that answers it."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import Func
+
+from bots.models import Bot
+from chatplatform.api.errors import Invalid
+from chatplatform.api.pagination import cursor_of, numbers_of, position_of
+from chatplatform.api.shapes import iso
+from chats.models import Conversation, Feedback
+from chats.services.desk import inbox
+from identity.models import Client, User
+from reports.services import facts, periods
+from reports.services.facts import CHAT_COLUMNS, Row
+from reports.services.periods import Period
+from reports.shapes import adhoc as shapes
+
+# Values of one kind of filter that are offered.
+_MOST_OPTIONS = 200
+_DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
+_IN_SECONDS = ("first_response_", "resolution_")
+
+
+# --- which chats ------------------------------------------------------------------------------
+
+
+def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
+    """The chats that began in a period; the staff's previews count nowhere."""
+    return Conversation.objects.for_client(client).filter(
+        is_preview=False, created_at__gte=period.begins_at, created_at__lt=period.ends_at
+    )
+
+
+def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> QuerySet[Conversation]:
+    """The chats that a report is about."""
+    wanted = {
+        "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
+        "assignee__in": param.assignee_ids, "tags__overlap": param.tags,
+        "sentiment__in": param.sentiments, "language__in": param.languages,
+        "ended_by__in": param.ended_by,
+    }  # fmt: skip
+    rows = in_period(client, period).filter(
+        **{key: value for key, value in wanted.items() if value}
+    )
+    rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
+    if param.has_feedback is not None:
+        rows = rows.filter(Exists(rated) if param.has_feedback else ~Exists(rated))
+    stars = {"rating__gte": param.rating_min, "rating__lte": param.rating_max}
+    limits = {key: value for key, value in stars.items() if value is not None}
+    if limits:
+        rows = rows.filter(Exists(rated.filter(**limits)))
+    return rows.filter(pk__in=inbox.search(client, param.q)) if param.q else rows
+
+
+def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
+    """By what the chats of a period can be filtered, with how many chats have each value."""
+    rows = in_period(client, periods.of(client, query))
+    return shapes.AdhocFilterOptions(
+        bots=_numbered(rows, "bot_id", "bot__bot_name"),
+        assignees=_numbered(rows, "assignee_id", "assignee__full_name"),
+        channels=_counted(rows, "channel"),
+        statuses=_counted(rows, "status"),
+        tags=_counted(rows.annotate(tag=Func(F("tags"), function="unnest")), "tag"),
+        sentiments=_counted(rows, "sentiment"),
+        languages=_counted(rows, "language"),
+        ended_by=_counted(rows, "ended_by"),
+        countries=_counted(rows, "location__country"),
+    )
+
+
+def _counted(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOption]:
+    found = rows.values_list(column).annotate(chats=Count("pk", distinct=True))
+    return [
+        shapes.FilterOption(value=str(value), label=str(value), chats=chats)
+        for value, chats in found.order_by("-chats", column)[:_MOST_OPTIONS]
+        if value not in (None, "")
+    ]
+
+
+def _numbered(rows: QuerySet[Conversation], column: str, name: str) -> list[shapes.NumberedOption]:
+    found = rows.exclude(**{column: None}).values_list(column, name).annotate(chats=Count("pk"))
+    return [
+        shapes.NumberedOption(id=pk, name=label or "", chats=chats)
+        for pk, label, chats in found.order_by("-chats", column)[:_MOST_OPTIONS]
+    ]
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.AdhocReport:
+    """A page of the table that answers a question, and the totals over all of it."""
+    period = periods.of(client, param)
+    chosen = choose(client, param, period)
+    found = _groups(chosen, param, period) if param.group_by else _chats(chosen, param, period)
+    rows, next_cursor = found
+    (totals,) = facts.groups(chosen, zone=period.zone, group_by=(), metrics=param.metrics)
+    return shapes.AdhocReport(
+        columns=columns_of(param),
+        rows=readable(client, param, rows),
+        totals=_plain(totals),
+        next_cursor=next_cursor,
+    )
+
+
+def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
+    """The columns of a report, in their order."""
+    if not param.group_by:
+        columns = list(CHAT_COLUMNS)
+    else:
+        columns = [_group_column(name) for name in param.group_by]
+    names = [(name, _label(f"{name}_name")) for name in ("bot", "agent")]
+    for name, label in names:
+        place = next((place for place, each in enumerate(columns) if each.name == name), None)
+        if place is not None:
+            column = shapes.ReportColumn(name=f"{name}_name", label=label, type="text")
+            columns.insert(place + 1, column)
+    return [*columns, *map(_metric_column, param.metrics)] if param.group_by else columns
+
+
+def readable(
+    client: Client, param: shapes.AdhocQuestion, rows: Sequence[Row]
+) -> list[dict[str, Any]]:
+    """Rows in the order of their columns, with the names of bots and agents."""
+    bots = {row["bot"] for row in rows if row.get("bot")}
+    agents = {row["agent"] for row in rows if row.get("agent")}
+    names = {
+        "bot_name": dict(
+            Bot.objects.for_client(client).filter(pk__in=bots).values_list("pk", "bot_name")
+        ) if bots else {},
+        "agent_name": dict(
+            User.objects.filter(client=client, pk__in=agents).values_list("pk", "full_name")
+        ) if agents else {},
+    }  # fmt: skip
+    order = [column.name for column in columns_of(param)]
+    return [
+        {
+            name: names[name].get(row[name.removesuffix("_name")]) if name in names else value
+            for name in order
+            for value in [row.get(name)]
+        }
+        for row in map(_plain, rows)
+    ]
+
+
+def page_of_chats(
+    chosen: QuerySet[Conversation], *, newest_first: bool, after: Sequence[Any] | None, limit: int
+) -> QuerySet[Conversation]:
+    """So many of the chosen chats behind a position, in the order of their beginning."""
+    way, side = ("-", "lt") if newest_first else ("", "gt")
+    if after:
+        at, pk = after
+        behind = Q(**{f"created_at__{side}": at}) | Q(created_at=at, **{f"pk__{side}": pk})
+        chosen = chosen.filter(behind)
+    return chosen.order_by(f"{way}created_at", f"{way}pk")[:limit]
+
+
+def _chats(
+    chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
+) -> tuple[list[Row], str | None]:
+    sort = param.sort or shapes.ROW_SORTS[0]
+    order, newest_first = [sort, "id"], sort == "-created_at"
+    after = _position(param.cursor, order) if param.cursor else None
+    page = page_of_chats(chosen, newest_first=newest_first, after=after, limit=param.limit + 1)
+    rows = facts.chats(page, zone=period.zone, newest_first=newest_first)
+    shown = rows[: param.limit]
+    if len(rows) <= param.limit:
+        return shown, None
+    last = shown[-1]
+    at = last["created_at"].isoformat()
+    return shown, cursor_of(Conversation, order, [at, last["chat_id"]])
+
+
+def _position(cursor: str, order: list[str]) -> list[Any]:
+    at, pk = position_of(cursor, Conversation, order)
+    try:
+        return [datetime.fromisoformat(at), pk]
+    except (TypeError, ValueError) as exc:
+        raise Invalid.field("body", "cursor", msg="This cursor is not one of this report.") from exc
+
+
+def _groups(
+    chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
+) -> tuple[list[Row], str | None]:
+    # Groups are made of all chats for every page: a place among them is as good as a key.
+    order = [f"groups of {param.group_by} by {param.sort}"]
+    (skip,) = numbers_of(param.cursor, Conversation, order) if param.cursor else (0,)
+    rows = facts.groups(
+        chosen, zone=period.zone, group_by=param.group_by, metrics=param.metrics,
+        sort=param.sort, skip=skip, limit=param.limit + 1,
+    )  # fmt: skip
+    shown = rows[: param.limit]
+    has_more = len(rows) > param.limit
+    return shown, cursor_of(Conversation, order, [skip + len(shown)]) if has_more else None
+
+
+def _group_column(name: str) -> shapes.ReportColumn:
+    kind: Any = "date" if name in _DATES else "number" if name in _NUMBERS else "text"
+    return shapes.ReportColumn(name=name, label=_label(name), type=kind)
+
+
+def _metric_column(name: str) -> shapes.ReportColumn:
+    unit: Any = (
+        "seconds" if name.startswith(_IN_SECONDS)
+        else {"credits_used": "credits", "rating_mean": "stars"}.get(name)
+    )  # fmt: skip
+    return shapes.ReportColumn(name=name, label=_label(name), type="number", unit=unit)
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _plain(row: Row) -> Row:
+    """A row as JSON writes it; fractions with three digits."""
+    return {name: _value(value) for name, value in row.items()}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return round(value, 3) if isinstance(value, float) else value

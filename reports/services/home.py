@@ -1,0 +1,135 @@
+"""Home of a client in the site: is all well? Each figure and warning leads to its rows."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from bots.models import Bot, Document, DocumentStatus
+from chats.models import AssignType, Conversation, Status
+from identity.models import ApiKey, Client, Subscription, User
+from reports.services import overview, periods
+from reports.services import warnings as client_warnings
+from reports.shapes.adhoc import PeriodQuery
+from reports.shapes.overview import Figures
+
+_DAYS = 7
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the home; `note` compares or explains it."""
+
+    title: str
+    value: str
+    note: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Something to look at (`model` names the page of its rows), or a step of the set-up."""
+
+    words: str
+    path: str
+    model: type[Any]
+    is_done: bool = False
+
+
+def figures(client: Client) -> list[Figure]:
+    """Who waits, and the last seven days beside the seven before them."""
+    first = periods.today_in(client.timezone) - timedelta(days=_DAYS - 1)
+    week = PeriodQuery(date_from=first)
+    found = overview.of(client, week)
+    now, before = found.current, found.previous
+    chats = _list("chats_conversation")
+    return [
+        _waiting(client),
+        Figure("Chats", f"{now.chats:,}", f"{before.chats:,} in the week before", chats),
+        Figure("Solved by the bot", _solved(now), f"{_solved(before)} in the week before", chats),
+        Figure(
+            "First response of a person",
+            _duration(now.person_response_seconds.p50),
+            f"half of them; {_duration(before.person_response_seconds.p50)} in the week before",
+            f"{chats}?assign_type__exact=agent",
+        ),
+        Figure(
+            "Rating",
+            f"{now.rating_mean:.1f} of 5" if now.rating_mean else "–",
+            "1 rating" if now.rating_count == 1 else f"{now.rating_count} ratings",
+            _list("chats_feedback"),
+        ),
+        _credits(client, now),
+    ]
+
+
+def warnings(client: Client) -> list[Hint]:
+    """What needs somebody, each with the way to its rows."""
+    found = client_warnings.of(client)
+    return [Hint(one.warning.title, one.warning.link, one.model) for one in found]
+
+
+def set_up_steps(client: Client) -> list[Hint]:
+    """What a new client does first; empty once customers have written."""
+    if Conversation.objects.for_client(client).exists():
+        return []
+    trained = Document.objects.for_client(client).filter(status=DocumentStatus.TRAINED)
+    steps: list[tuple[str, QuerySet[Any]]] = [
+        ("Create a bot", Bot.objects.for_client(client)),
+        ("Train it on a document", trained),
+        ("Make a key for your page or server", ApiKey.objects.for_client(client)),
+        ("Invite a colleague", User.objects.for_client(client)[1:2]),
+    ]
+    return [
+        Hint(
+            words,
+            _list(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
+            if (is_done := rows.exists())
+            else "/docs",
+            rows.model,
+            is_done,
+        )
+        for words, rows in steps
+    ]
+
+
+def _waiting(client: Client) -> Figure:
+    rows = Conversation.objects.for_client(client).filter(
+        status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
+    )
+    path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
+    oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
+    if oldest is None:
+        return Figure("Waiting now", f"{rows.count()}", "nobody waits", path)
+    wait = _duration((timezone.now() - oldest).total_seconds())
+    return Figure("Waiting now", f"{rows.count()}", f"the oldest for {wait}", path)
+
+
+def _credits(client: Client, week: Figures) -> Figure:
+    left = Subscription.objects.get(client=client).credits_left
+    path = _list("identity_subscription")
+    if not week.credits_used:
+        return Figure("Credits", f"{left:,}", "none used this week", path)
+    ends = (timezone.now() + timedelta(days=min(3650, left * _DAYS / week.credits_used))).date()
+    return Figure("Credits", f"{left:,}", f"until {ends:%-d %b %Y} at this week's pace", path)
+
+
+def _solved(of: Figures) -> str:
+    return f"{100 * of.bot_resolved / of.chats:.0f} %" if of.chats else "–"
+
+
+def _duration(seconds: float | None) -> str:
+    """In the largest unit that says enough."""
+    if seconds is None:
+        return "–"
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _list(page: str) -> str:
+    return reverse(f"admin:{page}_changelist")

@@ -1,0 +1,49 @@
+"""Periods of whole days in a time zone."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from identity.models import Client
+from reports.shapes.adhoc import PeriodQuery
+
+USUAL_DAYS = 30
+
+
+@dataclass(frozen=True)
+class Period:
+    """From the beginning of one day to the end of another, as days begin in a time zone."""
+
+    first: date
+    last: date
+    zone: str
+
+    @property
+    def begins_at(self) -> datetime:
+        return datetime.combine(self.first, time(), ZoneInfo(self.zone))
+
+    @property
+    def ends_at(self) -> datetime:
+        """The first moment that does not belong to it."""
+        return datetime.combine(self.last + timedelta(days=1), time(), ZoneInfo(self.zone))
+
+    @property
+    def before(self) -> "Period":
+        """The period of as many days that ends where this one begins."""
+        days = self.last - self.first + timedelta(days=1)
+        return Period(self.first - days, self.first - timedelta(days=1), self.zone)
+
+
+def today_in(zone: str) -> date:
+    """The day that it is in a time zone."""
+    return timezone.localdate(timezone=ZoneInfo(zone))
+
+
+def of(client: Client, query: PeriodQuery) -> Period:
+    """The period that a query means."""
+    zone = query.timezone or client.timezone
+    today = today_in(zone)
+    last = query.date_to or max(today, query.date_from or today)
+    return Period(query.date_from or last - timedelta(days=USUAL_DAYS - 1), last, zone)

@@ -1,0 +1,317 @@
+"""Warnings: what needs somebody, and what soon will. Each leads to its rows."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.urls import reverse
+from django.utils import timezone
+
+from bots.models import Bot, Document, DocumentStatus
+from bots.services import business_hours
+from channels_app.models import ChannelConnection, ConnectionStatus
+from channels_app.providers import PROVIDERS
+from chats.models import AssignType, Conversation, Feedback, Status
+from identity.models import (
+    Client,
+    ClientConfig,
+    CreditEntry,
+    EntryKind,
+    Plan,
+    Subscription,
+    User,
+)
+from identity.services import credits
+from reports.shapes import warnings as shapes
+from webhooks.models import DisabledReason, WebhookConfig
+
+_DAY = timedelta(days=1)
+# A token that nobody can renew for us; one that we renew ourselves is late after half of the time
+# in which that is tried.
+_TOKEN_ENDS_SOON = timedelta(days=7)
+_CREDITS_END_SOON = timedelta(days=7)
+_LOW_STARS = 2
+_MOST_SAMPLES = 5
+_OPEN_CHATS = "?status__exact=open"
+# Their rows are shown to those alone who may read them elsewhere.
+_FOR_ADMINS = {WebhookConfig}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A warning, and of which model its rows are."""
+
+    warning: shapes.Warning
+    model: type[Any]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    code: shapes.WarningCode
+    severity: Literal["critical", "warning"]
+    title: str
+    what_to_do: str
+    rows: Callable[[Client, datetime], QuerySet[Any]]
+    label: str
+    since: str | None = None
+    due_at: str | None = None
+    link: str = ""
+
+
+def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
+    """What needs somebody of the client, as far as this person may see it."""
+    seen = (one for one in of(client) if user.is_admin or one.model not in _FOR_ADMINS)
+    return shapes.WarningDashboard(warnings=[one.warning for one in seen])
+
+
+def of(client: Client) -> list[Found]:
+    """What needs somebody of the client, the critical first."""
+    now = timezone.now()
+    found = [one for rule in _RULES if (one := _by_rule(rule, client, now))]
+    found += _of_credits(client, now)
+    return sorted(found, key=lambda one: one.warning.severity != "critical")
+
+
+def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
+    rows = rule.rows(client, now)
+    when = rule.since or rule.due_at
+    told = rows.aggregate(count=Count("pk"), **({"at": Min(when)} if when else {}))
+    count = told["count"]
+    if not count:
+        return None
+    order = [when, "pk"] if when else ["pk"]
+    samples = list(rows.order_by(*order).values_list("pk", rule.label)[:_MOST_SAMPLES])
+    ids = ",".join(str(pk) for pk, _ in samples)
+    meta = rows.model._meta
+    warning = shapes.Warning(
+        code=rule.code,
+        severity=rule.severity,
+        title=rule.title.format(n=f"{count:,}", s="" if count == 1 else "s"),
+        what_to_do=rule.what_to_do,
+        count=count,
+        since=told["at"] if rule.since else None,
+        due_at=told["at"] if rule.due_at else None,
+        samples=[shapes.WarningSample(id=str(pk), label=label) for pk, label in samples],
+        link=reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+        + rule.link.format(ids=ids),
+    )
+    return Found(warning, rows.model)
+
+
+# --- chats --------------------------------------------------------------------------------------
+
+
+def _open_chats(client: Client) -> QuerySet[Conversation]:
+    rows = Conversation.objects.for_client(client)
+    return rows.filter(status=Status.OPEN, is_preview=False)
+
+
+def _unanswered(client: Client, now: datetime) -> QuerySet[Conversation]:
+    target, waited = _waited(client, now)
+    return _open_chats(client).filter(waited(target))
+
+
+def _unanswered_soon(client: Client, now: datetime) -> QuerySet[Conversation]:
+    target, waited = _waited(client, now)
+    return _open_chats(client).filter(waited(target / 2)).exclude(waited(target))
+
+
+def _waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
+    """The target of the first response, and which chats have waited for so long.
+
+    Time outside of a bot's business hours does not count.
+    """
+    config = ClientConfig.objects.select_related("client").get(client=client)
+    bots = Bot.objects.for_client(client)
+    closing = [bot for bot in bots if business_hours.has_hours(config, bot)]
+
+    def waited(time: timedelta) -> Q:
+        found = Q(waiting_since__lte=now - time) & ~Q(bot__in=closing)
+        for bot in closing:
+            since = business_hours.before(config, bot, now, time)
+            found |= Q(bot=bot, waiting_since__lte=since)
+        return found
+
+    return timedelta(seconds=config.first_response_target_seconds), waited
+
+
+def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
+    """The queue, if an agent could not have all of it, and more came than were taken lately."""
+    queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
+    if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
+        return queue.none()
+    hour_ago = now - timedelta(hours=1)
+    lately = Conversation.objects.for_client(client).filter(
+        is_preview=False, pk__gte=_first_id(now - _DAY)
+    )
+    came = lately.filter(handed_off_at__gte=hour_ago).count()
+    left = lately.filter(handed_off_at__isnull=False).filter(
+        Q(assign_type=AssignType.AGENT, assigned_at__gte=hour_ago)
+        | Q(assign_type=AssignType.QUEUE, ended_at__gte=hour_ago)
+    )
+    return queue if came > left.count() else queue.none()
+
+
+def _negative(client: Client, now: datetime) -> QuerySet[Conversation]:
+    return _open_chats(client).filter(sentiment="negative")
+
+
+def _low_ratings(client: Client, now: datetime) -> QuerySet[Feedback]:
+    return Feedback.objects.for_client(client).filter(
+        message=None, rating__lte=_LOW_STARS, created_at__gte=now - _DAY,
+        conversation__is_preview=False,
+    )  # fmt: skip
+
+
+def _model_errors(client: Client, now: datetime) -> QuerySet[Conversation]:
+    rows = Conversation.objects.for_client(client).filter(
+        messages__client=client, messages__pk__gte=_first_id(now - _DAY),
+        messages__receipt__has_key="engine_error", is_preview=False,
+    )  # fmt: skip
+    # Behind the filter: of those messages alone.
+    return rows.annotate(failed_at=Min("messages__created_at"))
+
+
+def _first_id(at: datetime) -> uuid.UUID:
+    """The first UUIDv7 of a moment: ids are the index by time."""
+    return uuid.UUID(int=int(at.timestamp() * 1000) << 80)
+
+
+# --- what the chats need ------------------------------------------------------------------------
+
+
+def _broken_channels(client: Client, now: datetime) -> QuerySet[ChannelConnection]:
+    return ChannelConnection.objects.for_client(client).filter(
+        status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
+    )
+
+
+def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnection]:
+    expiring = Q()
+    for channel, provider in PROVIDERS.items():
+        before = provider.refresh_before
+        soon = before / 2 if before else _TOKEN_ENDS_SOON
+        expiring |= Q(channel=channel, token_expires_at__lt=now + soon)
+    rows = ChannelConnection.objects.for_client(client)
+    return rows.filter(expiring, status=ConnectionStatus.CONNECTED)
+
+
+def _failing_endpoints(client: Client, now: datetime) -> QuerySet[WebhookConfig]:
+    """Those that fail, and those that were switched off for it; not by the client's own wish."""
+    off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
+    rows = WebhookConfig.objects.for_client(client).filter(deleted_at=None)
+    return rows.filter(off | Q(is_active=True, failing_since__isnull=False))
+
+
+def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
+    return Document.objects.for_client(client).filter(status=DocumentStatus.FAILED)
+
+
+_RULES = (
+    _Rule(
+        "chats_unanswered", "critical", "{n} chat{s} waiting for longer than the target",
+        "Answer the oldest first, or have more agents come online.",
+        _unanswered, "chat_code", since="waiting_since",
+        link=f"{_OPEN_CHATS}&waiting_since__isnull=0",
+    ),
+    _Rule(
+        "channel_broken", "critical", "{n} channel connection{s} not working",
+        "Connect the account again; the page of the connection shows the provider's last error.",
+        _broken_channels, "account_name",
+    ),
+    _Rule(
+        "model_errors", "warning", "{n} chat{s} in which the model failed since yesterday",
+        "Look at the error in the reply's receipt, and at the bot's model.",
+        _model_errors, "chat_code", since="failed_at", link="?id__in={ids}",
+    ),
+    _Rule(
+        "webhook_failing", "warning", "{n} endpoint{s} failing or switched off",
+        "Mend your server, then switch the endpoint on and replay what it missed.",
+        _failing_endpoints, "url", since="failing_since",
+    ),
+    _Rule(
+        "chats_unanswered_soon", "warning", "{n} chat{s} waiting for half of the target already",
+        "Answer them before the target for the first response is missed.",
+        _unanswered_soon, "chat_code", since="waiting_since",
+        link=f"{_OPEN_CHATS}&waiting_since__isnull=0",
+    ),
+    _Rule(
+        "queue_growing", "warning", "{n} chats in a queue that grows",
+        "Have more agents come online: in the last hour more chats came than were taken.",
+        _growing_queue, "chat_code", since="waiting_since",
+        link=f"{_OPEN_CHATS}&assign_type__exact=queue",
+    ),
+    _Rule(
+        "negative_sentiment", "warning", "{n} open chat{s} of dissatisfied customers",
+        "Read them, and let a person answer.",
+        _negative, "chat_code", since="created_at",
+        link=f"{_OPEN_CHATS}&sentiment__exact=negative",
+    ),
+    _Rule(
+        "low_ratings", "warning", "{n} rating{s} of one or two stars since yesterday",
+        "Read these chats, and train the bot on what it did not know.",
+        _low_ratings, "conversation__chat_code", since="created_at",
+        link=f"?rating__lte={_LOW_STARS}",
+    ),
+    _Rule(
+        "channel_token_expiring", "warning", "{n} channel token{s} about to expire",
+        "Connect the account again before its token expires.",
+        _expiring_tokens, "account_name", due_at="token_expires_at",
+    ),
+    _Rule(
+        "training_failed", "warning", "{n} document{s} could not be trained",
+        "Look at the document's error, then train it again or delete it.",
+        _failed_documents, "file_name", link="?status__exact=failed",
+    ),
+)  # fmt: skip
+
+
+# --- credits ------------------------------------------------------------------------------------
+
+
+def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
+    """The most urgent word about the credits; a plan without limits has none."""
+    account = Subscription.objects.get(client=client)
+    if account.is_active and account.plan == Plan.UNLIMITED:
+        return
+    left = account.credits_left
+    if not account.is_active:
+        yield _credits("credits_used_up", "The plan has ended", account)
+    elif left == 0:
+        yield _credits("credits_used_up", "The credits are used up", account)
+    elif (ends := _end_of_credits(account, now)) is not None:
+        title = f"The credits end on {ends:%-d %B} at today's pace"
+        yield _credits("credits_end_soon", title, account, due_at=ends)
+    elif left * 100 < account.credits_included * credits.LOW_PERCENT:
+        yield _credits("credits_low", f"{left:,} credits are left", account)
+
+
+def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
+    """When the credits end at the pace of the last day, if that is before the period does."""
+    entries = CreditEntry.objects.filter(client_id=account.client_id, created_at__gte=now - _DAY)
+    calls = entries.filter(kind__in=[EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE])
+    used = -(calls.aggregate(all=Sum("amount"))["all"] or 0)
+    if used <= 0:
+        return None
+    horizon = (account.period_end or now + _CREDITS_END_SOON) - now
+    lasts = _DAY * min(account.credits_left / used, 3650)
+    return now + lasts if lasts < horizon else None
+
+
+def _credits(
+    code: shapes.WarningCode, title: str, account: Subscription, due_at: datetime | None = None
+) -> Found:
+    warning = shapes.Warning(
+        code=code,
+        severity="critical" if code == "credits_used_up" else "warning",
+        title=title,
+        what_to_do="Order credits, or ask for a larger plan: without credits no bot answers.",
+        count=account.credits_left,
+        due_at=due_at,
+        samples=[],
+        link=reverse("admin:identity_subscription_changelist"),
+    )
+    return Found(warning, Subscription)

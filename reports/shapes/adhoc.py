@@ -1,0 +1,206 @@
+"""The shapes of ad-hoc reports: what may be asked, and the table that answers it."""
+
+from datetime import date
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from chatplatform.api.shapes import MAX_ID, Shape, Text, example
+from identity.shapes.fields import TimeZone
+
+Grouping = Literal[
+    "day", "week", "month", "hour", "weekday", "bot", "channel", "agent", "tag", "sentiment",
+    "language", "country",
+]  # fmt: skip
+Metric = Literal[
+    "chats", "messages", "customers", "bot_resolved", "handed_off", "ended", "open",
+    "first_response_p50", "first_response_p90", "first_response_mean", "resolution_p50",
+    "resolution_p90", "resolution_mean", "rating_mean", "rating_count", "sentiment_positive",
+    "sentiment_neutral", "sentiment_negative", "credits_used",
+]  # fmt: skip
+METRICS: tuple[Metric, ...] = get_args(Metric)
+DEFAULT_METRICS: tuple[Metric, ...] = ("chats", "messages")
+# A row of a chat is sorted by when it began.
+ROW_SORTS = ("-created_at", "created_at")
+_FIRST_DAY, _LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
+
+Day = Annotated[date, Field(ge=_FIRST_DAY, le=_LAST_DAY)]
+_Word = Annotated[Text, Field(max_length=60)]
+_Number = Annotated[int, Field(ge=1, le=MAX_ID)]
+
+
+def _any_of(what: str) -> Any:
+    return Field(default_factory=list, max_length=100, description=f"{what}; empty: all.")
+
+
+class PeriodQuery(Shape):
+    """A period of whole days."""
+
+    date_from: Day | None = Field(
+        None, description="The first day, such as 2026-11-01; left out: 29 days before the last."
+    )
+    date_to: Day | None = Field(None, description="The last day; left out: today.")
+    timezone: TimeZone | None = Field(
+        None, description="In which days begin and end; left out: your client's."
+    )
+
+    @model_validator(mode="after")
+    def _goes_forward(self) -> Self:
+        if self.date_from and self.date_to and self.date_from > self.date_to:
+            raise ValueError("date_from must not be after date_to")
+        return self
+
+
+class AdhocQuestion(PeriodQuery):
+    """Which chats a report is about, and what it shows of them."""
+
+    model_config = example(
+        date_from="2026-11-01", date_to="2026-11-30", timezone="Europe/Berlin",
+        group_by=["day", "channel"], metrics=["chats", "bot_resolved"],
+    )  # fmt: skip
+
+    bot_ids: list[_Number] = _any_of("Chats of these bots")
+    channels: list[_Word] = _any_of("On these channels")
+    statuses: list[Literal["open", "snoozed", "ended"]] = _any_of("With these statuses")
+    assignee_ids: list[_Number] = _any_of("That these agents have")
+    tags: list[_Word] = _any_of("With one of these tags")
+    sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of("Of these sentiments")
+    languages: list[_Word] = _any_of("In these languages")
+    ended_by: list[_Word] = _any_of("Ended by one of these")
+    has_feedback: bool | None = Field(
+        None, description="true: only chats whose customer has rated them; false: only the others."
+    )
+    rating_min: int | None = Field(None, ge=1, le=5, description="At least so many stars.")
+    rating_max: int | None = Field(None, ge=1, le=5, description="At most so many stars.")
+    q: Text | None = Field(
+        None, min_length=1, max_length=200,
+        description="Words in a message, in the customer's name or address, or the chat's code.",
+    )  # fmt: skip
+    group_by: list[Grouping] = Field(
+        default_factory=list,
+        max_length=3,
+        description="A row for each of these and their combinations. A chat with several tags"
+        " counts for each of them. Empty: a row for each chat.",
+    )
+    metrics: list[Metric] = Field(
+        default_factory=lambda: list(DEFAULT_METRICS),
+        min_length=1,
+        max_length=len(METRICS),
+        description="The figures of each group, and of the totals. Times are in seconds.",
+    )
+    sort: Text | None = Field(
+        None,
+        max_length=60,
+        description="A column of the groups, with `-` in front for the largest first; left out: the"
+        " groups in their order. Rows of chats: `-created_at` (the usual) or `created_at`.",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for name in ("group_by", "metrics"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"{name} must not hold a name twice")
+        known = self.sorts
+        if self.sort is not None and self.sort not in known:
+            raise ValueError(f"sort must be one of {', '.join(known)}")
+        return self
+
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        """What it may be sorted by."""
+        if not self.group_by:
+            return ROW_SORTS
+        names = [*self.group_by, *self.metrics]
+        return (*names, *(f"-{name}" for name in names))
+
+
+class SearchAdhocReportParam(AdhocQuestion):
+    """A page of an ad-hoc report."""
+
+    cursor: Text | None = Field(
+        None,
+        max_length=500,
+        description="`next_cursor` of the page before, with the same body; left out for the first.",
+    )
+    limit: int = Field(50, ge=1, le=100, description="Rows on a page, 1..100.")
+
+
+class ExportAdhocReportParam(AdhocQuestion):
+    """An ad-hoc report as a file."""
+
+    model_config = example(
+        date_from="2026-11-01", date_to="2026-11-30", format="csv", columns=["chat_id", "rating"]
+    )
+
+    format: Literal["csv", "xlsx"] = Field("csv", description="Of the file.")
+    columns: list[_Word] = Field(
+        default_factory=list,
+        max_length=60,
+        description="Names of the report's columns, in the order wanted; empty: all.",
+    )
+    file_name: Text | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
+        description="The name of the file, without its ending; left out: `report`.",
+    )
+
+
+class ReportColumn(Shape):
+    """A column of a report."""
+
+    name: str = Field(description="Its name in the rows.")
+    label: str = Field(description="Its heading, in English.")
+    type: Literal["text", "number", "boolean", "date", "moment", "texts"] = Field(
+        description="What it holds; `texts` is a list."
+    )
+    unit: Literal["seconds", "credits", "stars"] | None = Field(
+        None, description="What a number counts; null: things."
+    )
+
+
+Value = str | int | float | bool | list[str] | None
+
+
+class AdhocReport(Shape):
+    """A table of figures or of chats."""
+
+    columns: list[ReportColumn] = Field(description="The columns, in their order.")
+    rows: list[dict[str, Value]] = Field(
+        description="The rows of this page: values by the name of their column."
+    )
+    totals: dict[str, Value] = Field(
+        description="The metrics over all chats of the report, each chat counted once."
+    )
+    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class FilterOption(Shape):
+    """A value that chats are filtered by."""
+
+    value: str = Field(description="What a filter takes.")
+    label: str = Field(description="How people read it.")
+    chats: int = Field(description="How many chats of the period have it.")
+
+
+class NumberedOption(Shape):
+    """A bot or a person that chats are filtered by."""
+
+    id: int = Field(description="What a filter takes.")
+    name: str = Field(description="The name.")
+    chats: int = Field(description="How many chats of the period have it.")
+
+
+class AdhocFilterOptions(Shape):
+    """By what the chats of a period can be filtered, the most frequent first."""
+
+    bots: list[NumberedOption] = Field(description="Bots.")
+    channels: list[FilterOption] = Field(description="Channels.")
+    statuses: list[FilterOption] = Field(description="Statuses.")
+    assignees: list[NumberedOption] = Field(description="Agents who have chats.")
+    tags: list[FilterOption] = Field(description="Tags, the 200 most frequent.")
+    sentiments: list[FilterOption] = Field(description="Sentiments.")
+    languages: list[FilterOption] = Field(description="Languages.")
+    ended_by: list[FilterOption] = Field(description="Who or what ended chats.")
+    countries: list[FilterOption] = Field(description="Countries, the 200 most frequent.")

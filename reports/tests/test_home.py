@@ -1,0 +1,103 @@
+"""The site's home of a client: is all well, or what to do about it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client as Browser
+from django.utils import timezone
+
+from bots.models import Document
+from chats.models import Conversation, Customer, Feedback, Message, text_content
+from chats.testing import make_chat
+from identity.models import Role
+from identity.testing import make_person
+from webhooks.models import WebhookConfig
+
+HOME, CHATS = "/admin/", "/admin/chats/conversation/"
+
+
+def entered(person):
+    browser = Browser()
+    browser.force_login(person.user)
+    return browser
+
+
+@pytest.fixture
+def chat(bot):
+    own = {"client": bot.client}
+    return Conversation.objects.create(
+        **own,
+        bot=bot,
+        customer=Customer.objects.create(**own, name="Zoe"),
+        language="en",
+        assign_type="queue",
+        waiting_since=timezone.now() - timedelta(minutes=2),
+    )
+
+
+def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
+    site = entered(ann)
+    page = site.get(HOME)
+    first = page.context["figures"][0]
+    assert (first.title, first.value, first.note) == ("Waiting now", "1", "the oldest for 2 min")
+    assert [row.pk for row in site.get(first.path).context["cl"].queryset] == [chat.pk]
+    for figure in page.context["figures"]:
+        assert site.get(figure.path).status_code == 200, figure
+    assert b"All is well" in page.content
+
+
+def test_another_clients_chats_count_nowhere(cara, chat):
+    page = entered(cara).get(HOME)
+    assert not page.context["figures"]
+    assert [step.is_done for step in page.context["steps"]] == [False] * 4
+
+
+def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
+    page = entered(ann).get(HOME)
+    done = {step.words: step.is_done for step in page.context["steps"]}
+    assert done == {
+        "Create a bot": True,
+        "Train it on a document": False,
+        "Make a key for your page or server": False,
+        "Invite a colleague": True,
+    }
+
+
+def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine):
+    time_machine.move_to(datetime(2026, 11, 22, 20, tzinfo=UTC))
+    ann.client.timezone = "Asia/Ho_Chi_Minh"  # where the 23rd has begun
+    ann.client.save()
+    for day in (9, 10, 16, 17, 22):
+        chat = make_chat(bot, created_at=datetime(2026, 11, day, 5, tzinfo=UTC))
+    Feedback.objects.create(client=bot.client, conversation=chat, rating=4)
+    _, chats, *_, rating, _ = entered(ann).get(HOME).context["figures"]
+    assert (chats.value, chats.note) == ("2", "2 in the week before")
+    assert (rating.value, rating.note) == ("4.0 of 5", "1 rating")
+
+
+def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
+    Document.objects.create(client=bot.client, bot=bot, file_name="a.pdf", mime_type="x",
+                            size_bytes=1, sha256="0" * 64, status="failed")  # fmt: skip
+    WebhookConfig.objects.create(
+        client=bot.client, url="https://x.example/", is_active=False, disabled_reason="failing"
+    )
+    page = entered(ann).get(HOME)
+    assert [hint.words for hint in page.context["warnings"]] == [
+        "1 endpoint failing or switched off", "1 document could not be trained",
+    ]  # fmt: skip
+    viewer = entered(make_person(ann.client, Role.VIEWER, "Vic"))
+    shown = viewer.get(HOME).context["warnings"]
+    assert [hint.words for hint in shown] == ["1 document could not be trained"]
+    assert viewer.get(shown[0].path).status_code == 200
+    assert b">Vic<" in viewer.get(HOME).content.replace(b" ", b"").replace(b"\n", b"")
+
+
+def test_chats_are_found_by_words_of_their_messages(ann, cara, chat):
+    Message.objects.create(
+        client=chat.client, conversation=chat, seq=1, sender_type="customer",
+        text="my kettle leaks", content=text_content("my kettle leaks"),
+    )  # fmt: skip
+    site = entered(ann)
+    assert [row.pk for row in site.get(f"{CHATS}?q=kettle").context["cl"].queryset] == [chat.pk]
+    assert not site.get(f"{CHATS}?q=toaster").context["cl"].queryset
+    assert not entered(cara).get(f"{CHATS}?q=kettle").context["cl"].queryset

@@ -1,0 +1,27 @@
+"""What the site's home shows of a client."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from reports.services import home
+
+
+def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Unfold calls it for the home; the platform's staff have no client."""
+    client = getattr(request.user, "client", None)
+    if client is None:
+        return context
+    steps, warnings = home.set_up_steps(client), home.warnings(client)
+    return context | {
+        "steps": _readable(request, steps),
+        "figures": [] if steps else home.figures(client),
+        "warnings": _readable(request, warnings),
+    }
+
+
+def _readable(request: HttpRequest, hints: list[home.Hint]) -> list[home.Hint]:
+    """Those whose rows the viewer may see."""
+    site = admin.site
+    return [hint for hint in hints if site.get_model_admin(hint.model).has_view_permission(request)]
