@@ -19,10 +19,13 @@ class VisitorAgent(Shape):
 
     name: str = Field(description="What to call the person.")
     avatar_url: str | None = Field(description="Picture, an http(s) URL; null: none.")
+    is_typing: bool = Field(description="Whether they write to the visitor now.")
 
     @classmethod
-    def from_row(cls, user: User) -> "VisitorAgent":
-        return cls.model_construct(name=user.full_name, avatar_url=user.avatar_url or None)
+    def from_row(cls, user: User, *, is_typing: bool) -> "VisitorAgent":
+        return cls.model_construct(
+            name=user.full_name, avatar_url=user.avatar_url or None, is_typing=is_typing
+        )
 
 
 class VisitorCustomer(Shape):
@@ -130,14 +133,18 @@ class VisitorConversation(Shape):
 
     @classmethod
     def from_row(
-        cls, row: models.Conversation, *, place_in_queue: int | None
+        cls, row: models.Conversation, *, place_in_queue: int | None, is_agent_typing: bool
     ) -> "VisitorConversation":
         assert row.visitor_id, "only a page's chats are shown to visitors"
         window_ends_at = row.reply_window_expires_at
         return cls.copy_from(
             row,
             visitor_token=visitor_tokens.issue(bot_id=row.bot_id, visitor_id=row.visitor_id),
-            agent=VisitorAgent.from_row(row.assignee) if row.assignee else None,
+            agent=(
+                VisitorAgent.from_row(row.assignee, is_typing=is_agent_typing)
+                if row.assignee
+                else None
+            ),
             customer=VisitorCustomer.from_row(row.customer),
             place_in_queue=place_in_queue,
             can_reply=row.status != models.Status.ENDED

@@ -100,7 +100,8 @@ def test_a_visitor_is_shown_less_than_the_client(page, server, ann, ben, bot):
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Rude again", "is_note": True})
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hi Zoe"})
     shown = visitor.get(f"{CHAT}/{chat.pk}").json()
-    assert shown["agent"] == {"name": "Ben", "avatar_url": "https://acme.example/ben.png"}
+    picture = "https://acme.example/ben.png"
+    assert shown["agent"] == {"name": "Ben", "avatar_url": picture, "is_typing": False}
     items = visitor.get(f"{CHAT}/history/{chat.pk}").json()["items"]
     assert [item["content"][0]["text"] for item in items] == ["Hello", "Hi Zoe"]
     assert set(items[1]["sender"]) == {"type", "name"}
@@ -110,6 +111,28 @@ def test_a_visitor_is_shown_less_than_the_client(page, server, ann, ben, bot):
     full = server.get(f"{CHAT}/{chat.pk}").json()
     assert (full["tags"], full["customer"]["attributes"]) == (["angry"], {"margin": 7})
     assert "visitor_token" not in full
+
+
+def test_a_visitor_sees_that_the_agent_of_the_chat_writes(page, ann, ben):
+    visitor, chat = visit(page, message="Hello")
+    at = f"/ai/chat/{chat.pk}"
+    ben.post(f"{at}/assign", {"assign_type": "agent"})
+
+    def is_shown() -> bool:
+        return visitor.get(f"{CHAT}/{chat.pk}").json()["agent"]["is_typing"]
+
+    for caller in (ann, visitor):  # not who has the chat
+        caller.post(f"{at}/typing", {})
+        assert not is_shown()
+    ben.post(f"{at}/typing", {})
+    assert is_shown()
+    ben.post(f"{at}/manual", {"text": "Rude again", "is_note": True})
+    assert is_shown(), "a note is nothing that the visitor could notice"
+    ben.post(f"{at}/manual", {"text": "Hi Zoe"})
+    assert not is_shown()
+    ben.post(f"{at}/typing", {})
+    ben.post(f"{at}/typing", {"is_typing": False})
+    assert not is_shown()
 
 
 def test_the_stream_of_an_answer_is_the_visitors(page):

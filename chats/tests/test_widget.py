@@ -103,6 +103,8 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     assert ben.post(f"{at}/assign", {"assign_type": "agent"}).status_code == 200
     expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
     ben.post(f"{at}/manual", {"text": "Note to self", "is_note": True})
+    ben.post(f"{at}/typing", {})
+    expect(widget.get_by_role("img", name="Ben is writing")).to_be_in_viewport()
     ben.post(f"{at}/manual", {"text": "Hello, this is Ben."})
     expect(widget.locator(".message.agent")).to_have_text(re.compile("Hello, this is Ben."))
     assert "Note to self" not in widget.locator("body").inner_text()
@@ -187,6 +189,27 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     assert violations(frame) == []
     bot.style = {"dark_mode": False}
     bot.save()
+
+
+def test_a_picture_comes_into_view_and_a_broken_one_is_words(shop: Shop, screen: Page, ben):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "Show me")
+    at = f"/ai/chat/{Conversation.objects.get().pk}/manual"
+    broken = {"type": "image", "url": f"{shop.url}gone.png", "file_name": "gone.png"}
+    assert ben.post(at, {"text": "Look", "attachments": [broken]}).status_code == 201
+    words = widget.get_by_role("link", name="The picture gone.png cannot be shown")
+    expect(words).to_be_visible()
+    drawn = io.BytesIO()
+    Image.new("RGB", (200, 200), "red").save(drawn, format="PNG")
+    drawn.name = "shoe.png"
+    for number in range(3):
+        drawn.seek(0)
+        text = f"Shoe {number}"
+        assert ben.upload(f"{at}/files", files=drawn, text=text).status_code == 201
+    picture = widget.get_by_role("img", name="shoe.png").last
+    expect(picture).to_have_js_property("naturalWidth", 200)
+    expect(picture).to_be_in_viewport(ratio=0.9)
 
 
 def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: Page, ben):

@@ -80,6 +80,9 @@ class FeedViewSet(TenantViewSet):
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)
     def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
-        """Show on the client's open screens that someone is typing; nothing is stored."""
+        """Show on the client's open screens that someone is typing; nothing is stored.
+
+        Of the agent who has the chat, its visitor is shown it too (`agent.is_typing`).
+        """
         chat = conversations.get(self.caller, pk=chat_id)
         feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from chats import models
-from chats.services.core import conversations
+from chats.services.core import conversations, typing_signs
 from chats.shapes.conversation import Conversation
 from chats.shapes.message import ChatTurn, Message, MessagesResponse
 from chats.shapes.streams import reply_events
@@ -27,7 +27,11 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
     """A chat for this caller."""
     if not caller.is_page:
         return Conversation.from_row(row)
-    return VisitorConversation.from_row(row, place_in_queue=conversations.place_in_queue(row))
+    return VisitorConversation.from_row(
+        row,
+        place_in_queue=conversations.place_in_queue(row),
+        is_agent_typing=typing_signs.is_agent_typing(row),
+    )
 
 
 def messages(caller: Principal, page: dict[str, Any]) -> dict[str, Any]:

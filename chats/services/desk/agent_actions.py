@@ -17,6 +17,7 @@ from chats.services.core import (
     lifecycle,
     message_status,
     presence,
+    typing_signs,
 )
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -38,6 +39,8 @@ def send(
     """
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
+    if not body.is_note:
+        typing_signs.note(chat, by=by, is_typing=False)
     return message
 
 

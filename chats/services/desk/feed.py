@@ -24,7 +24,7 @@ from chatplatform.web import live_updates
 from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
-from chats.services.core import channel_hooks, presence
+from chats.services.core import channel_hooks, presence, typing_signs
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.models import Event
@@ -54,6 +54,8 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
         StreamEvent.TYPING,
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
+    if by.user:
+        typing_signs.note(chat, by=by.user, is_typing=is_typing)
     if by.user and chat.channel in MESSAGING_CHANNELS:
         channel_hooks.sender().enqueue_typing(chat, is_typing=is_typing)
 

@@ -38,6 +38,14 @@ export class Bubble extends Component {
   }
 }
 
+/** A picture, or words where it cannot be shown; its file's link stands below in either case. */
+class Picture extends Component {
+  render({ address, name }, { isBroken }) {
+    if (isBroken) return html`<p class="quiet">${t("no_picture")}</p>`;
+    return html`<img class="picture" src=${address} alt=${name} loading="lazy" onError=${() => this.setState({ isBroken: true })} />`;
+  }
+}
+
 function Piece({ piece }) {
   const address = safeAddress(piece.url);
   if (piece.type === "location") {
@@ -48,7 +56,7 @@ function Piece({ piece }) {
   const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;
   return html`
     ${piece.text && html`<p class="said" dir="auto">${piece.text}</p>`}
-    ${isPicture && html`<img class="picture" src=${address} alt=${name} loading="lazy" />`}
+    ${isPicture && html`<${Picture} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
     ${piece.error && html`<p class="fault">${piece.error}</p>`}
     ${piece.options && html`<ul class="options">${piece.options.map(({ label }) => html`<li dir="auto">${label}</li>`)}</ul>`}

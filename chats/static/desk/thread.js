@@ -79,6 +79,9 @@ class Transcript extends Component {
 
   isAtEnd = true;
 
+  /** A picture has come: it is not pushed below the edge. */
+  onLoad = () => this.isAtEnd && this.toEnd();
+
   onScroll = () => {
     const { scrollHeight, scrollTop, clientHeight } = this.place.current;
     this.isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
@@ -100,7 +103,7 @@ class Transcript extends Component {
     const typist = state.typing[chat.id]?.sender;
     const waiting = state.outbox.filter((item) => item.chatId === chat.id);
     return html`
-      <div class="log" ref=${this.place} onScroll=${this.onScroll} role="log" aria-label=${t("transcript")} tabindex="0">
+      <div class="log" ref=${this.place} onScroll=${this.onScroll} onLoadCapture=${this.onLoad} role="log" aria-label=${t("transcript")} tabindex="0">
         ${thread?.cursor && html`<button type="button" class="more" onClick=${() => chats.loadEarlier(chat.id)}>${t("earlier")}</button>`}
         ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("loading")}</p>`}
         ${thread && lines(state, chat, thread)}

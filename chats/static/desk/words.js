@@ -102,6 +102,7 @@ const WORDS = {
   deleted: ["The customer took this message back.", "Khách hàng đã thu hồi tin nhắn này."],
   edited: ["edited", "đã sửa"],
   file: ["File", "Tệp"],
+  no_picture: ["The picture cannot be shown.", "Không hiển thị được ảnh này."],
   place: ["Place", "Địa điểm"],
   translated: ["Translation ({language})", "Bản dịch ({language})"],
   translate: ["Translate", "Dịch"],

@@ -52,6 +52,7 @@ const ENGLISH = {
   questions: "Suggested questions",
   dismiss: "Dismiss",
   file: "File",
+  noPicture: "The picture {name} cannot be shown",
 };
 
 const VIETNAMESE = {
@@ -107,6 +108,7 @@ const VIETNAMESE = {
   questions: "Câu hỏi gợi ý",
   dismiss: "Bỏ qua",
   file: "Tệp",
+  noPicture: "Không hiển thị được ảnh {name}",
 };
 
 const CATALOGUES = { en: ENGLISH, vi: VIETNAMESE };

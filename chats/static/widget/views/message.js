@@ -14,13 +14,18 @@ export function Words({ text }) {
 
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
+/** A picture, or words where it cannot be shown. */
+function Picture({ url, name, t }) {
+  const [isBroken, setIsBroken] = useState(false);
+  const shown = isBroken
+    ? t("noPicture", { name })
+    : html`<img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} />`;
+  return html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`;
+}
+
 function Piece({ piece, t, onChoose }) {
   const name = piece.file_name ?? t("file");
-  if (piece.type === "image" && isWeb(piece.url)) {
-    return html`<a href=${piece.url} target="_blank" rel="noopener noreferrer"
-      ><img class="picture" src=${piece.url} alt=${name} loading="lazy"
-    /></a>`;
-  }
+  if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} t=${t} />`;
   if (isWeb(piece.url)) {
     return html`<a class="file" dir="auto" href=${piece.url} target="_blank" rel="noopener noreferrer">${name}</a>`;
   }
@@ -82,9 +87,9 @@ export function Waiting({ item, t }) {
   </li>`;
 }
 
-/** The answer while it is made. Screen readers hear the whole one. */
-export function Draft({ text, name, t }) {
-  return html`<li class="message bot draft">
+/** The answer while it is made, the bot's or an agent's. Screen readers hear the whole one. */
+export function Draft({ text, name, by = "bot", t }) {
+  return html`<li class=${`message ${by} draft`}>
     <p class="by"><bdi>${name}</bdi></p>
     <div class="bubble">
       ${text

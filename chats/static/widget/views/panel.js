@@ -6,6 +6,8 @@ import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
 
+const NEAR_END = 60; // pixels
+
 export function Panel({ state, actions, t, locale }) {
   const { config, agreed, known, chat, outbox, isReady } = state;
   const asked = config.customer_info_fields.filter((field) => field.ask_before_chat);
@@ -74,25 +76,35 @@ function Face({ who }) {
   return html`<span class="face" aria-hidden="true">${[...who.name][0] ?? ""}</span>`;
 }
 
+/** The client's picture; where it does not load, its words stand alone, and without words there is nothing. */
 function Banner({ banner }) {
-  const picture = html`<img src=${banner.url} alt=${banner.alt ?? ""} />`;
-  const { link } = banner;
+  const [isBroken, setIsBroken] = useState(false);
+  const { link, alt } = banner;
+  if (isBroken && !alt && !link) return null;
+  const picture = isBroken ? alt || link : html`<img src=${banner.url} alt=${alt ?? ""} onError=${() => setIsBroken(true)} />`;
   return html`<div class="banner">
-    ${link ? html`<a href=${link} target="_blank" rel="noopener noreferrer" aria-label=${banner.alt || link}>${picture}</a>` : picture}
+    ${link ? html`<a href=${link} target="_blank" rel="noopener noreferrer" aria-label=${alt || link}>${picture}</a>` : picture}
   </div>`;
 }
 
 function Talk({ state, actions, t, locale }) {
   const { config, chat, messages, outbox, draft, thumbs, rated } = state;
-  const end = useRef(null);
-  useEffect(() => end.current?.scrollIntoView({ block: "end" }), [
-    messages.length, outbox.length, draft, chat?.status, chat?.assign_type,
-  ]);
+  const log = useRef(null);
+  const isAtEnd = useRef(true);
+  const toEnd = () => (log.current.scrollTop = log.current.scrollHeight);
+  const stay = () => isAtEnd.current && toEnd();
+  const note = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
+  };
+  const typist = chat?.status !== "ended" && chat?.agent?.is_typing ? chat.agent.name : null;
+  useEffect(toEnd, [messages.length, outbox.length, draft, chat?.status, chat?.assign_type]);
+  useEffect(stay, [typist]);
   const isEnded = chat?.status === "ended";
   const hasAsked = outbox.length > 0 || messages.some((message) => message.sender.type === "customer");
   const greets = !messages.length && config.welcome_message;
   return html`
-    <div class="log" tabindex="0" role="region" aria-label=${config.bot_name}>
+    <div class="log" ref=${log} tabindex="0" role="region" aria-label=${config.bot_name}
+      onScroll=${note} onLoadCapture=${stay}>
       <ol aria-live="polite" aria-relevant="additions">
         ${greets &&
         html`<li class="message bot"><div class="bubble"><p class="words" dir="auto">${config.welcome_message}</p></div></li>`}
@@ -104,12 +116,12 @@ function Talk({ state, actions, t, locale }) {
         )}
         ${outbox.map((item) => html`<${Waiting} key=${item.id} item=${item} t=${t} />`)}
         ${draft !== null && html`<${Draft} text=${draft} name=${config.bot_name} t=${t} />`}
+        ${typist && html`<${Draft} by="agent" name=${typist} t=${t} />`}
       </ol>
       ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} t=${t} />`}
       ${isEnded && html`<p class="note">${t("ended")}</p>`}
       ${isEnded && (rated ? html`<p class="note" role="status">${t("thanks")}</p>` : html`<${Rating} actions=${actions} t=${t} />`)}
       ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("another")}</button></p>`}
-      <div ref=${end}></div>
     </div>
     <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />
     <${Composer} config=${config} actions=${actions} t=${t} />

@@ -1,0 +1,31 @@
+"""Which agent writes in a chat now, for its visitor: kept in Valkey, gone after a moment.
+
+The desk is told by the live feed; a visitor's page has none, and asks.
+"""
+
+from chatplatform import valkey
+from chats.models import Conversation
+from identity.models import User
+
+SECONDS = 10
+_best_effort = valkey.BestEffort("nobody is shown to write")
+
+
+def note(chat: Conversation, *, by: User, is_typing: bool) -> None:
+    """The agent writes for the next ten seconds, or no more. Never raises."""
+    if is_typing:
+        _best_effort(lambda client: client.set(_key(chat), by.pk, ex=SECONDS), default=None)
+    else:
+        _best_effort(lambda client: client.delete(_key(chat)), default=None)
+
+
+def is_agent_typing(chat: Conversation) -> bool:
+    """Whether the agent who has the chat writes in it now."""
+    if chat.assignee_id is None:
+        return False
+    typist = _best_effort(lambda client: client.get(_key(chat)), default=None)
+    return typist == str(chat.assignee_id).encode()
+
+
+def _key(chat: Conversation) -> str:
+    return f"typing:{chat.pk}"
