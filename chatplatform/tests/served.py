@@ -13,7 +13,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from bots.models import Document, FunctionCall, Prompt, WebUrl
+from bots.models import Bot, Document, FunctionCall, Prompt, WebUrl
 from bots.testing import make_bot
 from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
 from channels_app.providers import PROVIDERS
@@ -230,89 +230,94 @@ def raw_call(caller: Person, served: Served, path: str, raw: bytes, media_type: 
 
 def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     """Create one row for each id that a path names; they belong to the owner's client."""
-    client = owner.client
-    assert owner.user
-    bot = make_bot(client, export_enabled=True)
-    prompt = Prompt.objects.create(client=client, bot=bot, version=bot.pk, content="Be kind.")
+    bot = make_bot(owner.client, export_enabled=True)
+    channel_rows(owner.client, bot)
+    chat = Conversation.objects.create(
+        client=owner.client,
+        bot=bot,
+        customer=Customer.objects.create(client=owner.client, name="Zoe"),
+        opened_by_key=key.key,
+        language="en",
+    )
+    return bot_rows(bot) | chat_rows(chat, owner) | client_rows(owner.client)
+
+
+def bot_rows(bot: Bot) -> dict[str, Any]:
+    own = {"client": bot.client, "bot": bot}
+    prompt = Prompt.objects.create(**own, version=bot.pk, content="Be kind.")
     document = Document.objects.create(
-        client=client, bot=bot, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
+        **own, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
         mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
     )  # fmt: skip
     written = {
         source: Document.objects.create(
-            client=client, bot=bot, source=source, title="Hours", content="Open from nine.",
+            **own, source=source, title="Hours", content="Open from nine.",
             file_name="Hours.txt", mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex,
         )
         for source in ("text", "question_answer")
     }  # fmt: skip
-    web_url = WebUrl.objects.create(client=client, bot=bot, url="https://93.184.215.14/")
-    customer = Customer.objects.create(client=client, name="Zoe")
-    chat = Conversation.objects.create(
-        client=client, bot=bot, customer=customer, opened_by_key=key.key, language="en"
-    )
     call = FunctionCall.objects.create(
-        client=client, bot=bot, function_name="refund", status="waiting", requires_approval="agent",
-    )  # fmt: skip
-    notification = Notification.objects.create(
-        client=client, user=owner.user, conversation=chat, kind="assigned"
+        **own, function_name="refund", status="waiting", requires_approval="agent"
     )
-    message = Message.objects.create(
-        client=client, conversation=chat, seq=1, sender_type="customer", content=[]
-    )
-    answer = Message.objects.create(
-        client=client, conversation=chat, seq=2, sender_type="bot", content=[], receipt={}
-    )
+    return {
+        "bot_id": bot.pk,
+        # No id, but no other bot has a version of this number.
+        "version": prompt.version,
+        "document_id": document.pk,
+        "text_id": written["text"].pk,
+        "question_answer_id": written["question_answer"].pk,
+        "web_url_id": WebUrl.objects.create(**own, url="https://93.184.215.14/").pk,
+        "call_id": call.pk,
+    }
+
+
+def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
+    own = {"client": owner.client, "conversation": chat}
+    message = Message.objects.create(**own, seq=1, sender_type="customer", content=[])
+    answer = Message.objects.create(**own, seq=2, sender_type="bot", content=[], receipt={})
     Conversation.objects.filter(pk=chat.pk).update(last_seq=2)
     attachment = Attachment.objects.create(
-        client=client, conversation=chat, message=message, file=ContentFile(b"x", name="x.txt"),
+        **own, message=message, file=ContentFile(b"x", name="x.txt"),
         file_name="x.txt", mime_type="text/plain", size_bytes=1,
     )  # fmt: skip
     Summary.objects.create(
-        client=client, conversation=chat, summary="Hello", language="en", message_count=1,
-        engine="embedded",
-    )  # fmt: skip
+        **own, summary="Hello", language="en", message_count=1, engine="embedded"
+    )
+    notification = Notification.objects.create(**own, user=owner.user, kind="assigned")
+    return {
+        "chat_id": chat.pk,
+        "conversation_id": chat.pk,
+        "chat_code": chat.chat_code,
+        "customer_id": chat.customer_id,
+        "merged_id": Customer.objects.create(client=owner.client, name="Zoe too").pk,
+        "message_id": answer.pk,
+        "attachment_id": attachment.pk,
+        "notification_id": notification.pk,
+    }
+
+
+def client_rows(client: Client) -> dict[str, Any]:
     ClientTag.objects.get_or_create(client=client, name="refund")
     tag = ClientTag.objects.create(client=client, name=uuid.uuid4().hex)
     saved_reply = SavedReply.objects.create(
         client=client, shortcut=uuid.uuid4().hex, texts={"en": "Hi."}
     )
-    summary_job = SummaryJob.objects.create(client=client)
     config = WebhookConfig.objects.create(
-        client=client, url="https://93.184.215.14/hook",
-        secret=new_secret(),
-    )  # fmt: skip
-    channel_rows(client, bot)
-    event = announce(client.pk, "message.created", {})
+        client=client, url="https://93.184.215.14/hook", secret=new_secret()
+    )
     EmailNotification.objects.get_or_create(
         client=client, defaults={"recipients": ["desk@acme.example"]}
     )
-    order = credit_orders.create(client, amount=500, reference="INV-7", by=None)
     return {
-        "config_id": config.pk,
-        "order_id": order.pk,
-        "event_id": f"evt_{event.pk.hex}",
-        "job_id": summary_job.pk,
-        "bot_id": bot.pk,
-        "call_id": call.pk,
-        "customer_id": customer.pk,
-        "merged_id": Customer.objects.create(client=client, name="Zoe too").pk,
-        "notification_id": notification.pk,
-        "saved_reply_id": saved_reply.pk,
-        "tag_id": tag.pk,
-        "document_id": document.pk,
-        "text_id": written["text"].pk,
-        "question_answer_id": written["question_answer"].pk,
-        # No id, but no other bot has a version of this number.
-        "version": prompt.version,
-        "web_url_id": web_url.pk,
-        "chat_id": chat.pk,
-        "conversation_id": chat.pk,
-        "chat_code": chat.chat_code,
-        "attachment_id": attachment.pk,
-        "message_id": answer.pk,
-        "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
         "client_id": client.pk,
         "user_id": make_person(client, Role.AGENT, "Abe").user.pk,  # type: ignore[union-attr]
+        "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
+        "order_id": credit_orders.create(client, amount=500, reference="INV-7", by=None).pk,
+        "config_id": config.pk,
+        "event_id": f"evt_{announce(client.pk, 'message.created', {}).pk.hex}",
+        "job_id": SummaryJob.objects.create(client=client).pk,
+        "tag_id": tag.pk,
+        "saved_reply_id": saved_reply.pk,
     }
 
 

@@ -1,7 +1,7 @@
 """A customer's widget and an agent's desk, side by side, in one chat from its start to its end."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from bots.testing import trained
 from chatplatform.testing import run_jobs
@@ -27,6 +27,49 @@ def both_show(screen: Page, widget, text: str) -> None:
     expect(desk.log(screen).locator(".said", has_text=text)).to_have_count(1)
 
 
+def begin(screen: Page, widget) -> None:
+    """The bot answers with its source, the customer asks for a person, and Ben takes the chat."""
+    widget.get_by_role("button", name="Open the chat").click()
+    widgets.write(widget, "How long may I return an order?")
+    run_jobs()
+    widget.locator(".sources summary").click()
+    expect(widget.locator(".sources blockquote")).to_contain_text(widgets.ANSWERED)
+    widgets.write(widget, "I want to talk to a human agent")
+    run_jobs()
+    screen.locator("button.chat").click()
+    screen.get_by_role("button", name="Take it").click()
+    expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
+    desk.write(screen, "Ben here.")
+    both_show(screen, widget, "Ben here.")
+    widgets.write(widget, "My parcel is blue")
+    both_show(screen, widget, "My parcel is blue")
+
+
+def write_without_server(screen: Page, widget) -> None:
+    expect(screen.get_by_role("alert")).to_contain_text("No connection")
+    wait_in_widget(widget, "Are you there?")
+    widget.get_by_label("Write a message").fill("Another half")
+
+
+def write_without_network(screen: Page, widget, contexts: tuple[BrowserContext, ...]) -> None:
+    for context in contexts:
+        context.set_offline(True)
+    desk.write(screen, "It is on its way.")
+    wait_in_widget(widget, "Another half, now whole")
+    for context in contexts:
+        context.set_offline(False)
+    both_show(screen, widget, "It is on its way.")
+    both_show(screen, widget, "Another half, now whole")
+    expect(desk.log(screen).locator(".pending")).to_have_count(0)
+
+
+def end_and_rate(screen: Page, widget) -> None:
+    screen.get_by_role("button", name="End", exact=True).click()
+    widget.get_by_label("5 of 5").check()
+    widget.get_by_role("button", name="Send rating").click()
+    expect(widget.get_by_text("Thank you!")).to_be_visible()
+
+
 @pytest.mark.usefixtures("transactional_db")
 def test_a_chat_goes_through_a_dead_server_and_a_dead_network_without_a_reload(
     browser, page, bot, ben
@@ -37,8 +80,8 @@ def test_a_chat_goes_through_a_dead_server_and_a_dead_network_without_a_reload(
     port = free_port()
     origin = f"http://127.0.0.1:{port}"
     shop = widgets.Shop(origin, page.headers["API-KEY"])
-    customers, agents = browser.new_context(), browser.new_context(base_url=origin)
-    customer, screen = customers.new_page(), agents.new_page()
+    contexts = browser.new_context(), browser.new_context(base_url=origin)
+    customer, screen = (context.new_page() for context in contexts)
 
     with web(port=port):
         desk.enter(screen, ben)
@@ -46,52 +89,26 @@ def test_a_chat_goes_through_a_dead_server_and_a_dead_network_without_a_reload(
         widget = shop.open(customer)
         for window in (screen, customer):
             window.evaluate(STAMP)
-        widget.get_by_role("button", name="Open the chat").click()
-        widgets.write(widget, "How long may I return an order?")
-        run_jobs()
-        widget.locator(".sources summary").click()
-        expect(widget.locator(".sources blockquote")).to_contain_text(widgets.ANSWERED)
-        widgets.write(widget, "I want to talk to a human agent")
-        run_jobs()
-        screen.locator("button.chat").click()
-        screen.get_by_role("button", name="Take it").click()
-        expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
-        desk.write(screen, "Ben here.")
-        both_show(screen, widget, "Ben here.")
-        widgets.write(widget, "My parcel is blue")
-        both_show(screen, widget, "My parcel is blue")
+        begin(screen, widget)
         screen.locator("#composer").fill("Half a thought")
-    # Nobody serves.
-    expect(screen.get_by_role("alert")).to_contain_text("No connection")
-    wait_in_widget(widget, "Are you there?")
-    widget.get_by_label("Write a message").fill("Another half")
-
+    write_without_server(screen, widget)
     with web(port=port):
         both_show(screen, widget, "Are you there?")
         expect(screen.locator("#composer")).to_have_value("Half a thought")
         expect(widget.get_by_label("Write a message")).to_have_value("Another half")
-        for context in (customers, agents):
-            context.set_offline(True)
-        desk.write(screen, "It is on its way.")
-        wait_in_widget(widget, "Another half, now whole")
-        for context in (customers, agents):
-            context.set_offline(False)
-        both_show(screen, widget, "It is on its way.")
-        both_show(screen, widget, "Another half, now whole")
-        expect(desk.log(screen).locator(".pending")).to_have_count(0)
-
-        screen.get_by_role("button", name="End", exact=True).click()
-        widget.get_by_label("5 of 5").check()
-        widget.get_by_role("button", name="Send rating").click()
-        expect(widget.get_by_text("Thank you!")).to_be_visible()
+        write_without_network(screen, widget, contexts)
+        end_and_rate(screen, widget)
         assert all(window.evaluate(STAMPED) for window in (screen, customer))
-        for context in (customers, agents):
+        for context in contexts:
             context.close()
     shop.server.shutdown()
     shop.server.server_close()
+    assert_all_is_stored_once(by=ben)
 
+
+def assert_all_is_stored_once(by) -> None:
     chat = Conversation.objects.get()
-    assert (chat.status, chat.assignee, Feedback.objects.get().rating) == ("ended", ben.user, 5)
+    assert (chat.status, chat.assignee, Feedback.objects.get().rating) == ("ended", by.user, 5)
     said = Message.objects.filter(sender_type__in=["customer", "agent"]).order_by("seq")
     texts = [message.text for message in said]
     assert texts[:5] == [
