@@ -23,10 +23,11 @@ BROKER_PAUSE_SECONDS = 0.5
 # message seems lost: after 10 s, 20 s, 40 s, …
 # The oldest of all keys are found at once: a look for older ones job by job took seconds behind
 # thousands of jobs of one key, and jobs of all clients waited for it.
+# An array is made once; a planner with old statistics ran a subquery with its locks for each row.
 _DUE = """
 UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
     dispatches = LEAST(dispatches + 1, 8)
-WHERE id IN (
+WHERE id = ANY(ARRAY(
     SELECT j.id FROM chatplatform_job j
     WHERE j.state = 'queued' AND j.due_at <= statement_timestamp()
       AND (j.dispatched_at IS NULL
@@ -35,7 +36,7 @@ WHERE id IN (
            SELECT min(o.id) FROM chatplatform_job o
            WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
            GROUP BY o.ordering_key))
-    ORDER BY j.due_at LIMIT %s FOR UPDATE SKIP LOCKED)
+    ORDER BY j.due_at LIMIT %s FOR UPDATE SKIP LOCKED))
 RETURNING id, name
 """
 
