@@ -5,6 +5,7 @@ import hashlib
 import secrets
 import sys
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,8 +18,9 @@ from django.urls import reverse_lazy
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-# On by default, for a first look: secrets are made, every host is allowed, demo data is stored.
-DEVELOPMENT = env.bool("DEBUG", default=True)
+# For a first look: secrets are made, every host is allowed, demo data is stored. Off unless it is
+# set, so that a forgotten variable is never an open door; `make` sets it.
+DEVELOPMENT = env.bool("DEBUG", default=False)
 # Never Django's own debug mode: its error pages show code, and it stores every statement.
 DEBUG = False
 
@@ -43,7 +45,9 @@ def stored_secret(name: str, new_value: str) -> str:
 SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
     if not DEVELOPMENT:
-        raise ImproperlyConfigured("SECRET_KEY must be set when DEBUG is off.")
+        raise ImproperlyConfigured(
+            "SECRET_KEY must be set when DEBUG is off. On your own machine set DEBUG=true."
+        )
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
 
 
@@ -59,6 +63,19 @@ def _field_keys() -> list[tuple[str, bytes]]:
 FIELD_KEYS = _field_keys()
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["*"] if DEVELOPMENT else [])
 PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{env.int('PORT', default=8000)}")
+_public = urlsplit(PUBLIC_URL)
+
+
+def _networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Addresses and networks (10.0.0.0/8), separated by commas."""
+    try:
+        return [ip_network(entry.strip()) for entry in env.list(name, default=[])]
+    except ValueError as exc:
+        raise ImproperlyConfigured(f"{name}: {exc}") from exc
+
+
+# The proxies whose X-Forwarded-For, -Proto and -Host are believed (chatplatform.api.proxies).
+TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
@@ -80,6 +97,7 @@ INSTALLED_APPS = [
     "reports",
 ]
 MIDDLEWARE = [
+    "chatplatform.api.proxies.TrustedProxies",
     "chatplatform.api.middleware.RequestId",
     "chatplatform.api.middleware.KnownHost",
     "chatplatform.api.middleware.TrailingSlash",
@@ -163,6 +181,12 @@ SIMPLE_JWT = {
 }
 # On a real site cookies travel over TLS only.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
+# Behind a proxy that ends TLS a form's origin is https, while the request here is plain http.
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+# For how long browsers ask for this host by TLS only, after they once reached it so.
+SECURE_HSTS_SECONDS = env.int(
+    "HSTS_SECONDS", default=0 if DEVELOPMENT or _public.scheme != "https" else 365 * 86400
+)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 
@@ -179,7 +203,7 @@ EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10  # seconds, of each step of a delivery
 EMAIL_SUBJECT_PREFIX = ""
 DEFAULT_FROM_EMAIL = env.str(
-    "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{urlsplit(PUBLIC_URL).hostname}>"
+    "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{_public.hostname}>"
 )
 # The page that a mailed link opens; its token follows as #token=….
 PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")

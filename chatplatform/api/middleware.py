@@ -35,9 +35,15 @@ class RequestId(Middleware):
 
 
 class KnownHost(Middleware):
-    """Refuses a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG."""
+    """Refuses a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG.
+
+    Except to health checks: containers and load balancers ask by an address, and the answer names
+    no host.
+    """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.rstrip("/") in {"/health", "/health/live"}:
+            return self.get_response(request)
         try:
             request.get_host()
         except DisallowedHost as exc:

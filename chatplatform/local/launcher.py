@@ -37,7 +37,7 @@ def read_config(environ: Mapping[str, str]) -> Config:
         raise ServerError(f"PORT must be a number from 1 to 65535, not {port!r}.")
     data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
     # Its secrets are public: a real site has no simulated providers.
-    is_development = (environ.get("DEBUG") or "true").lower() in TRUE
+    is_development = (environ.get("DEBUG") or "false").lower() in TRUE
     simulator_port = free_port() if is_development else None
     return Config(environ.get("HOST") or "127.0.0.1", int(port), data_dir, simulator_port)
 

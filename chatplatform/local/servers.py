@@ -98,7 +98,8 @@ def exec_with_throwaways(command: Sequence[str], *, clusters: int = 1) -> int:
         throwaway_folder() as folder,
         servers(folder, os.environ, throwaway=True, clusters=clusters) as urls,
     ):
-        return run_command(command, os.environ | urls)
+        # What runs on throw-away servers is development, unless it says otherwise.
+        return run_command(command, {"DEBUG": "true"} | os.environ | urls)
 
 
 def exec_attached(command: Sequence[str]) -> int:

@@ -68,13 +68,13 @@ def test_every_queue_has_one_worker_and_check_health_knows_every_part(tmp_path: 
 
 
 def test_the_providers_are_simulated_only_in_development(tmp_path: Path) -> None:
-    environ = {"DATA_DIR": str(tmp_path), "PORT": "8001"}
+    environ = {"DATA_DIR": str(tmp_path), "PORT": "8001", "DEBUG": "true"}
     config = launcher.read_config(environ)
     (simulator,) = [part for part in parts(config) if part.name == "simulator"]
     assert simulator.command[-4:] == [
         "--port", str(config.simulator_port), "--callback-base", "http://127.0.0.1:8001",
     ]  # fmt: skip
-    real = launcher.read_config(environ | {"DEBUG": "false"})
+    real = launcher.read_config({name: environ[name] for name in ("DATA_DIR", "PORT")})
     assert "simulator" not in {part.name for part in parts(real)}
     assert "LOCALAPP_APP_SECRET" not in launcher.Supervisor(real).environ
 
@@ -82,7 +82,7 @@ def test_the_providers_are_simulated_only_in_development(tmp_path: Path) -> None
 def test_the_simulator_fills_what_is_unset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOCIALNET_APP_ID", "my-app")
     monkeypatch.setenv("EGRESS_ALLOW", "10.0.0.5:80")
-    config = launcher.read_config({"DATA_DIR": str(tmp_path)})
+    config = launcher.read_config({"DATA_DIR": str(tmp_path), "DEBUG": "true"})
     environ = launcher.Supervisor(config).environ
     assert environ["SOCIALNET_APP_ID"] == "my-app"
     assert environ["SOCIALNET_API_URL"].startswith(config.simulator_origin)

@@ -1,0 +1,57 @@
+"""Who calls, and under which address of ours, when a proxy stands in front of the platform.
+
+Anybody can send `X-Forwarded-…`. It is believed from the addresses in TRUSTED_PROXIES alone, and
+read from the right: what a caller wrote into it stands to the left of what our proxies added.
+"""
+
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+from chatplatform.api.middleware import Middleware
+
+_SCHEMES = {"http", "https"}
+
+
+class TrustedProxies(Middleware):
+    """Puts the caller's own address, and the scheme and host that they used, into the request."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if settings.TRUSTED_PROXIES and _is_trusted(request.META.get("REMOTE_ADDR", "")):
+            _believe(request.META)
+        return self.get_response(request)
+
+
+def _believe(meta: dict[str, Any]) -> None:
+    addresses = _values(meta, "FOR")
+    while addresses and _is_trusted(meta["REMOTE_ADDR"]):
+        address = _parsed(addresses.pop())
+        if address is None:
+            break  # not a list of ours: what stands further left was written by anybody
+        meta["REMOTE_ADDR"] = str(address)
+    scheme, host = _values(meta, "PROTO"), _values(meta, "HOST")
+    if scheme and scheme[-1] in _SCHEMES:
+        meta["wsgi.url_scheme"] = scheme[-1]
+    if host:
+        meta["HTTP_HOST"] = host[-1]
+
+
+def _values(meta: dict[str, Any], name: str) -> list[str]:
+    sent = meta.get(f"HTTP_X_FORWARDED_{name}", "")
+    return [value.strip() for value in sent.split(",") if value.strip()]
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """The address; one of IPv4 that is written as IPv6 is the same address."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _is_trusted(text: str) -> bool:
+    address = _parsed(text)
+    return address is not None and any(address in network for network in settings.TRUSTED_PROXIES)
