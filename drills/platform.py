@@ -47,10 +47,11 @@ class Platform:
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.port, self.data = free_port(), folder / "data"
-        env = os.environ | {"PORT": str(self.port), "DATA_DIR": str(self.data)} | environ
+        env = os.environ | {"PORT": str(self.port), "DATA_DIR": str(self.data)}
         # Of the process that runs the drills.
         for name in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"):
             env.pop(name, None)
+        env |= environ
         self.log = (folder / "run.log").open("w")
         self.supervisor = subprocess.Popen(
             [sys.executable, "-m", "chatplatform.local.launcher"],

@@ -1,6 +1,8 @@
 """A real nginx with TLS in front, by the sample of docs/operations.md, and `DEBUG` off."""
 
+import os
 import re
+import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,8 +42,10 @@ def configuration(folder: Path, port: int, upstream: int) -> str:
         f"{name}_temp_path {folder}/{name};\n"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    # Its children would else be somebody who may not write into the drill's folder.
+    user = "user root;\n" if os.geteuid() == 0 else ""
     return (
-        f"daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
+        f"{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
         f"http {{\naccess_log off;\n{temporary}{server}}}\n"
     )
 
@@ -86,7 +90,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
 def caller(site: tuple[str, Path], address: str) -> httpx2.Client:
     """Somebody who calls from an address of their own: Linux has all of 127.0.0.0/8."""
     url, folder = site
-    transport = httpx2.HTTPTransport(local_address=address, verify=str(folder / "tls.pem"))
+    trusted = ssl.create_default_context(cafile=folder / "tls.pem")
+    transport = httpx2.HTTPTransport(local_address=address, verify=trusted)
     return httpx2.Client(base_url=url, timeout=90, transport=transport)
 
 
