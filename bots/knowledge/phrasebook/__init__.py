@@ -168,8 +168,7 @@ class Phrasebook:
 
     def is_polite(self, text: str) -> bool:
         """Whether a part of a message is a mere yes, a greeting, thanks or the like."""
-        message = self._joined(plain(text))
-        return bool(re.fullmatch(f"{self._polite}{{1,6}}", message))
+        return bool(self._all_polite.fullmatch(self._joined(plain(text))))
 
     def answer_in(self, text: str) -> tuple[str, bool]:
         """A text without the words that introduce and end an answer; whether any introduced it."""
@@ -196,8 +195,10 @@ class Phrasebook:
         return False if text in self._hears["no"] else None
 
     def _is_aside(self, clause: str) -> bool:
-        """Whether a clause is a mere yes or no beside what the message is about."""
-        return any(pattern.fullmatch(clause) for pattern in self._yes_and_no)
+        """Whether a clause is a mere yes, no, "please" or the like beside what the message is about."""
+        return self._all_polite.fullmatch(clause) is not None or any(
+            pattern.fullmatch(clause) for pattern in self._yes_and_no
+        )
 
     # --- patterns -------------------------------------------------------------------------------
 
@@ -308,6 +309,10 @@ class Phrasebook:
     def _polite(self) -> str:
         names = ("around", "greeting", "thanks", "yes")
         return self._any(phrase for name in names for phrase in self._hears[name])
+
+    @cached_property
+    def _all_polite(self) -> re.Pattern[str]:
+        return re.compile(f"{self._polite}{{1,6}}")
 
     @property
     def _start(self) -> str:
