@@ -80,6 +80,7 @@ urlpatterns = [
     path("ai/chat/events", FeedViewSet.as_view({"get": "stream"})),
     path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
     path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
+    path("ai/chat/<uuid:chat_id>/viewing", FeedViewSet.as_view({"post": "viewing"})),
     # The widget: pages, no operations
     path("widget/v1/loader.js", widget.loader),
     path("widget/v1/frame", widget.frame, name="widget_frame"),

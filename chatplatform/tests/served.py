@@ -77,6 +77,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
     ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
     ("POST", "/ai/chat/{chat_id}/typing"): {"is_typing": True},
+    ("POST", "/ai/chat/{chat_id}/viewing"): {"is_viewing": True},
     ("POST", "/ai/chat/{chat_id}/assign"): {"assign_type": "agent"},
     ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
     ("POST", "/ai/chat/{chat_id}/manual/files"): {"files": ("a.txt", b"Hello")},

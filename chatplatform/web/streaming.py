@@ -34,6 +34,7 @@ class StreamEvent(StrEnum):
     READY = "ready"  # the stream is open: who is online
     PRESENCE = "presence"  # a person came or went
     TYPING = "typing"  # somebody types, or stopped
+    VIEWING = "viewing"  # a person looks at a chat, or no more
 
 
 class ServerSent(NamedTuple):

@@ -333,3 +333,13 @@ class Typing(Shape):
     model_config = example(is_typing=True)
 
     is_typing: bool = Field(True, description="False takes it back; it also ends after 10 s.")
+
+
+class Viewing(Shape):
+    """Whether you look at a chat."""
+
+    model_config = example(is_viewing=True)
+
+    is_viewing: bool = Field(
+        True, description="False takes it back. Say it again every 20 s; it ends after 45 s."
+    )

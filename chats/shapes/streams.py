@@ -54,10 +54,20 @@ class FeedTyping(Shape):
     is_typing: bool = Field(description="False: they stopped.")
 
 
+class FeedViewing(Shape):
+    """A colleague looks at a chat, or no more."""
+
+    conversation_id: uuid.UUID = Field(description="The chat.")
+    user_id: int = Field(description="Who.")
+    name: str = Field(description="Their name.")
+    is_viewing: bool = Field(description="False: they look elsewhere.")
+
+
 FEED_EVENTS: Mapping[str, type[BaseModel]] = {
     StreamEvent.READY: FeedReady,
     StreamEvent.PRESENCE: FeedPresence,
     StreamEvent.TYPING: FeedTyping,
+    StreamEvent.VIEWING: FeedViewing,
     STORED_EVENT: StoredEvent,
 }
 

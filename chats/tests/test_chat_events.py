@@ -154,6 +154,21 @@ def test_typing_is_sent_and_not_stored(port, ann, server, chat):
     assert Event.objects.count() == before
 
 
+def test_who_looks_at_a_chat_is_sent_and_not_stored(port, ann, ben, chat):
+    before = Event.objects.count()
+    with feed(port, ann) as stream:
+        for is_viewing in (True, False):
+            path = f"/ai/chat/{chat}/viewing"
+            assert ben.post(path, {"is_viewing": is_viewing}).status_code == 204
+            seen = stream.next("viewing")
+            assert seen["data"] == {
+                "conversation_id": chat, "user_id": ben.user.pk, "name": "Ben",
+                "is_viewing": is_viewing,
+            }  # fmt: skip
+            assert "id" not in seen
+    assert Event.objects.count() == before
+
+
 def test_presence_of_colleagues(port, ann, ben, client_a):
     vic = make_person(client_a, "viewer", "Vic")
     with feed(port, ann) as stream:

@@ -94,7 +94,14 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
     chat_id = write_in(shop, "Zoe")
     enter(screen, ben)
     show(screen, "Unassigned")
-    row(screen, "Zoe").click()
+    viewing = f"/ai/chat/{chat_id}/viewing"
+    with screen.expect_response(f"**{viewing}"):
+        row(screen, "Zoe").click()
+    with screen.expect_response(f"**{viewing}"):  # whoever comes is told who is there
+        ann.post(viewing, {})
+    expect(screen.locator(".head")).to_contain_text("Also here: Ann")
+    ann.post(viewing, {"is_viewing": False})
+    expect(screen.locator(".head")).not_to_contain_text("Also here")
 
     held = []
     screen.route("**/assign", lambda route: held.append(route))

@@ -59,8 +59,8 @@ class FeedViewSet(TenantViewSet):
         webhook would. Come back with the last one as `Last-Event-ID` (browsers do so by
         themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
         without an id: `ready` at the beginning with who is `online`, then `presence` when one of
-        your colleagues comes or goes, and `typing`. `notification.created` holds your own
-        notifications alone. The stream ends when the sign-in that opened it does.
+        your colleagues comes or goes, `typing`, and `viewing`. `notification.created` holds your
+        own notifications alone. The stream ends when the sign-in that opened it does.
         """
         in_header = request.headers.get("Last-Event-ID")
         location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
@@ -86,3 +86,9 @@ class FeedViewSet(TenantViewSet):
         """
         chat = conversations.get(self.caller, pk=chat_id)
         feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)
+
+    @operation("AI / chat", "Set Viewing", access=BEARER, status=204)
+    def viewing(self, chat_id: uuid.UUID, body: desk_shapes.Viewing) -> None:
+        """Show on your colleagues' open screens that you look at a chat; nothing is stored."""
+        chat = conversations.get(self.caller, pk=chat_id)
+        feed.publish_viewing(chat, by=self.user, is_viewing=body.is_viewing)

@@ -145,17 +145,19 @@ def save_replies(world: World) -> None:
 
 
 def watch_live(world: World) -> None:
-    """Ann's screen shows who types and what is said, also to a browser with a ticket."""
+    """Ann's screen shows who types, who looks and what is said, also to a browser with a ticket."""
     chat_id = world.open_chat()["id"]
     ticket = world.ann.post("/ai/chat/events/ticket")["ticket"]
     for caller, query in ((world.ann, {}), (world.nobody, {"ticket": ticket})):
         seen = Screen(world, caller.headers, query)
         for writer in (world.ben, world.server):
             writer.post(f"/ai/chat/{chat_id}/typing", {"is_typing": True})
+        world.ben.post(f"/ai/chat/{chat_id}/viewing", {"is_viewing": True})
         world.ask(chat_id, "Hello?", reply="none")
         eventually(lambda s=seen: s.has("message.created"), "the message on the screen")
         assert seen.has("ready")
         eventually(lambda s=seen: s.count("typing") == 2, "both who type")
+        eventually(lambda s=seen: s.has("viewing"), "who looks at the chat")
         seen.close()
     page_chat = world.open_chat(world.page)["id"]
     world.page.post(f"/ai/chat/{page_chat}/typing", {"is_typing": True})

@@ -195,7 +195,7 @@ class Phrasebook:
         return False if text in self._hears["no"] else None
 
     def _is_aside(self, clause: str) -> bool:
-        """Whether a clause is a mere yes, no, "please" or the like beside what the message is about."""
+        """Whether a clause is a mere yes, no or "please" beside what the message is about."""
         return self._all_polite.fullmatch(clause) is not None or any(
             pattern.fullmatch(clause) for pattern in self._yes_and_no
         )

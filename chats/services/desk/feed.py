@@ -60,6 +60,12 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
         channel_hooks.sender().enqueue_typing(chat, is_typing=is_typing)
 
 
+def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
+    """Show the agent's colleagues that they look at a chat, or no more."""
+    data = {"user_id": by.pk, "name": by.full_name, "is_viewing": is_viewing}
+    publish(chat.client_id, StreamEvent.VIEWING, {"conversation_id": str(chat.pk), **data})
+
+
 def events_for(
     user: User,
     *,

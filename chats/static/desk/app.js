@@ -9,6 +9,7 @@ import * as keys from "./keys.js";
 import * as live from "./live.js";
 import { Page } from "./page.js";
 import { dispatch, read, subscribe } from "./store.js";
+import * as viewing from "./viewing.js";
 
 const AGAIN_MS = 3000;
 const place = document.getElementById("desk");
@@ -40,6 +41,7 @@ async function start() {
     return setTimeout(start, AGAIN_MS);
   }
   begin(chats.open);
+  viewing.begin();
   addEventListener("popstate", follow);
   follow();
   document.body.dataset.ready = "yes";

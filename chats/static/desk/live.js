@@ -6,6 +6,7 @@ import { announce } from "./attention.js";
 import * as outbox from "./outbox.js";
 import { isByWait } from "./reducer.js";
 import { chooseView, dispatch, read } from "./store.js";
+import { hear } from "./viewing.js";
 
 const TICK_MS = 5000;
 const QUERIES = {
@@ -77,6 +78,8 @@ function receive({ event, data, id }) {
   } else if (event === "typing") {
     const isOwn = data.sender.type === "agent" && data.sender.id === String(read().me?.id);
     if (!isOwn) dispatch({ type: "typing", now: Date.now(), ...data });
+  } else if (event === "viewing") {
+    hear(data);
   } else {
     last = id;
     stored(data);

@@ -4,6 +4,7 @@ export const VIEWS = ["mine", "unassigned", "all", "snoozed", "ended"];
 const KEPT_THREADS = 30;
 const KEPT_CHATS = 1000;
 const TYPING_MS = 10_000;
+const VIEWING_MS = 45_000;
 const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|snoozed|ended|reopened)$/;
 
 export function initial({ language = "en", view = "mine", now = 0 } = {}) {
@@ -25,6 +26,7 @@ export function initial({ language = "en", view = "mine", now = 0 } = {}) {
     openId: null,
     pane: "list",
     typing: {},
+    viewers: {}, // by chat and person: the name, and until when
     outbox: [],
     drafts: {},
     selected: {},
@@ -44,7 +46,7 @@ const CHANGES = {
   language: (state, { language }) => ({ ...state, language }),
   connection: (state, { connection }) => ({ ...state, connection }),
   counts: (state, { counts }) => ({ ...state, counts }),
-  tick: (state, { now }) => ({ ...state, now, typing: stillTyping(state.typing, now) }),
+  tick: (state, { now }) => ({ ...state, now, typing: stillTyping(state.typing, now), viewers: stillViewing(state.viewers, now) }),
   view: (state, { view, query = "" }) => ({
     ...state, view, query, selected: {}, list: { ids: [], cursor: null, isLoading: true },
   }),
@@ -74,6 +76,9 @@ const CHANGES = {
   }),
   typing: (state, { conversation_id: id, sender, is_typing: isTyping, now }) => ({
     ...state, typing: { ...state.typing, [id]: isTyping ? { sender, until: now + TYPING_MS } : undefined },
+  }),
+  viewing: (state, { conversation_id: id, user_id: user, name, is_viewing: isViewing, now }) => ({
+    ...state, viewers: { ...state.viewers, [id]: { ...state.viewers[id], [user]: { name, until: isViewing ? now + VIEWING_MS : 0 } } },
   }),
   draft: (state, { id, draft }) => ({ ...state, drafts: { ...state.drafts, [id]: { ...draftOf(state, id), ...draft } } }),
   drafts: (state, { drafts }) => ({ ...state, drafts }),
@@ -241,6 +246,17 @@ function withLast(chat, message, kind) {
 function stillTyping(typing, now) {
   return Object.fromEntries(Object.entries(typing).filter(([, who]) => who && who.until > now));
 }
+
+function stillViewing(viewers, now) {
+  const current = (people) => Object.fromEntries(Object.entries(people).filter(([, { until }]) => until > now));
+  return Object.fromEntries(
+    Object.entries(viewers).map(([id, people]) => [id, current(people)]).filter(([, people]) => Object.keys(people).length),
+  );
+}
+
+/** The names of the colleagues who look at a chat. */
+export const viewersOf = (state, id) =>
+  Object.values(state.viewers[id] ?? {}).filter(({ until }) => until).map(({ name }) => name);
 
 const isMine = (chat, me) => chat.assignee?.external_id === String(me?.id);
 

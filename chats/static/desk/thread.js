@@ -7,6 +7,7 @@ import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
 import { Face, customerName, holder } from "./people.js";
+import { viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, midnight } from "./times.js";
 import { t } from "./words.js";
@@ -29,6 +30,7 @@ function Head({ state, chat }) {
   const isEnded = chat.status === "ended";
   const canAct = state.me.role !== "viewer" && !isEnded;
   const isFree = chat.assign_type !== "agent";
+  const others = viewersOf(state, chat.id);
   return html`
     <header class="head">
       <button type="button" class="plain only-narrow" aria-label=${t("back")} onClick=${chats.close}>←</button>
@@ -36,6 +38,7 @@ function Head({ state, chat }) {
       <div class="who">
         <h2><bdi>${name}</bdi></h2>
         <p class="quiet">${isEnded ? t("ended") : holder(state, chat)}</p>
+        <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("also_here", { names: others.join(", ") })}</p>
       </div>
       <div class="acts">
         ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("take")}</button>`}

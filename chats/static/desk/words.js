@@ -55,6 +55,7 @@ const WORDS = {
   new_messages: ["New messages", "Tin nhắn mới"],
   today: ["Today", "Hôm nay"],
   yesterday: ["Yesterday", "Hôm qua"],
+  also_here: ["Also here: {names}", "Cũng đang xem: {names}"],
   writes: ["{name} is writing …", "{name} đang viết …"],
 
   reply: ["Reply", "Trả lời"],

@@ -1,0 +1,43 @@
+/** Who looks at which chat: told to the colleagues, and heard from them. Nothing of it is stored. */
+
+import { post } from "./api.js";
+import { dispatch, read, subscribe } from "./store.js";
+
+const AGAIN_MS = 20_000;
+let shown = null; // the chat that the colleagues know we look at
+
+/** From now on the others see which chat is open here. */
+export function begin() {
+  subscribe(tell);
+  document.addEventListener("visibilitychange", tell);
+  addEventListener("pagehide", () => turnTo(null));
+  setInterval(() => shown && say(shown, true), AGAIN_MS);
+}
+
+/** A page behind another tab, and one that shows only the list, looks at no chat. */
+function tell() {
+  const { openId, pane, me } = read();
+  if (me?.role === "viewer") return;
+  turnTo(document.hidden || pane === "list" ? null : openId);
+}
+
+function turnTo(id) {
+  if (id === shown) return;
+  if (shown) say(shown, false);
+  shown = id;
+  if (shown) say(shown, true);
+}
+
+function say(id, isViewing) {
+  // It is said again soon; nobody misses a sign that was lost.
+  post(`/ai/chat/${id}/viewing`, { is_viewing: isViewing }, { keepalive: true }).catch(() => {});
+}
+
+/** A colleague looks at a chat. Whoever comes to ours is told at once that we are there. */
+export function hear(data) {
+  const { me, viewers } = read();
+  if (data.user_id === me?.id) return;
+  const isNew = data.is_viewing && !viewers[data.conversation_id]?.[data.user_id]?.until;
+  dispatch({ type: "viewing", now: Date.now(), ...data });
+  if (isNew && data.conversation_id === shown) say(shown, true);
+}
