@@ -85,6 +85,52 @@ def test_saved_replies_mentions_and_drafts(screen, shop, ann, ben):
     assert Message.objects.count() == 2
 
 
+def test_an_agent_keeps_their_own_saved_replies(screen, shop, ann, ben, problems):
+    path = "/ai/chat/saved-replies"
+    body = {"shortcut": "late", "texts": {"en": "It is late."}, "is_shared": True}
+    assert ann.post(path, body).status_code == 201
+    write_in(shop, "Zoe")
+    enter(screen, ben)
+    screen.get_by_role("button", name="Settings").click()
+    dialog = screen.get_by_role("dialog")
+    dialog.get_by_role("button", name="Saved replies").click()
+    expect(dialog).to_contain_text("/late everybody's")
+    assert dialog.get_by_role("button", name="Edit late").count() == 0
+    dialog.get_by_role("button", name="New saved reply").click()
+    expect(dialog.get_by_label("For everybody")).to_have_count(0)
+    dialog.get_by_label("Shortcut").fill("/back")
+    dialog.get_by_label("English").fill("Send it {customer.nmae}.")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("customer.nmae")
+    assert all("422" in problem for problem in problems)
+    problems.clear()
+    dialog.get_by_label("English").fill("Send it back, {customer.name}.")
+    dialog.get_by_label("Another language").select_option("vi")
+    dialog.get_by_label("Vietnamese").fill("Gửi lại nhé.")
+    assert violations(screen) == []
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    dialog.get_by_role("button", name="Edit back").click()
+    dialog.get_by_label("Vietnamese").fill("")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    expect(dialog.get_by_role("button", name="New saved reply")).to_be_focused()
+    items = {item["shortcut"]: item for item in ben.get(path).json()["items"]}
+    assert items["back"]["texts"] == {"en": "Send it back, {customer.name}."}
+    assert [item["shortcut"] for item in ann.get(path).json()["items"]] == ["late"]
+    screen.keyboard.press("Escape")
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    screen.locator("#composer").fill("/ba")
+    screen.get_by_role("option", name="/back").click()
+    expect(screen.locator("#composer")).to_have_value("Send it back, Zoe.")
+    screen.locator("#composer").fill("/nothing")
+    screen.get_by_role("button", name="Edit them").click()
+    dialog.get_by_role("button", name="Delete back").click()
+    dialog.get_by_role("button", name="Delete", exact=True).click()
+    expect(dialog.get_by_text("/back")).to_have_count(0)
+    assert set(items) == {"back", "late"}
+    assert [item["shortcut"] for item in ben.get(path).json()["items"]] == ["late"]
+
+
 def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     for name in ("Zoe", "Yan", "Xia"):
         write_in(shop, name)

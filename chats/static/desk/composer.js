@@ -176,7 +176,8 @@ export class Composer extends Component {
           aria-label=${isNote ? t("note") : t("reply_to", { name: customerName(chat) })}
           placeholder=${isOver ? t("drop_here") : t(isNote ? "note_hint" : "reply_hint")}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
-        ${isNothing && html`<p class="quiet" role="status">${t("no_saved_replies")}</p>`}
+        ${isNothing && html`<p class="quiet"><span role="status">${t("no_saved_replies")}</span>
+          <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("edit_replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
         ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.setState({ files: files.filter((one) => one !== file) })} />`}
         <div class="tools">

@@ -8,6 +8,7 @@ import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
 import { safeAddress } from "./people.js";
 import { Receipt } from "./receipt.js";
+import { Replies } from "./replies.js";
 import { chooseLanguage, dispatch } from "./store.js";
 import { snoozePresets } from "./times.js";
 import { spoken, t } from "./words.js";
@@ -117,6 +118,7 @@ function Menu({ state }) {
       <li><button type="button" lang=${other} onClick=${() => chooseLanguage(other)}>${t("other_language")}</button></li>
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("notify")}</label></li>
+      ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("saved_replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("keys")} <kbd>?</kbd></button></li>
       <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("site")}</a></li>
       <li><a class="button" href="/admin/password_change/">${t("password")}</a></li>
@@ -132,6 +134,7 @@ const KINDS = {
   tags: ["tags", Tags],
   source: ["sources", Source],
   receipt: ["why", Receipt],
+  replies: ["saved_replies", Replies],
   help: ["keys", Help],
   menu: ["menu", Menu],
 };

@@ -50,7 +50,7 @@ async function authorise(isRefused) {
 }
 
 /** All rows of a list that has few. */
-async function everything(path) {
+export async function everything(path) {
   const rows = [];
   let cursor;
   do {

@@ -57,7 +57,7 @@ class Correction extends Component {
     return html`
       <h3>${t("correct")}</h3>
       <form onSubmit=${this.save}>
-        <label>${t("question")} <input name="question" required maxlength="300" dir="auto" value=${question} /></label>
+        <label>${t("question")} <input name="question" required maxlength="300" dir="auto" defaultValue=${question} /></label>
         <label>${t("right_answer")} <textarea name="answer" required rows="3" maxlength="4000" dir="auto" placeholder=${said}></textarea></label>
         <button type="submit" class="first" disabled=${step !== null}>${t("train_it")}</button>
         <p role="status">${step && t(step)}${fault && t("not_trained", { error: fault })}</p>
