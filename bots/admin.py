@@ -1,19 +1,26 @@
-"""Bots and their training in the admin."""
+"""Bots and their training in the site: set up, read, trained again, deleted."""
+
+from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from unfold.decorators import display
 
-from bots import models
-from bots.services import documents, web_urls
+from bots import forms, models
+from bots.services import bots, documents, prompt_versions, web_urls
+from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
-from chatplatform.admin import ReadOnlyInline, TenantAdmin, in_use, say
+from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, in_use, viewer
+from chatplatform.templatetags.site_words import say
+from identity.models import ApiKey, KeyScope, User
+from identity.services import api_keys
 
 COLORS: dict[str, str] = {
     models.DocumentStatus.QUEUED: "info",
@@ -30,6 +37,8 @@ CALL_COLORS: dict[str, str] = {
     models.CallStatus.REFUSED: "danger",
     models.CallStatus.REJECTED: "warning",
 }
+# Of a bot's documents, the newest: its list has all of them.
+_SOURCES_SHOWN = 50
 
 
 class TrainedAdmin(TenantAdmin):
@@ -61,8 +70,11 @@ class SampleQuestionInline(ReadOnlyInline):
 
 @admin.register(models.Bot)
 class BotAdmin(TenantAdmin):
-    """Changed by the API only, which checks hosts, languages and limits."""
+    """Set up on a page of its own; its services check hosts, languages and limits."""
 
+    actions = ("disable", "enable", "delete_bots")
+    actions_list = ("new_bot",)
+    actions_detail = ("set_up",)
     list_display = (
         "bot_name", "client", "default_language", in_use, "agent_reply", "created_at",
     )  # fmt: skip
@@ -80,6 +92,122 @@ class BotAdmin(TenantAdmin):
         "banner_valid_to", "knowledge_version", "created_at", "updated_at",
     )  # fmt: skip
 
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.look)
+        return [path("<int:bot_id>/look/", view, name="bots_bot_look"), *super().get_urls()]
+
+    @button("New bot", permissions=["create"], icon="add")
+    def new_bot(self, request: HttpRequest) -> HttpResponse:
+        """A bot with a name; the rest is set up on its page."""
+        client = viewer(request).client
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            made = bots.create(client, body=BotDto(**data))
+            return redirect("admin:bots_bot_set_up", made.id)
+
+        form = forms.NewBotForm(request.POST or None)
+        return self.form_page(request, form, act, title="New bot", button="Create the bot")
+
+    @button("Set up", url_path="set-up", permissions=["train"], icon="tune")
+    def set_up(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Everything that a new bot needs, on one page: knowledge, look, a trial, the script."""
+        bot: models.Bot = self.row(request, object_id)
+        steps = forms.TEACH | (forms.SHOW if self.has_manage_permission(request) else {})
+        chosen = request.POST.get("form")
+        bound: dict[str, Any] = {}
+        if chosen in steps:
+            step = steps[chosen]
+            form = bound[chosen] = self._form(bot, chosen, step, request)
+            if form.carry_out(lambda data: [step.act(bot, data, viewer(request))]):
+                messages.success(request, step.done)
+                return redirect(f"{request.path}#{chosen}")
+        secret = ""
+        if chosen == "key" and self.has_manage_permission(request):
+            secret = self._page_key(bot, viewer(request))
+        shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
+        return self._set_up_page(request, bot, shown, secret)
+
+    @xframe_options_sameorigin
+    def look(self, request: HttpRequest, bot_id: int) -> HttpResponse:
+        """What the look beside the form shows: the widget's own style, painted by the form."""
+        bot = self.row(request, bot_id)
+        return self.page(request, "admin/bots/look.html", "Look", bot=bot)
+
+    @admin.action(description="Disable", permissions=["manage"])
+    @asks_first("Disable these bots? People answer their chats then, until they are enabled again.")
+    def disable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=True, by=by))
+
+    @admin.action(description="Enable", permissions=["manage"])
+    def enable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=False, by=by))
+
+    @admin.action(description="Delete", permissions=["manage"])
+    @asks_first(
+        "Delete these bots with their documents, and revoke their keys? Nobody can undo it."
+    )
+    def delete_bots(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
+        each(request, rows, lambda bot: bots.delete(bot, by=viewer(request)))
+
+    def _form(
+        self, bot: models.Bot, name: str, step: forms.Step, request: HttpRequest | None = None
+    ) -> Any:
+        """The form of a step; with a request, filled by it."""
+        prompt = prompt_versions.find_current(bot.pk) if name == "prompt" else None
+        initial = {
+            "allowed_domain": bot.allowed_domain,
+            "content": prompt.content if prompt else "",
+            **forms.look_of(bot),
+        }
+        sent = (request.POST, request.FILES) if request else ()
+        return step.form(*sent, initial=initial, auto_id=f"{name}_%s")
+
+    def _page_key(self, bot: models.Bot, by: User) -> str:
+        made = api_keys.create(
+            bot.client, name="Web page", scope=KeyScope.PUBLIC, bot_id=bot.pk, created_by=by
+        )
+        return made[1]
+
+    def _set_up_page(
+        self, request: HttpRequest, bot: models.Bot, shown: dict[str, Any], secret: str
+    ) -> HttpResponse:
+        written = models.Document.objects.filter(bot=bot, web_url=None).order_by("-id")
+        pages = web_urls.list_for_bot(bot).order_by("-id")
+        sources: list[Any] = [*pages, *written[:_SOURCES_SHOWN]]
+        waiting = {models.DocumentStatus.QUEUED, models.DocumentStatus.TRAINING}
+        keys = ApiKey.objects.filter(bot_id=bot.pk, scope=KeyScope.PUBLIC, revoked_at=None)
+        return self.page(
+            request, "admin/bots/set_up.html", f"Set up {bot.bot_name}",
+            bot=bot,
+            teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
+            look=shown.get("look"),
+            hosts=shown.get("hosts"),
+            sources=[(row, _source_words(row), COLORS[row.status]) for row in sources],
+            is_busy=any(row.status in waiting for row in sources),
+            is_trained=any(row.status == models.DocumentStatus.TRAINED for row in sources),
+            secret=secret,
+            loader=request.build_absolute_uri("/widget/v1/loader.js"),
+            key=keys.order_by("-id").first(),
+        )  # fmt: skip
+
+
+def _source_words(row: models.Document | models.WebUrl) -> str:
+    """What became of a source, in words."""
+    if row.status == models.DocumentStatus.FAILED:
+        return row.error_message or say(row.error_code)
+    if row.status != models.DocumentStatus.TRAINED:
+        return f"{row.progress} %"
+    if isinstance(row, models.WebUrl):
+        return _page_words(row)
+    return "1 passage" if row.chunk_count == 1 else f"{row.chunk_count} passages"
+
+
+def _page_words(web_url: models.WebUrl) -> str:
+    counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
+
 
 @admin.register(models.Prompt)
 class PromptAdmin(TenantAdmin):
@@ -87,6 +215,15 @@ class PromptAdmin(TenantAdmin):
     list_filter = ("is_current",)
     search_fields = ("content", "bot__bot_name")
     list_select_related = ("bot", "created_by")
+    actions = ("restore",)
+
+    @admin.action(description="Make current again", permissions=["train"])
+    @asks_first("Make these versions current again? Each is stored as a new version.")
+    def restore(self, request: HttpRequest, rows: QuerySet[models.Prompt]) -> None:
+        by = viewer(request)
+        each(
+            request, rows, lambda row: prompt_versions.restore(row.bot, version=row.version, by=by)
+        )
 
 
 @admin.register(models.Document)
@@ -101,7 +238,7 @@ class DocumentAdmin(TrainedAdmin):
     # The store has no addresses of its own: the link leads to the view below.
     exclude = ("file",)
     readonly_fields = ("original",)
-    actions = ("train_again",)
+    actions = ("train_again", "delete_documents")
 
     @display(description="Original")
     def original(self, row: models.Document) -> str:
@@ -129,6 +266,12 @@ class DocumentAdmin(TrainedAdmin):
         queued = sum(documents.retrain(row) for row in rows)
         skipped = rows.count() - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
+
+    @admin.action(description="Delete", permissions=["train"])
+    @asks_first("Delete these documents, and all that bots know from them? Nobody can undo it.")
+    def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
 
 
 @admin.register(models.Chunk)
@@ -173,7 +316,7 @@ class WebUrlAdmin(TrainedAdmin):
     list_filter = ("status", "crawl_depth")
     search_fields = ("url", "bot__bot_name")
     list_select_related = ("bot",)
-    actions = ("crawl_now",)
+    actions = ("crawl_now", "delete_addresses")
     inlines = (PagesOfWebUrl,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.WebUrl]:
@@ -181,14 +324,19 @@ class WebUrlAdmin(TrainedAdmin):
 
     @display(description="Pages")
     def shown_pages(self, web_url: models.WebUrl) -> str:
-        counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
-        return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
+        return _page_words(web_url)
 
     @admin.action(description="Crawl now", permissions=["train"])
     def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         queued = sum(web_urls.crawl_again(row) for row in rows)
         skipped = len(rows) - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
+
+    @admin.action(description="Delete", permissions=["train"])
+    @asks_first("Delete these addresses, and all that bots know from their pages?")
+    def delete_addresses(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))
 
 
 @admin.register(models.FunctionCalling)

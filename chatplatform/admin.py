@@ -1,10 +1,10 @@
 """The base of the site's pages, which shows one client's rows only."""
 
 import functools
-from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, TypeVar, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.filters import RelatedFieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import get_fields_from_path, unquote
@@ -16,10 +16,17 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import camel_case_to_spaces
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import action as unfold_action
 from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
+
+from chatplatform.api.errors import ApiError
+from chatplatform.forms import ServiceForm
+from chatplatform.templatetags.site_words import say
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 # Roles that may read a page, or change its rows. The platform's staff always may.
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
@@ -32,6 +39,7 @@ _SECRETS = {
 }  # fmt: skip
 
 
+_NO_ROW = "There is no such row, or it is another client's."
 # Most rows that a list counts, and most choices of a filter by a related row.
 _MOST_COUNTED, _MOST_CHOICES = 1000, 100
 # Unfold repeats 300 characters of classes in each cell: one class of site.css stands for them.
@@ -73,6 +81,37 @@ def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., An
     return decorate
 
 
+def viewer(request: HttpRequest) -> Any:
+    """Who looks at the page: the site admits people alone."""
+    return request.user
+
+
+def each(request: HttpRequest, rows: Iterable[Any], act: Callable[[Any], Any]) -> None:
+    """Calls a service for each row, and tells how many it did and which it refused."""
+    done = 0
+    for row in rows:
+        try:
+            act(row)
+        except ApiError as exc:
+            messages.error(request, f"{row}: {exc}")
+        else:
+            done += 1
+    if done:
+        messages.success(request, f"{done} done.")
+
+
+def button(
+    description: str, *, permissions: list[str], icon: str, url_path: str | None = None
+) -> Callable[[View], View]:
+    """Makes a method a page that a button leads to: above a list, if `actions_list` names it, or
+    above a row (`actions_detail`)."""
+    made: Any = unfold_action
+    decorate: Callable[[View], View] = made(
+        description=description, permissions=permissions, icon=icon, url_path=url_path
+    )
+    return decorate
+
+
 @display(
     description="State",
     ordering="is_disabled",
@@ -81,11 +120,6 @@ def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., An
 def in_use(row: Any) -> str:
     """A column: whether a row is disabled, in a word. A cross looks wrong on a healthy row."""
     return "Disabled" if row.is_disabled else "Active"
-
-
-def say(code: object) -> str:
-    """A code of the API, such as `customer_asked`, in words."""
-    return str(code).replace("_", " ").replace(".", " ").capitalize() if code else "–"
 
 
 @functools.cache
@@ -155,6 +189,8 @@ class TenantAdmin(ModelAdmin):
     # Who may change rows, besides the platform's staff; None: nobody at all.
     changed_by: ClassVar[frozenset[str] | None] = None
     has_add_permission = has_delete_permission = _never
+    actions_list: Any = ()
+    actions_detail: Any = ()
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return _has_role(request, self.read_by)
@@ -166,16 +202,21 @@ class TenantAdmin(ModelAdmin):
         return self.changed_by is not None and _has_role(request, self.changed_by)
 
     # For `@admin.action(permissions=…)`.
-    def has_manage_permission(self, request: HttpRequest) -> bool:
+    def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What owners and admins may."""
         return _has_role(request, ADMINS)
 
-    def has_train_permission(self, request: HttpRequest) -> bool:
+    def has_create_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What owners and admins may for their own client."""
+        user: Any = request.user
+        return user.client_id is not None and _has_role(request, ADMINS)
+
+    def has_train_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What trainers may, as well as owners and admins."""
         user: Any = request.user
         return self.has_manage_permission(request) or user.can_train
 
-    def has_platform_permission(self, request: HttpRequest) -> bool:
+    def has_platform_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What the platform's staff alone may."""
         return _has_role(request, PLATFORM)
 
@@ -234,6 +275,34 @@ class TenantAdmin(ModelAdmin):
         noun = camel_case_to_spaces(self.model.__name__).replace(" ", "_")
         return f"{noun}:{row.pk}"
 
+    def row(self, request: HttpRequest, row_id: Any) -> Any:
+        """A row that the viewer may see; 404 if there is none."""
+        found = self.get_object(request, unquote(str(row_id)))
+        if found is None:
+            raise Http404(_NO_ROW)
+        return found
+
+    def page(
+        self, request: HttpRequest, template: str, title: str, **context: Any
+    ) -> TemplateResponse:
+        """A page of its own about the rows of this one."""
+        shown = self.admin_site.each_context(request) | {"opts": self.model._meta, "title": title}
+        return TemplateResponse(request, template, shown | context)
+
+    def form_page(
+        self,
+        request: HttpRequest,
+        form: ServiceForm,
+        act: Callable[[dict[str, Any]], HttpResponse],
+        **context: Any,
+    ) -> HttpResponse:
+        """A page with one form; `act` calls the service and says where it goes on.
+
+        `context` names `title` and `button`, and may hold `intro`.
+        """
+        done = form.carry_out(act) if form.is_bound else None
+        return done or self.page(request, "admin/form_page.html", form=form, **context)
+
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -246,7 +315,7 @@ class TenantAdmin(ModelAdmin):
         return page
 
     def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
-        raise Http404("There is no such row, or it is another client's.")
+        raise Http404(_NO_ROW)
 
     def _worded(self, name: Any) -> Any:
         return in_words(name) if isinstance(name, str) and name in self.codes else name

@@ -1,20 +1,38 @@
-"""Conversations in the admin site: read-only; services change them."""
+"""Conversations in the site: read, and bots tried; services change them."""
 
+import uuid
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONObject
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
+from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 
-from bots.models import FunctionCall
-from chatplatform.admin import ReadOnlyInline, TenantAdmin, say
-from chats.models import Conversation, Customer, Feedback, Message, Summary, SummaryJob
+from bots.models import Bot, FunctionCall
+from bots.services import bots
+from chatplatform.admin import ReadOnlyInline, TenantAdmin, viewer
+from chatplatform.templatetags.site_words import say
+from chats.forms import AskForm
+from chats.models import (
+    AssignType,
+    Conversation,
+    Customer,
+    Feedback,
+    Message,
+    SenderType,
+    Summary,
+    SummaryJob,
+)
 from chats.services.desk import inbox
+from chats.services.exchange import bot_previews
 from chats.shapes import message as message_shapes
+from chats.shapes.bot_preview import GenerateChatRequest
 
 HANDOFF_REASONS = (
     "no_answer", "customer_asked", "engine_failed", "bot_disabled", "agents_reply", "staff_request",
@@ -47,9 +65,9 @@ class Transcript(ReadOnlyInline):
     @display(description="Said")
     def said(self, row: Any) -> str:
         message = message_shapes.Message.from_row(row)
-        return render_to_string(
-            "admin/chats/message.html", {"message": message, "calls": row.calls}
-        )
+        why = reverse("admin:chats_why", args=[row.conversation_id, row.pk]) if row.receipt else ""
+        context = {"message": message, "calls": row.calls, "why": why}
+        return render_to_string("admin/chats/message.html", context)
 
     @display(description="Status")
     def arrival(self, row: Message) -> str:
@@ -83,6 +101,61 @@ class ConversationAdmin(TenantAdmin):
     ordering = ["-last_message_at", "-id"]
     inlines = [Transcript]
 
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            path("try/<int:bot_id>/", self.try_bot, name="chats_try_bot"),
+            path("try/<int:bot_id>/<uuid:chat_id>/", self.try_bot, name="chats_tried_bot"),
+            path("<uuid:chat_id>/why/<uuid:message_id>/", self.why, name="chats_why"),
+        ]
+        for one in own:
+            one.callback = self.admin_site.admin_view(one.callback)
+        return own + super().get_urls()
+
+    def try_bot(
+        self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None = None
+    ) -> HttpResponse:
+        """A preview chat with a bot: its answers, what they rest on, and why it gave them."""
+        by = viewer(request)
+        if by.client is None or not self.has_try_permission(request):
+            raise PermissionDenied
+        bot = bots.get(by.client, bot_id)
+        chat = self._preview(bot, chat_id) if chat_id else None
+
+        def ask(data: dict[str, Any]) -> HttpResponse:
+            said = [{"role": "user", "content": data["question"]}]
+            body = GenerateChatRequest.model_validate({"messages": said})
+            message = (
+                bot_previews.continue_chat(chat, body)
+                if chat
+                else bot_previews.open_preview(by.client, bot_id, body, by=by)
+            )
+            return redirect("admin:chats_tried_bot", bot_id, message.conversation_id)
+
+        form = AskForm(request.POST or None)
+        done = form.carry_out(ask) if form.is_bound else None
+        return done or self.page(
+            request, "admin/chats/try_bot.html", f"Try {bot.bot_name}",
+            bot=bot, form=form, chat=chat, **(_tried(chat) if chat else {}),
+        )  # fmt: skip
+
+    def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
+        """Why a message of the bot says what it says."""
+        chat = self.row(request, chat_id)
+        return self.page(
+            request, "admin/chats/why.html", f"Why the bot said this in {chat}",
+            chat=chat,
+            message=get_object_or_404(Message, conversation=chat, pk=message_id),
+            receipt=inbox.receipt(chat, message_id),
+        )  # fmt: skip
+
+    def has_try_permission(self, request: HttpRequest) -> bool:
+        """Whoever answers chats may try a bot; viewers read."""
+        return bool(viewer(request).role != "viewer")
+
+    def _preview(self, bot: Bot, chat_id: uuid.UUID) -> Conversation:
+        rows = Conversation.objects.for_client(bot.client).filter(bot=bot, is_preview=True)
+        return get_object_or_404(rows, pk=chat_id)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
@@ -91,6 +164,19 @@ class ConversationAdmin(TenantAdmin):
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)
         return queryset.filter(pk__in=inbox.search(user.client, search_term)), False
+
+
+def _tried(chat: Conversation) -> dict[str, Any]:
+    """What was said in a preview, and whether its answer is still on its way."""
+    rows = list(inbox.transcript(chat).order_by("seq"))
+    answers = [row for row in rows if row.receipt and row.sender_type != SenderType.CUSTOMER]
+    is_asked = bool(rows) and rows[-1].sender_type == SenderType.CUSTOMER
+    return {
+        "said": [(row, message_shapes.Message.from_row(row)) for row in rows],
+        "is_busy": is_asked and chat.assign_type == AssignType.BOT,
+        "handed_over": "" if chat.assign_type == AssignType.BOT else say(chat.handoff_reason),
+        "receipt": inbox.receipt(chat, answers[-1].pk) if answers else None,
+    }
 
 
 @admin.register(Customer)

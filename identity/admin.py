@@ -16,7 +16,8 @@ from unfold.decorators import display
 
 from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first, in_use
 from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import Shape, describe_error
+from chatplatform.api.shapes import Shape
+from chatplatform.forms import refusals
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from identity import models
@@ -37,9 +38,7 @@ class ShapeForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             return shape(**data)
         except pydantic.ValidationError as exc:
-            raise ValidationError(
-                {str(error["loc"][0]): describe_error(error)["msg"] for error in exc.errors()}
-            ) from exc
+            raise ValidationError({place[0]: words for place, words in refusals(exc)}) from exc
 
 
 class ClientForm(ShapeForm):

@@ -19,6 +19,8 @@ from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
+from chatplatform.api import errors
+from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from identity.models import AuditEvent, Role, User
 from identity.services import (
@@ -144,7 +146,8 @@ class Site(UnfoldAdminSite):
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Leads the platform's staff to the set-up of a second factor that they must have."""
+        """Leads the platform's staff to the set-up of a second factor that they must have, and says
+        what a service refuses."""
         shown = super().admin_view(view, cacheable)
 
         @functools.wraps(shown)
@@ -153,7 +156,10 @@ class Site(UnfoldAdminSite):
             is_before = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
             if not is_before and isinstance(user, User) and second_factor.is_missing(user):
                 return redirect("admin:second_factor")
-            return shown(request, *args, **kwargs)
+            try:
+                return shown(request, *args, **kwargs)
+            except ApiError as exc:
+                return errors.refused(request, exc)
 
         return lead
 

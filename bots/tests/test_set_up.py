@@ -1,0 +1,203 @@
+"""A bot is set up in the site: created, taught, given a look, and put on a page."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Bot, Document, Prompt, WebUrl
+from chatplatform.models import Job
+from identity.models import ApiKey
+from identity.testing import make_person
+
+NEW = reverse("admin:bots_bot_new_bot")
+
+
+@pytest.fixture
+def site(ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    return browser
+
+
+@pytest.fixture
+def path(bot):
+    return reverse("admin:bots_bot_set_up", args=[bot.pk])
+
+
+def as_role(client, role, **rights):
+    person = make_person(client, role, "Tim").user
+    for name, value in rights.items():
+        setattr(person, name, value)
+    person.save()
+    browser = Browser()
+    browser.force_login(person)
+    return browser
+
+
+def test_a_bot_is_created_and_leads_to_its_set_up(site, ann):
+    assert NEW in site.get(reverse("admin:bots_bot_changelist")).content.decode()
+    reply = site.post(NEW, {"bot_name": "Tess"})
+    bot = Bot.objects.get()
+    assert (bot.bot_name, bot.client) == ("Tess", ann.client)
+    assert reply.url == reverse("admin:bots_bot_set_up", args=[bot.pk])
+    assert b"It knows nothing yet" in site.get(reply.url).content
+
+
+def test_files_are_uploaded_and_their_progress_is_shown(site, path, bot):
+    files = [SimpleUploadedFile("a.txt", b"Open at nine."), SimpleUploadedFile("b.txt", b"Parking")]
+    reply = site.post(path, {"form": "files", "files": files})
+    assert reply.url == f"{path}#files"
+    assert Document.objects.filter(bot=bot, status="queued").count() == 2
+    assert Job.objects.filter(name="bots.train_document").count() == 2
+    page = site.get(path).content.decode()
+    assert "a.txt" in page
+    assert 'hx-trigger="every 2s"' in page
+    Document.objects.update(status="failed", error_message="The file is empty.")
+    page = site.get(path).content.decode()
+    assert "The file is empty." in page
+    assert "every 2s" not in page
+
+
+@pytest.mark.parametrize(
+    ("form", "model"),
+    [
+        ({"form": "web", "url": "http://8.8.8.8/help", "crawl_depth": "1"}, WebUrl),
+        ({"form": "text", "title": "Parking", "text": "Behind the house."}, Document),
+        ({"form": "question", "question": "May I park?", "answer": "Yes."}, Document),
+        ({"form": "prompt", "content": "Be brief."}, Prompt),
+    ],
+)
+def test_it_is_taught_in_other_ways_too(site, path, bot, form, model):
+    assert site.post(path, form).status_code == 302
+    assert model.objects.get().bot == bot
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"form": "web", "url": "http://10.0.0.1/", "crawl_depth": "0"}, "The destination"),
+        ({"form": "text", "title": "Parking", "text": "!!!"}, "This is empty, or not in the form"),
+        ({"form": "files", "files": SimpleUploadedFile("a.exe", b"MZ\x00\x01")}, "not"),
+        ({"form": "hosts", "allowed_domain": "http://shop.example/x"}, "is not a host name"),
+        ({"form": "look", "bot_name": "T", "primary_color": "red", "secondary_color": "#000000",
+          "position": "top-left"}, "not in the form that is asked for"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_said_beside_the_field_and_changes_nothing(site, path, bot, form, words):
+    before = Bot.objects.values().get()
+    page = site.post(path, form)
+    assert page.status_code == 200
+    shown = page.content.decode()
+    at = shown.index(f'id="{form["form"]}-form"')
+    assert words in shown[at : shown.index("</form>", at)]
+    assert not Document.objects.exists()
+    assert not WebUrl.objects.exists()
+    assert Bot.objects.values().get() == before
+
+
+def test_a_double_is_refused(site, path, bot):
+    form = {"form": "question", "question": "May I park?", "answer": "Yes."}
+    site.post(path, form)
+    assert b"has this text or question already" in site.post(path, form).content
+    assert Document.objects.count() == 1
+
+
+def test_the_look_is_saved_and_what_it_does_not_name_stays(site, path, bot):
+    Bot.objects.update(style={"width": 500}, welcome_message={"en": "Hi", "vi": "Chào"})
+    form = {
+        "form": "look", "bot_name": "Tess", "welcome_message": "Hello", "primary_color": "#c2410c",
+        "secondary_color": "#ffffff", "position": "top-left", "dark_mode": "on",
+    }  # fmt: skip
+    assert site.post(path, form).status_code == 302
+    bot.refresh_from_db()
+    assert (bot.bot_name, bot.primary_color) == ("Tess", "#c2410c")
+    assert bot.welcome_message == {"en": "Hello", "vi": "Chào"}
+    assert (bot.style["width"], bot.style["position"], bot.style["dark_mode"]) == (
+        500, "top-left", True,
+    )  # fmt: skip
+    frame = site.get(reverse("admin:bots_bot_look", args=[bot.pk]))
+    assert frame["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, nobody):
+    site.post(path, {"form": "hosts", "allowed_domain": "shop.example"})
+    page = site.post(path, {"form": "key"}).content.decode()
+    secret = re.search(r'data-key=&quot;([^&]+)&quot;|data-key="([^"]+)"', page)
+    key = ApiKey.objects.get()
+    assert (key.scope, key.bot_id) == ("public", bot.pk)
+    told = secret[1] or secret[2]
+    assert told.startswith(key.prefix)
+    shop = {"API-KEY": told, "Origin": "https://shop.example"}
+    assert nobody.get("/ai/bot/config", **shop).status_code == 200
+    other = {"API-KEY": told, "Origin": "https://other.example"}
+    assert nobody.get("/ai/bot/config", **other).status_code == 403
+    later = site.get(path).content.decode()
+    assert told not in later
+    assert "last used" in later
+
+
+def test_a_trainer_teaches_and_changes_nothing_else(ann, path, bot):
+    browser = as_role(ann.client, "agent", can_train=True)
+    page = browser.get(path).content.decode()
+    assert "Write a text" in page
+    assert "look-form" not in page
+    form = {"form": "text", "title": "Parking", "text": "Behind the house."}
+    assert browser.post(path, form).status_code == 302
+    browser.post(path, {"form": "hosts", "allowed_domain": "evil.example"})
+    browser.post(path, {"form": "key"})
+    assert browser.post(NEW, {"bot_name": "Tess"}).status_code == 403
+    bot.refresh_from_db()
+    assert bot.allowed_domain == ""
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["agent", "viewer"])
+def test_who_may_not_train_is_refused(ann, path, bot, role):
+    browser = as_role(ann.client, role)
+    form = {"form": "text", "title": "Parking", "text": "Behind the house."}
+    assert browser.get(path).status_code == browser.post(path, form).status_code == 403
+    assert not Document.objects.exists()
+
+
+def test_another_clients_bot_is_not_found(cara, path, bot):
+    browser = Browser()
+    browser.force_login(cara.user)
+    form = {"form": "text", "title": "Parking", "text": "Behind the house."}
+    assert browser.get(path).status_code == browser.post(path, form).status_code == 404
+    look = reverse("admin:bots_bot_look", args=[bot.pk])
+    assert browser.get(look).status_code == 404
+    assert not Document.objects.exists()
+
+
+def test_bots_are_disabled_enabled_and_deleted_by_the_list(site, bot):
+    path, chosen = reverse("admin:bots_bot_changelist"), {"_selected_action": [bot.pk]}
+    site.post(path, {**chosen, "action": "disable", "confirmed": "yes"})
+    assert Bot.objects.get().is_disabled
+    site.post(path, {**chosen, "action": "enable"})
+    assert not Bot.objects.get().is_disabled
+    Bot.objects.update(delete_available=False)
+    form = {**chosen, "action": "delete_bots", "confirmed": "yes"}
+    assert b"This bot is protected" in site.post(path, form, follow=True).content
+    Bot.objects.update(delete_available=True)
+    assert b"1 done." in site.post(path, form, follow=True).content
+    assert not Bot.objects.exists()
+
+
+def test_sources_are_deleted_and_an_earlier_prompt_is_restored(site, path, bot):
+    for words in ("Be brief.", "Be long."):
+        site.post(path, {"form": "prompt", "content": words})
+    first = Prompt.objects.get(version=1)
+    form = {"action": "restore", "_selected_action": [first.pk], "confirmed": "yes"}
+    site.post(reverse("admin:bots_prompt_changelist"), form)
+    assert Prompt.objects.get(is_current=True).content == "Be brief."
+    site.post(path, {"form": "text", "title": "Parking", "text": "Behind the house."})
+    site.post(path, {"form": "web", "url": "http://8.8.8.8/help", "crawl_depth": "0"})
+    for name, action, model in (
+        ("document", "delete_documents", Document), ("weburl", "delete_addresses", WebUrl),
+    ):  # fmt: skip
+        form = {"action": action, "_selected_action": [model.objects.get().pk], "confirmed": "yes"}
+        site.post(reverse(f"admin:bots_{name}_changelist"), form)
+        assert not model.objects.exists()

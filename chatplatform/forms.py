@@ -1,0 +1,88 @@
+"""Forms of the site. Services check the values, as they do for the API; what they refuse stands
+beside its field."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pydantic
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold import widgets
+
+from chatplatform.api.errors import ApiError, Invalid
+from chatplatform.api.shapes import describe_error
+
+Made = TypeVar("Made")
+# Django's widgets to those of the site's theme.
+_THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
+    forms.TextInput: widgets.UnfoldAdminTextInputWidget,
+    forms.EmailInput: widgets.UnfoldAdminEmailInputWidget,
+    forms.NumberInput: widgets.UnfoldAdminIntegerFieldWidget,
+    forms.Textarea: widgets.UnfoldAdminTextareaWidget,
+    forms.Select: widgets.UnfoldAdminSelectWidget,
+    forms.CheckboxInput: widgets.UnfoldBooleanSwitchWidget,
+}
+
+
+def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, ...], str]]:
+    """What a shape or a service refuses: where each fault is, and the words for it."""
+    if isinstance(exc, pydantic.ValidationError):
+        return [(error["loc"], _words(error)) for error in exc.errors()]
+    if isinstance(exc, Invalid):
+        return [(tuple(error["loc"]), error["msg"]) for error in exc.errors]
+    return [((), str(exc))]
+
+
+def _words(error: Any) -> str:
+    """One of pydantic's errors as people read it: patterns tell them nothing."""
+    if error["type"] == "string_pattern_mismatch":
+        return "This is empty, or not in the form that is asked for."
+    words = describe_error(error)["msg"].removeprefix("Value error, ")
+    return words[:1].upper() + words[1:]
+
+
+class ServiceForm(forms.Form):
+    """A form in the site's theme, whose values go to a service."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            self._dress(field)
+
+    def carry_out(self, act: Callable[[dict[str, Any]], Made]) -> Made | None:
+        """What `act` makes of the values; None if they are refused, which the form then shows."""
+        if not self.is_valid():
+            return None
+        try:
+            return act(self.cleaned_data)
+        except (pydantic.ValidationError, ApiError) as exc:
+            for place, words in refusals(exc):
+                self.add_error(next((name for name in place if name in self.fields), None), words)
+        except ValidationError as exc:
+            self.add_error(None, exc)
+        return None
+
+    def _dress(self, field: forms.Field) -> None:
+        themed = _THEME.get(type(field.widget))
+        if themed is None:
+            return
+        widget = themed(attrs=field.widget.attrs)
+        widget.is_required = field.required
+        if isinstance(field, forms.ChoiceField):
+            widget.choices = field.choices  # type: ignore[attr-defined]
+        field.widget = widget
+
+
+class Files(forms.FileInput):
+    """Several files at once; a browser also takes those that are dropped on it."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Several files, at least one."""
+
+    widget = Files
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        return [super(FilesField, self).clean(file, initial) for file in data or [None]]

@@ -1,0 +1,24 @@
+"""The forms of the site's pages about chats."""
+
+from django import forms
+
+from bots.shapes.written import MAX_ANSWER, MAX_QUESTION
+from chatplatform.forms import ServiceForm
+
+
+class AskForm(ServiceForm):
+    question = forms.CharField(
+        label="Your question",
+        max_length=8000,
+        widget=forms.TextInput(attrs={"autofocus": "", "autocomplete": "off"}),
+    )
+
+
+class AnswerForm(ServiceForm):
+    question = forms.CharField(label="Question", max_length=MAX_QUESTION)
+    answer = forms.CharField(
+        label="Answer",
+        max_length=MAX_ANSWER,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Who asks nearly the same gets this answer.",
+    )

@@ -1,0 +1,78 @@
+"""A bot is tried in the site: a preview chat with the answer, what it rests on, and why."""
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.testing import trained
+from chatplatform.testing import run_jobs
+from chats.models import Conversation, Message
+from chats.testing import make_chat
+from identity.testing import make_person
+
+
+@pytest.fixture
+def site(ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    return browser
+
+
+@pytest.fixture
+def path(bot):
+    return reverse("admin:chats_try_bot", args=[bot.pk])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_answer_is_shown_with_its_source_and_its_reason(site, path, bot):
+    trained(bot, "The shop is open from nine to five on weekdays.", title="Opening hours")
+    reply = site.post(path, {"question": "When is the shop open?"})
+    chat = Conversation.objects.get()
+    assert chat.is_preview
+    assert reply.url == reverse("admin:chats_tried_bot", args=[bot.pk, chat.pk])
+    assert 'hx-trigger="every 1s"' in site.get(reply.url).content.decode()
+    run_jobs()
+    page = site.get(reply.url).content.decode()
+    assert "every 1s" not in page
+    for words in ("open from nine to five", "Source 1: Opening hours", "Sure of an answer"):
+        assert words in page
+    site.post(reply.url, {"question": "Is it open on weekdays?"})
+    assert Conversation.objects.count() == 1
+    assert Message.objects.filter(conversation=chat, sender_type="customer").count() == 2
+    answer = Message.objects.filter(conversation=chat, sender_type="bot").first()
+    shown = site.get(reverse("admin:chats_conversation_change", args=[chat.pk])).content.decode()
+    why = reverse("admin:chats_why", args=[chat.pk, answer.pk])
+    assert why in shown
+    assert "Passage 1: Opening hours" in site.get(why).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
+    reply = site.post(path, {"question": "What is the meaning of life?"})
+    run_jobs()
+    page = site.get(reply.url).content.decode()
+    assert "Handed over to people: " in page
+    assert "The bot answers no more in this chat." in page
+
+
+def test_what_is_refused_is_said(site, path, bot):
+    bot.allow_preview = False
+    bot.save()
+    assert b"preview is switched off" in site.post(path, {"question": "Hello?"}).content
+    assert not Conversation.objects.exists()
+
+
+def test_nobody_speaks_in_a_customers_chat(site, bot):
+    chat = make_chat(bot)
+    path = reverse("admin:chats_tried_bot", args=[bot.pk, chat.pk])
+    assert site.post(path, {"question": "Hello?"}).status_code == 404
+    assert not Message.objects.exists()
+
+
+def test_viewers_and_strangers_do_not_try(ann, cara, path):
+    for person, status in ((make_person(ann.client, "viewer", "Vic"), 403), (cara, 404)):
+        browser = Browser()
+        browser.force_login(person.user)
+        assert browser.get(path).status_code == status
+        assert browser.post(path, {"question": "Hello?"}).status_code == status
+    assert not Conversation.objects.exists()
