@@ -62,6 +62,11 @@ class ServiceForm(forms.Form):
             self.add_error(None, exc)
         return None
 
+    def offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
+        """Set the choices of a field that depend on who looks."""
+        field: Any = self.fields[name]
+        field.choices = choices
+
     def _dress(self, field: forms.Field) -> None:
         themed = _THEME.get(type(field.widget))
         if themed is None:

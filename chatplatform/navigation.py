@@ -7,10 +7,12 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
-# Group to its pages: the words, the symbol, and the model whose rows the page lists.
-PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
+# Group to its pages: the words, the symbol, and the model whose rows the page lists, with the name
+# of the page if it is another than their list.
+PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "Conversations": (
         ("Conversations", "forum", "chats.Conversation"),
+        ("Questions without an answer", "help", "chats.Conversation", "chats_unanswered"),
         ("Customers", "person", "chats.Customer"),
         ("Ratings", "star", "chats.Feedback"),
         ("Summaries", "summarize", "chats.Summary"),
@@ -74,9 +76,9 @@ def _may_read(request: HttpRequest, label: str) -> bool:
     return bool(page.has_view_permission(request))
 
 
-def _page(title: str, icon: str, label: str) -> dict[str, Any]:
-    name = label.lower().replace(".", "_")
-    return _item(title, icon, reverse(f"admin:{name}_changelist"))
+def _page(title: str, icon: str, label: str, name: str = "") -> dict[str, Any]:
+    name = name or f"{label.lower().replace('.', '_')}_changelist"
+    return _item(title, icon, reverse(f"admin:{name}"))
 
 
 def _item(title: str, icon: str, link: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import uuid
 from typing import Any
+from urllib.parse import urlencode
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, QuerySet
@@ -15,10 +16,11 @@ from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 
 from bots.models import Bot, FunctionCall
-from bots.services import bots
+from bots.services import bots, written_sources
+from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, viewer
 from chatplatform.templatetags.site_words import say
-from chats.forms import AskForm
+from chats.forms import AnswerForm, AskForm
 from chats.models import (
     AssignType,
     Conversation,
@@ -29,7 +31,7 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
-from chats.services.desk import inbox
+from chats.services.desk import inbox, unanswered
 from chats.services.exchange import bot_previews
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
@@ -105,6 +107,8 @@ class ConversationAdmin(TenantAdmin):
         own = [
             path("try/<int:bot_id>/", self.try_bot, name="chats_try_bot"),
             path("try/<int:bot_id>/<uuid:chat_id>/", self.try_bot, name="chats_tried_bot"),
+            path("unanswered/", self.unanswered, name="chats_unanswered"),
+            path("unanswered/<uuid:message_id>/", self.answer, name="chats_answer"),
             path("<uuid:chat_id>/why/<uuid:message_id>/", self.why, name="chats_why"),
         ]
         for one in own:
@@ -131,7 +135,7 @@ class ConversationAdmin(TenantAdmin):
             )
             return redirect("admin:chats_tried_bot", bot_id, message.conversation_id)
 
-        form = AskForm(request.POST or None)
+        form = AskForm(request.POST or None, initial={"question": request.GET.get("question", "")})
         done = form.carry_out(ask) if form.is_bound else None
         return done or self.page(
             request, "admin/chats/try_bot.html", f"Try {bot.bot_name}",
@@ -147,6 +151,50 @@ class ConversationAdmin(TenantAdmin):
             message=get_object_or_404(Message, conversation=chat, pk=message_id),
             receipt=inbox.receipt(chat, message_id),
         )  # fmt: skip
+
+    def unanswered(self, request: HttpRequest) -> HttpResponse:
+        """What customers asked and bots did not know, the newest first."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        rows = unanswered.among(self._messages(request)).order_by("-id")
+        before = _uuid(request.GET.get("before", ""))
+        rows = rows.filter(pk__lt=before) if before else rows
+        rows = rows.select_related("in_reply_to", "conversation__bot", "conversation__customer")
+        found = list(rows[: self.list_per_page + 1])
+        return self.page(
+            request, "admin/chats/unanswered.html", "Questions without an answer",
+            found=found[: self.list_per_page],
+            older=found[self.list_per_page - 1].pk if len(found) > self.list_per_page else None,
+            may_answer=self.has_train_permission(request),
+        )  # fmt: skip
+
+    def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
+        """Gives the bot the answer to what was asked; then it can be asked again."""
+        if not self.has_train_permission(request):
+            raise PermissionDenied
+        rows = unanswered.among(self._messages(request)).select_related("conversation__bot")
+        message: Message = get_object_or_404(rows, pk=message_id)
+        bot, asked = message.conversation.bot, message.in_reply_to
+        assert asked, "a question without an answer was asked"
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            written_sources.create(bot, body=QuestionAnswerDto(**data))
+            messages.success(request, f"{bot} learns it now. In a moment, ask again:")
+            if viewer(request).client_id != bot.client_id:
+                return redirect("admin:chats_unanswered")
+            query = urlencode({"question": data["question"]})
+            return redirect(f"{reverse('admin:chats_try_bot', args=[bot.pk])}?{query}")
+
+        question = " ".join(asked.text.split())[:MAX_QUESTION]
+        form = AnswerForm(request.POST or None, initial={"question": question})
+        title = f"Write an answer for {bot}"
+        return self.form_page(request, form, act, title=title, button="Save the answer")
+
+    def _messages(self, request: HttpRequest) -> QuerySet[Message]:
+        """The messages of chats that the viewer may see."""
+        by = viewer(request)
+        rows = Message.objects.filter(client__isnull=False)
+        return rows if by.is_superuser else rows.for_client(by.client)
 
     def has_try_permission(self, request: HttpRequest) -> bool:
         """Whoever answers chats may try a bot; viewers read."""
@@ -164,6 +212,13 @@ class ConversationAdmin(TenantAdmin):
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)
         return queryset.filter(pk__in=inbox.search(user.client, search_term)), False
+
+
+def _uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
 
 
 def _tried(chat: Conversation) -> dict[str, Any]:

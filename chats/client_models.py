@@ -1,8 +1,10 @@
-"""Rows of a client that belong to no conversation: what its agents reuse."""
+"""Rows of a client that belong to no conversation: what its agents reuse, and work in bulk."""
 
 from django.db import models
 from django.db.models.functions import Now
 
+from bots.models import Bot
+from chatplatform.ids import uuid7
 from identity.models import TenantModel, User
 
 
@@ -43,3 +45,34 @@ class ClientTag(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SummaryJobStatus(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class SummaryJob(TenantModel):
+    """A request to summarise every matching chat, and how far it is."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, null=True)
+    created_from = models.DateTimeField(null=True)
+    created_to = models.DateTimeField(null=True)
+    force = models.BooleanField(default=False)
+    status = models.CharField(
+        max_length=8, choices=SummaryJobStatus, default=SummaryJobStatus.QUEUED
+    )
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    # The last conversation that was processed: a run that was stopped goes on behind it.
+    position = models.UUIDField(null=True)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"summaries {self.done}/{self.total}"

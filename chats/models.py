@@ -13,6 +13,8 @@ from chatplatform.customer_channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
 from chats.client_models import ClientTag as ClientTag
 from chats.client_models import SavedReply as SavedReply
+from chats.client_models import SummaryJob as SummaryJob
+from chats.client_models import SummaryJobStatus as SummaryJobStatus
 from identity.models import ApiKey, TenantModel, User
 
 
@@ -221,6 +223,12 @@ class SenderType(models.TextChoices):
     SYSTEM = "system"
 
 
+# Of messages: the bot had no answer.
+UNANSWERED = models.Q(
+    receipt__decision__in=("below_gate", "nothing_to_quote", "no_answer", "model_refused")
+)
+
+
 class MessageStatus(models.TextChoices):
     """How far a message came on its way to its reader."""
 
@@ -299,6 +307,8 @@ class Message(TenantModel):
         indexes = [
             # The export, in the order of the ids.
             models.Index(fields=["client", "id"], name="message_export"),
+            # The site's list of questions without an answer.
+            models.Index(fields=["client", "-id"], condition=UNANSWERED, name="message_unanswered"),
             # The search for a part of what was said.
             GinIndex(OpClass(Upper("text"), "gin_trgm_ops"), name="message_search"),
         ]
@@ -392,37 +402,6 @@ class Summary(TenantModel):
 
     def __str__(self) -> str:
         return f"summary of {self.conversation_id}"
-
-
-class SummaryJobStatus(models.TextChoices):
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-
-
-class SummaryJob(TenantModel):
-    """A request to summarise every matching chat, and how far it is."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, null=True)
-    created_from = models.DateTimeField(null=True)
-    created_to = models.DateTimeField(null=True)
-    force = models.BooleanField(default=False)
-    status = models.CharField(
-        max_length=8, choices=SummaryJobStatus, default=SummaryJobStatus.QUEUED
-    )
-    total = models.PositiveIntegerField(default=0)
-    done = models.PositiveIntegerField(default=0)
-    failed = models.PositiveIntegerField(default=0)
-    # The last conversation that was processed: a run that was stopped goes on behind it.
-    position = models.UUIDField(null=True)
-    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
-    created_at = models.DateTimeField(db_default=Now())
-    finished_at = models.DateTimeField(null=True)
-
-    def __str__(self) -> str:
-        return f"summaries {self.done}/{self.total}"
 
 
 class Thumb(models.TextChoices):

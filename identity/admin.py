@@ -2,33 +2,36 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import pydantic
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first, in_use
+from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first, button, in_use, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Shape
 from chatplatform.forms import refusals
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from identity import models
+from identity import forms, models
 from identity.services import api_keys, clients, credit_orders, credits, job_cancelling, users
-from identity.shapes.clients import ClientChange
+from identity.shapes.clients import ClientChange, TopUpAmount
 from identity.shapes.users import UserDto
 
 Checked = TypeVar("Checked", bound=Shape)
 
 
-class ShapeForm(forms.ModelForm):  # type: ignore[type-arg]
+class ShapeForm(ModelForm):  # type: ignore[type-arg]
     """A form whose values a shape checks, as the API does."""
 
     by: models.User
@@ -51,6 +54,8 @@ class ClientForm(ShapeForm):
 
 class ServiceAdmin(TenantAdmin):
     """A page whose form is saved by a service."""
+
+    actions_list: Any = ()
 
     def get_form(
         self,
@@ -136,6 +141,26 @@ class UserAdmin(ServiceAdmin):
     )  # fmt: skip
     readonly_fields = ("client", "last_login")
     actions = ("reset_second_factor",)
+    actions_list = ("invite",)
+
+    @button("Invite", permissions=["create"], icon="person_add")
+    def invite(self, request: HttpRequest) -> HttpResponse:
+        """A colleague, who is mailed a link to choose a password."""
+        by = viewer(request)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            person = UserDto(**data)
+            users.create(
+                by.client,
+                **person.model_dump(include=set(data)),
+                password=None,
+                by=by,
+            )
+            messages.success(request, f"{person.email} is mailed a link to choose a password.")
+            return redirect("admin:identity_user_changelist")
+
+        form = forms.InviteForm(request.POST or None)
+        return self.form_page(request, form, act, title="Invite a colleague", button="Invite")
 
     @display(description="Second factor")
     def has_second_factor(self, person: models.User) -> str:
@@ -174,6 +199,27 @@ class ApiKeyAdmin(TenantAdmin):
     search_fields = ("prefix", "name", "client__name")
     exclude = ("secret_hash",)
     actions = ("revoke",)
+    actions_list = ("new_key",)
+
+    @button("New key", permissions=["create"], icon="add")
+    def new_key(self, request: HttpRequest) -> HttpResponse:
+        """A key, shown once with a call that tries it: a message would store it in a cookie."""
+        by = viewer(request)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            days = data.pop("days")
+            ends = timezone.now() + timedelta(days=days) if days else None
+            hosts = data.pop("allowed_domain")
+            key, secret = api_keys.create_with_hosts(
+                by.client, hosts=hosts, expires_at=ends, created_by=by, **data
+            )
+            return self.page(
+                request, "admin/identity/new_key.html", "Your new key, shown once",
+                key=key, secret=secret, origin=request.build_absolute_uri("/").rstrip("/"),
+            )  # fmt: skip
+
+        form = forms.KeyForm(request.POST or None, client=by.client)
+        return self.form_page(request, form, act, title="New key", button="Make the key")
 
     @admin.action(description="Revoke", permissions=["manage"])
     @asks_first("Revoke these keys? Programs that use them are refused within a second, for good.")
@@ -238,6 +284,20 @@ class CreditOrderAdmin(TenantAdmin):
     list_select_related = ("client", "created_by")
     search_fields = ("=id", "reference", "client__name")
     actions = ("mark_paid", "refuse")
+    actions_list = ("order",)
+
+    @button("Order credits", permissions=["create"], icon="add_shopping_cart")
+    def order(self, request: HttpRequest) -> HttpResponse:
+        """Credits, which are added when the order is paid."""
+        by = viewer(request)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            credit_orders.create(by.client, **TopUpAmount(**data).model_dump(), by=by)
+            messages.success(request, "Ordered: the credits are added when it is paid.")
+            return redirect("admin:identity_creditorder_changelist")
+
+        form = forms.OrderForm(request.POST or None)
+        return self.form_page(request, form, act, title="Order credits", button="Order")
 
     @admin.action(description="Mark as paid", permissions=["platform"])
     @asks_first("Were these orders paid? Their credits are added to the clients' balances.")

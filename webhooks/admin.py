@@ -1,17 +1,36 @@
-"""Events, endpoints and deliveries in the admin site: read, and sent again."""
+"""Events, endpoints and deliveries in the site: set up, tested, revived, and sent again."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin import ADMINS, ReadOnlyInline, TenantAdmin, asks_first
+from chatplatform.admin import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, button, viewer
 from chatplatform.api.errors import ApiError
+from chatplatform.forms import ServiceForm
+from chatplatform.templatetags.site_words import say
 from identity.models import User
-from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, WebhookConfig
+from webhooks import forms
+from webhooks.delivery import Fault
+from webhooks.models import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    DisabledReason,
+    Event,
+    WebhookConfig,
+)
 from webhooks.services import configs, deliveries
+from webhooks.shapes.webhook import ReplayRequest, WebhookConfigRequest
 
 COLORS: dict[str, str] = {
     DeliveryState.PENDING: "info",
@@ -19,6 +38,23 @@ COLORS: dict[str, str] = {
     DeliveryState.SUCCEEDED: "success",
     DeliveryState.GAVE_UP: "danger",
 }
+FAULTS: dict[str, str] = {
+    Fault.TIMEOUT: "Your server did not answer in time",
+    Fault.CONNECTION_FAILED: "Your server could not be reached",
+    Fault.BLOCKED_DESTINATION: "The address is not public",
+    Fault.REDIRECT: "Your server sent us elsewhere, where we do not go",
+    Fault.BAD_STATUS: "Your server refused it",
+    Fault.INVALID_ANSWER: "Your server's answer is not HTTP",
+    Fault.GONE: "Your server says that the address is gone for good",
+    Fault.INTERRUPTED: "A failure on our side cut it off",
+    Fault.ENDPOINT_DISABLED: "The endpoint was off",
+}
+WHY_OFF: dict[str, str] = {
+    DisabledReason.BY_HAND: "It was switched off by hand.",
+    DisabledReason.GONE: "It answered that it is gone for good (410), so we switched it off.",
+    DisabledReason.FAILING: "All deliveries of five days failed, so we switched it off.",
+}
+_SHOWN = 20
 
 
 class Deliveries(ReadOnlyInline):
@@ -35,16 +71,27 @@ class Deliveries(ReadOnlyInline):
     def attempt_log(self, row: Delivery) -> str:
         log = sorted(row.log.all(), key=lambda entry: entry.number)
         return " · ".join(
-            f"{entry.number}: {entry.error or entry.http_status} ({entry.duration_ms or 0} ms)"
-            for entry in log
+            f"{entry.number}: {attempt_words(entry)} ({entry.duration_ms or 0} ms)" for entry in log
         )
 
 
 class Attempts(ReadOnlyInline):
     model = DeliveryAttempt
-    fields = ("number", "http_status", "duration_ms", "error", "response_excerpt", "created_at")
+    fields = ("number", "http_status", "duration_ms", "why", "response_excerpt", "created_at")
     readonly_fields = fields
     ordering = ("number",)
+
+    @admin.display(description="Error")
+    def why(self, row: DeliveryAttempt) -> str:
+        return attempt_words(row) if row.error else "–"
+
+
+def attempt_words(attempt: DeliveryAttempt) -> str:
+    """What came of an attempt, in words."""
+    if not attempt.error:
+        return f"Delivered ({attempt.http_status})"
+    words = FAULTS.get(attempt.error, say(attempt.error))
+    return f"{words} ({attempt.http_status})" if attempt.http_status else words
 
 
 @admin.register(Event)
@@ -65,8 +112,11 @@ class EventAdmin(TenantAdmin):
 @admin.register(WebhookConfig)
 class WebhookConfigAdmin(TenantAdmin):
     read_by = ADMINS
+    actions_list = ("new_endpoint",)
+    actions_detail = ("manage",)
+    list_display_links = None
     list_display = (
-        "url", "client", "is_active", "disabled_reason", "failures_in_row", "failing_since",
+        "managed", "client", "is_active", "disabled_reason", "failures_in_row", "failing_since",
         "paused_until", "created_at",
     )  # fmt: skip
     list_filter = ("is_active", "disabled_reason")
@@ -75,8 +125,120 @@ class WebhookConfigAdmin(TenantAdmin):
     exclude = ("secret", "previous_secret", "deleted_at")
     actions = ("switch_on", "send_test", "roll_secret")
 
+    codes = frozenset({"disabled_reason"})
+
     def audit_subject(self, row: WebhookConfig) -> str:
         return f"webhook:{row.pk}"
+
+    @display(description="Address", ordering="url")
+    def managed(self, row: WebhookConfig) -> str:
+        link = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
+        return format_html('<a href="{}">{}</a>', link, row.url)
+
+    @button("New endpoint", permissions=["create"], icon="add")
+    def new_endpoint(self, request: HttpRequest) -> HttpResponse:
+        """An endpoint; its secret is shown once."""
+        by = viewer(request)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            made = configs.create(by.client, WebhookConfigRequest(**data), by=by)
+            return self._secret_page(request, made, "The endpoint is on; its secret, shown once")
+
+        form = forms.EndpointForm(request.POST or None)
+        return self.form_page(request, form, act, title="New endpoint", button="Add the endpoint")
+
+    @button("Manage", permissions=["manage"], icon="tune")
+    def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """One endpoint: its state and why, its latest deliveries, and what can be done."""
+        row: WebhookConfig = self.row(request, object_id)
+        filled = request.POST if request.method == "POST" else None
+        chosen = request.POST.get("form")
+        settings = forms.EndpointForm(
+            filled if chosen == "settings" else None,
+            initial={name: getattr(row, name) for name in ("url", "description", "event_types")},
+        )
+        replay = forms.ReplayForm(filled if chosen in {"count", "replay"} else None)
+        steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any]]] = {
+            "settings": (settings, lambda data: self._save(request, row, data)),
+            "count": (replay, lambda data: self._count(request, row, data)),
+            "replay": (replay, lambda data: self._replay(request, row, data)),
+            "revive": (ServiceForm(filled), lambda _: self._revive(request, row)),
+            "test": (ServiceForm(filled), lambda _: self._test(request, row)),
+            "off": (ServiceForm(filled), lambda _: self._switch_off(request, row)),
+            "delete": (ServiceForm(filled), lambda _: self._delete(request, row)),
+        }
+        form, act = steps.get(chosen, (None, None))
+        done = form.carry_out(act) if form and act else None
+        for refusal in form.non_field_errors() if form and form is not settings else ():
+            messages.error(request, str(refusal))
+        if isinstance(done, HttpResponse):
+            return done
+        return self._manage_page(request, row, settings=settings, replay=replay, count=done)
+
+    def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
+        latest = Delivery.objects.filter(client=row.client, config=row).order_by("-id")
+        shown = []
+        for one in latest.select_related("event").prefetch_related("log")[:_SHOWN]:
+            log = sorted(one.log.all(), key=lambda entry: entry.number)
+            words = attempt_words(log[-1]) if log else "Not tried yet"
+            shown.append((one, COLORS[one.state], words, log[-1] if log else None))
+        missed = 0
+        if not row.is_active:
+            missed = sum(deliveries.count_replay(row, body) for body in configs.missed_by(row))
+        return self.page(
+            request, "admin/webhooks/manage.html", row.url,
+            row=row,
+            why_off=WHY_OFF.get(row.disabled_reason or "", ""),
+            missed=missed,
+            most_counted=deliveries.MOST_COUNTED,
+            deliveries=shown,
+            is_busy=any(one.state == DeliveryState.PENDING for one, *_ in shown),
+            **more,
+        )  # fmt: skip
+
+    def _again(self, request: HttpRequest, row: WebhookConfig, words: str) -> HttpResponse:
+        messages.success(request, words)
+        return redirect("admin:webhooks_webhookconfig_manage", row.pk)
+
+    def _save(self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]) -> HttpResponse:
+        body = WebhookConfigRequest(**data, is_active=row.is_active)
+        configs.update(row, body, by=viewer(request))
+        return self._again(request, row, "Saved.")
+
+    def _count(self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]) -> int:
+        return deliveries.count_replay(row, _range(data))
+
+    def _replay(
+        self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]
+    ) -> HttpResponse:
+        deliveries.enqueue_replay(row, _range(data))
+        return self._again(request, row, "They are sent again now.")
+
+    def _revive(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
+        configs.revive(row, by=viewer(request))
+        return self._again(request, row, "It is on, and what it missed is sent now.")
+
+    def _test(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
+        deliveries.queue_test(row)
+        return self._again(request, row, "A test is on its way: see the deliveries below.")
+
+    def _switch_off(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
+        kept = {name: getattr(row, name) for name in ("url", "description", "event_types")}
+        body = WebhookConfigRequest(**kept, is_active=False)
+        configs.update(row, body, by=viewer(request))
+        return self._again(request, row, "It is off: nothing is sent to it.")
+
+    def _delete(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
+        configs.delete(row, by=viewer(request))
+        messages.success(request, f"{row} is deleted.")
+        return redirect("admin:webhooks_webhookconfig_changelist")
+
+    def _secret_page(
+        self, request: HttpRequest, row: WebhookConfig, title: str
+    ) -> TemplateResponse:
+        return self.page(
+            request, "admin/webhooks/new_secrets.html", title, endpoints=[row], is_new=True
+        )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookConfig]:
         rows: QuerySet[WebhookConfig] = super().get_queryset(request)
@@ -116,6 +278,12 @@ class WebhookConfigAdmin(TenantAdmin):
             "endpoints": [configs.rotate_secret(row, by=request.user) for row in rows],
         }
         return TemplateResponse(request, "admin/webhooks/new_secrets.html", context)
+
+
+def _range(data: dict[str, Any]) -> ReplayRequest:
+    """What a form asks to be sent again."""
+    since = timezone.now() - timedelta(hours=data["hours"])
+    return ReplayRequest(created_from=since, state=data["state"])
 
 
 @admin.register(Delivery)

@@ -88,6 +88,16 @@ def exists(client: Client, bot_id: int) -> bool:
     return Bot.objects.for_client(client).filter(pk=bot_id).exists()
 
 
+def names(client: Client) -> dict[int, str]:
+    """The names of the client's bots, by their ids."""
+    return dict(Bot.objects.for_client(client).order_by("bot_name").values_list("pk", "bot_name"))
+
+
+def allow_hosts(client: Client, bot_id: int, hosts: str) -> None:
+    """Set the hosts whose pages may use the bot's public key."""
+    update(get(client, bot_id), body=BotDto(allowed_domain=hosts))
+
+
 def allowed_hosts(bot_id: int) -> list[str]:
     """Host names (`*.` for all below) whose pages may use the bot's public key."""
     found = Bot.objects.filter(pk=bot_id).values_list("allowed_domain", flat=True).first()

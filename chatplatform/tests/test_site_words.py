@@ -108,7 +108,7 @@ def test_the_page_of_each_row_shows_no_code_and_no_cross(rows, what):
 
 
 def test_each_page_of_the_site_stands_in_the_navigation_once():
-    placed = [label for pages in navigation.PAGES.values() for _, _, label in pages]
+    placed = [page[2] for pages in navigation.PAGES.values() for page in pages if len(page) == 3]
     assert sorted(placed) == sorted(model._meta.label for model in admin.site._registry)
 
 

@@ -39,7 +39,7 @@ def test_the_answer_is_shown_with_its_source_and_its_reason(site, path, bot):
     site.post(reply.url, {"question": "Is it open on weekdays?"})
     assert Conversation.objects.count() == 1
     assert Message.objects.filter(conversation=chat, sender_type="customer").count() == 2
-    answer = Message.objects.filter(conversation=chat, sender_type="bot").first()
+    answer = Message.objects.filter(conversation=chat, sender_type="bot")[0]
     shown = site.get(reverse("admin:chats_conversation_change", args=[chat.pk])).content.decode()
     why = reverse("admin:chats_why", args=[chat.pk, answer.pk])
     assert why in shown
@@ -72,7 +72,7 @@ def test_nobody_speaks_in_a_customers_chat(site, bot):
 def test_viewers_and_strangers_do_not_try(ann, cara, path):
     for person, status in ((make_person(ann.client, "viewer", "Vic"), 403), (cara, 404)):
         browser = Browser()
-        browser.force_login(person.user)
+        browser.force_login(person.user)  # type: ignore[arg-type]
         assert browser.get(path).status_code == status
         assert browser.post(path, {"question": "Hello?"}).status_code == status
     assert not Conversation.objects.exists()

@@ -58,6 +58,21 @@ def create(
     return key, f"{prefix}.{secret}"
 
 
+def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[ApiKey, str]:
+    """A new key and, for a public one, where it works: the hosts of its bot, unless empty."""
+    bot_id = fields["bot_id"]
+    with transaction.atomic():
+        made = create(client, **fields)
+        if fields["scope"] == KeyScope.PUBLIC:
+            if hosts:
+                bots().allow_hosts(client, bot_id, hosts)
+            elif not bots().allowed_hosts(bot_id):
+                raise Invalid.field(
+                    "body", "allowed_domain", msg="Name at least one host: the key works nowhere."
+                )
+    return made
+
+
 def list_for_client(client: Client) -> QuerySet[ApiKey]:
     """The client's keys, including revoked ones, so that their use stays visible."""
     return ApiKey.objects.for_client(client)

@@ -17,6 +17,12 @@ class BotLookup(Protocol):
     def any_allows(self, origin: str) -> bool:
         """Whether a page of `origin` may use the public key of any bot at all."""
 
+    def names(self, client: Client) -> dict[int, str]:
+        """The names of the client's bots, by their ids."""
+
+    def allow_hosts(self, client: Client, bot_id: int, hosts: str) -> None:
+        """Set the hosts whose pages may use the bot's public key; 404, or 422 for no hosts."""
+
 
 _lookup: BotLookup | None = None
 

@@ -97,6 +97,27 @@ def switch_on(config: WebhookConfig, *, by: User) -> bool:
     return True
 
 
+def revive(config: WebhookConfig, *, by: User) -> None:
+    """Switch an endpoint on, and send what it has missed since it failed or was switched off."""
+    row = get(config.client, config.pk)
+    with transaction.atomic():
+        if not switch_on(row, by=by):
+            return
+        missed = missed_by(row)
+        for body in missed:
+            deliveries.enqueue_replay(get(row.client, row.pk), body)
+
+
+def missed_by(config: WebhookConfig) -> list[webhook_shapes.ReplayRequest]:
+    """The replays of what an endpoint that is off has missed, as far back as events are kept."""
+    since = config.failing_since or config.disabled_at or timezone.now()
+    start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
+    return [
+        webhook_shapes.ReplayRequest(created_from=start, state="gave_up"),
+        webhook_shapes.ReplayRequest(created_from=start, state="missing"),
+    ]
+
+
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
     """Delete an endpoint; its deliveries stay in the log for 30 days."""
     with transaction.atomic():

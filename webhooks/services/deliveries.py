@@ -24,6 +24,10 @@ HEALTHY: dict[str, Any] = {
 TESTS_A_MINUTE = 6
 
 
+# Most events that a count of a replay tells exactly.
+MOST_COUNTED = 10_000
+
+
 class TooManyTests(ApiError):
     code, status = "too_many_requests", 429
     detail = (
@@ -77,6 +81,13 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
         for config_id in config_ids:
             _queue([event], config_id)
     return events.get(event.client, webhook_shapes.event_id(event.pk))
+
+
+def count_replay(config: WebhookConfig, body: webhook_shapes.ReplayRequest) -> int:
+    """How many events a replay would send; counted up to `MOST_COUNTED` and one more."""
+    until = (body.created_to or timezone.now()).isoformat()
+    since = body.created_from.isoformat()
+    return _in_range(config, since, until, body.state, body.type)[: MOST_COUNTED + 1].count()
 
 
 def enqueue_replay(

@@ -1,0 +1,116 @@
+"""People are invited, keys made and credits ordered in the site, by the rules of the API."""
+
+import re
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from chatplatform.models import Job
+from identity.models import ApiKey, CreditOrder, User
+from identity.testing import make_person
+
+INVITE = reverse("admin:identity_user_invite")
+NEW_KEY = reverse("admin:identity_apikey_new_key")
+ORDER = reverse("admin:identity_creditorder_order")
+PERSON = {"email": "Zoe@example.com", "full_name": "Zoe", "role": "agent", "language": "vi"}
+KEY = {"name": "Shop", "scope": "secret", "bot_id": "", "days": "0"}
+
+
+@pytest.fixture
+def site(ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    return browser
+
+
+def test_a_colleague_is_invited_by_mail(site, ann):
+    assert INVITE in site.get(reverse("admin:identity_user_changelist")).content.decode()
+    assert b"mailed a link" in site.post(INVITE, PERSON, follow=True).content
+    zoe = User.objects.get(email="zoe@example.com")
+    assert (zoe.client, zoe.role, zoe.language, zoe.can_train) == (
+        ann.client, "agent", "vi", False,
+    )  # fmt: skip
+    assert Job.objects.filter(name="identity.send_invitation").count() == 1
+
+
+def test_an_address_in_use_is_refused(site, ben):
+    reply = site.post(INVITE, {**PERSON, "email": ben.user.email})
+    assert b"Someone with this e-mail address is here already" in reply.content
+    assert not Job.objects.exists()
+
+
+def test_an_admin_makes_no_owner(ann):
+    browser = Browser()
+    browser.force_login(make_person(ann.client, "admin", "Ada").user)  # type: ignore[arg-type]
+    reply = browser.post(INVITE, {**PERSON, "role": "owner"})
+    assert b"Only an owner may make an owner" in reply.content
+    assert not User.objects.filter(full_name="Zoe").exists()
+
+
+def told(page):
+    return re.search(r'x-ref="key">([^<]+)<', page.content.decode())[1]  # type: ignore[index]
+
+
+def test_a_secret_key_is_shown_once_and_works(site, nobody):
+    key = told(site.post(NEW_KEY, KEY))
+    assert nobody.get("/ai/customers", **{"API-KEY": key}).status_code == 200
+    listed = site.get(reverse("admin:identity_apikey_changelist")).content.decode()
+    assert ApiKey.objects.get().prefix in listed
+    assert key not in listed
+
+
+def test_a_public_key_needs_a_bot_and_hosts(site, bot, nobody):
+    form = {**KEY, "scope": "public"}
+    assert b"A public key speaks for one bot" in site.post(NEW_KEY, form).content
+    form["bot_id"] = str(bot.pk)
+    assert b"Name at least one host" in site.post(NEW_KEY, form).content
+    reply = site.post(NEW_KEY, {**form, "allowed_domain": "http://x"})
+    assert b"is not a host name" in reply.content
+    assert not ApiKey.objects.exists()
+    key = told(site.post(NEW_KEY, {**form, "allowed_domain": "shop.example", "days": "30"}))
+    shop = {"API-KEY": key, "Origin": "https://shop.example"}
+    assert nobody.get("/ai/bot/config", **shop).status_code == 200
+    assert ApiKey.objects.get().expires_at
+    site.post(NEW_KEY, form)
+    assert type(bot).objects.get().allowed_domain == "shop.example"
+
+
+def test_another_clients_bot_is_not_offered_and_not_taken(site, cara, bot):
+    theirs = type(bot).objects.create(client=cara.client, bot_name="Foreign")
+    assert b"Foreign" not in site.get(NEW_KEY).content
+    form = {**KEY, "scope": "public", "bot_id": str(theirs.pk), "allowed_domain": "evil.example"}
+    assert site.post(NEW_KEY, form).status_code == 200
+    theirs.refresh_from_db()
+    assert theirs.allowed_domain == ""
+    assert not ApiKey.objects.exists()
+
+
+def test_credits_are_ordered_and_wait_for_their_payment(site, ann):
+    left = ann.client.subscription.credits_left
+    form = {"amount": "5000", "reference": "INV-1"}
+    assert b"added when it is paid" in site.post(ORDER, form, follow=True).content
+    assert (
+        b"has this reference, with another amount"
+        in site.post(ORDER, {**form, "amount": "6000"}).content
+    )
+    order = CreditOrder.objects.get()
+    assert (order.amount, order.status, order.created_by) == (5000, "pending", ann.user)
+    ann.client.subscription.refresh_from_db()
+    assert ann.client.subscription.credits_left == left
+
+
+@pytest.mark.parametrize("path", [INVITE, NEW_KEY, ORDER])
+def test_others_do_not(ben, ann, path):
+    staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
+    people = User.objects.count()
+    for person in (ben.user, make_person(ann.client, "viewer", "Vic").user, staff):
+        browser = Browser()
+        browser.force_login(person)  # type: ignore[arg-type]
+        assert browser.get(path).status_code == 403
+        assert (
+            browser.post(path, {**PERSON, **KEY, "amount": 5, "reference": "x"}).status_code == 403
+        )
+    assert User.objects.count() == people + 1
+    assert not ApiKey.objects.exists()
+    assert not CreditOrder.objects.exists()

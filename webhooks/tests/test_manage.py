@@ -1,0 +1,150 @@
+"""An endpoint is added, tested, understood, revived and deleted in the site."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs
+from identity.models import AuditEvent
+from webhooks.models import Delivery, DeliveryAttempt, WebhookConfig
+from webhooks.services import announce
+
+NEW = reverse("admin:webhooks_webhookconfig_new_endpoint")
+EVENTS = {"event_types": ["message.created"]}
+
+
+@pytest.fixture
+def site(ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    return browser
+
+
+@pytest.fixture
+def path(endpoint):
+    return reverse("admin:webhooks_webhookconfig_manage", args=[endpoint.pk])
+
+
+def text(page):
+    return re.sub(r"\s+", " ", page.content.decode())
+
+
+def switched_off():
+    ago = timezone.now() - timedelta(days=6)
+    WebhookConfig.objects.update(
+        url="https://8.8.8.8/hook",
+        is_active=False,
+        disabled_reason="failing",
+        disabled_at=timezone.now(),
+        failing_since=ago,
+    )
+
+
+def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
+    page = site.post(NEW, {"url": "https://8.8.8.8/hook", **EVENTS})
+    row = WebhookConfig.objects.get()
+    assert row.event_types == ["message.created"]
+    assert row.secret in text(page)
+    manage = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
+    assert manage in text(page)
+    assert row.secret not in text(site.get(manage))
+    assert manage in text(site.get(reverse("admin:webhooks_webhookconfig_changelist")))
+
+
+@pytest.mark.parametrize("url", ["http://8.8.8.8/hook", "https://10.0.0.1/hook", "nonsense"])
+def test_a_wrong_address_is_refused_beside_its_field(site, url):
+    page = text(site.post(NEW, {"url": url}))
+    assert 'class="errors' in page
+    assert not WebhookConfig.objects.exists()
+
+
+def test_a_test_is_sent_and_its_result_is_said_in_words(site, path):
+    page = text(site.post(path, {"form": "test"}, follow=True))
+    assert "A test is on its way" in page
+    row = Delivery.objects.get()
+    assert row.is_test
+    assert "Not tried yet" in page
+    assert "every 2s" in page
+    assert "One test at a time" in text(site.post(path, {"form": "test"}))
+    Delivery.objects.update(state="gave_up", due_at=None, attempts=1)
+    DeliveryAttempt.objects.create(
+        client=row.client, delivery=row, number=1, error="bad_status", http_status=500,
+        response_excerpt="<b>Oops</b>",
+    )  # fmt: skip
+    page = text(site.get(path))
+    assert "Your server refused it (500)" in page
+    assert "&lt;b&gt;Oops" in page
+    assert "every 2s" not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(site, path, client_a):
+    for number in range(3):
+        announce(client_a.pk, "message.created", {"a": number})
+    Delivery.objects.update(state="gave_up", due_at=None)
+    switched_off()
+    announce(client_a.pk, "message.created", {"a": 3})
+    assert Delivery.objects.count() == 3
+    page = text(site.get(path))
+    assert "All deliveries of five days failed" in page
+    assert "4 events wait to be sent" in page
+    assert "It is on" in text(site.post(path, {"form": "revive"}, follow=True))
+    run_jobs()
+    row = WebhookConfig.objects.get()
+    assert (row.is_active, row.failing_since) == (True, None)
+    assert Delivery.objects.filter(state="pending", due_at__isnull=False).count() == 4
+    assert AuditEvent.objects.filter(action="webhook.updated").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_range_is_counted_before_it_is_sent_again(site, path, client_a):
+    announce(client_a.pk, "message.created", {"a": 1})
+    Delivery.objects.update(state="gave_up", due_at=None)
+    form = {"state": "gave_up", "hours": "24"}
+    page = text(site.post(path, {**form, "form": "count"}))
+    assert "1 event would be sent again." in page
+    assert not Job.objects.filter(name="webhooks.replay_range").exists()
+    site.post(path, {**form, "form": "replay"})
+    run_jobs()
+    assert Delivery.objects.get().state == "pending"
+
+
+def test_settings_are_changed_and_it_stays_off(site, path):
+    switched_off()
+    form = {"form": "settings", "url": "https://8.8.8.8/new", "description": "Shop", **EVENTS}
+    assert "Saved." in text(site.post(path, form, follow=True))
+    row = WebhookConfig.objects.get()
+    assert (row.url, row.description, row.event_types) == (
+        "https://8.8.8.8/new", "Shop", ["message.created"],
+    )  # fmt: skip
+    assert (row.is_active, row.disabled_reason) == (False, "failing")
+    assert "https://10.0.0.1/" in text(site.post(path, {**form, "url": "https://10.0.0.1/"}))
+    assert WebhookConfig.objects.get().url == "https://8.8.8.8/new"
+
+
+def test_it_is_switched_off_and_deleted(site, path):
+    WebhookConfig.objects.update(url="https://8.8.8.8/hook")
+    site.post(path, {"form": "off"})
+    assert WebhookConfig.objects.get().disabled_reason == "by_hand"
+    assert site.post(path, {"form": "delete"}, follow=True).status_code == 200
+    assert WebhookConfig.objects.get().deleted_at
+    assert site.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("form", ["test", "off", "delete", "revive", "settings", "replay"])
+def test_others_do_nothing_to_it(ben, cara, path, form):
+    for person, status in ((ben, 403), (cara, 404)):
+        browser = Browser()
+        browser.force_login(person.user)
+        assert browser.get(path).status_code == status
+        body = {"form": form, "url": "https://8.8.8.8/", "state": "all", "hours": "24"}
+        assert browser.post(path, body).status_code == status
+    row = WebhookConfig.objects.get()
+    assert (row.is_active, row.deleted_at) == (True, None)
+    assert not Delivery.objects.exists()
+    assert not Job.objects.exists()
