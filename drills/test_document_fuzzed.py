@@ -50,8 +50,8 @@ def test_made_requests_are_answered_as_documented():
                     statuses[reply.status_code] += 1
                     body = reply.content if reply.is_stream_consumed else b""
                     if is_fault(label, reply.status_code, body):
-                        faults[label, body[:200]] = made.path_url, made.body
+                        faults[label, reply.status_code] = made.path_url, made.body, body[:500]
         print(f"seed {fixed_seed}: {statuses.total()} requests, {dict(sorted(statuses.items()))}")
-    assert not faults, faults
+    assert not faults, "\n".join(map(str, faults.items()))
     assert statuses.total() >= 20_000
     assert {200, 401, 403, 404, 422} <= statuses.keys()

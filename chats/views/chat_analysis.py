@@ -175,7 +175,7 @@ class ClientLanguageViewSet(TenantViewSet):
     def translate_old(
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
-        """Use POST /client/translate, which answers the same."""
+        """Use POST /client/translate, which answers the same: 503 `engine_not_configured` too."""
         return language_tasks.translate(self.client, body)
 
     @operation(

@@ -30,6 +30,9 @@ def open_and_ask(world: World, key: Caller) -> None:
     assert turn["reply"]["citations"], turn
     thanks = key.post(path, {"text": "Thank you!", "reply": "wait"})
     assert thanks["reply"]["content"][0]["text"] == "You are welcome at Story."
+    shown = key.get(path)
+    assert (shown["status"], shown["chat_code"]) == ("open", chat["chat_code"])
+    assert shown["message_count"] == 4, "the welcome is none"
     told = key.post(
         f"/ai/client/chat/customer/{chat['id']}",
         {"email": "zoe@shop.example", "attributes": {"order": 17}},

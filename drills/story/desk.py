@@ -107,12 +107,12 @@ def read_why(world: World) -> None:
 def find_chats(world: World) -> None:
     ben, path = world.ben, f"/ai/{world.bot_id}/chat-history"
     before = ben.get("/ai/chats/counts")
-    chat_id = wants_a_person(world, customer={"external_id": "c-18", "name": "Xaver"})
+    chat_id = wants_a_person(world, customer={"external_id": "xaver", "name": "Xaver"})
     after = ben.get("/ai/chats/counts")
     assert after["unassigned"] == before["unassigned"] + 1
-    (found,) = ben.get("/ai/chats", q="Xaver")["items"]
-    assert found["id"] == chat_id
-    customer = found["customer_id"]
+    found = ben.get("/ai/chats", q="Xaver")["items"]
+    assert [row["id"] for row in found] == [chat_id], found
+    customer = found[0]["customer_id"]
     assert [row["id"] for row in ben.get(f"/ai/chat/history/customer/{customer}")["items"]] == [
         chat_id
     ]

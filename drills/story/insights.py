@@ -93,19 +93,22 @@ def feel(world: World, chat_id: str) -> None:
 def suggest(world: World, chat_id: str) -> None:
     before = len(world.history(chat_id))
     draft = {"suggestions": [{"text": "Within thirty days.", "snippets": [1]}]}
-    with world.spends(), world.model_writes(draft):
-        made = world.server.post(f"/ai/client/chat/suggestions/{chat_id}", {"count": 1})
-    (suggested,) = made["suggestions"]
-    assert (suggested["text"], len(suggested["citations"])) == ("Within thirty days.", 1)
+    for caller in (world.server, world.ben):
+        with world.spends(), world.model_writes(draft):
+            made = caller.post(f"/ai/client/chat/suggestions/{chat_id}", {"count": 1})
+        (suggested,) = made["suggestions"]
+        assert (suggested["text"], len(suggested["citations"])) == ("Within thirty days.", 1)
     assert len(world.history(chat_id)) == before, "nothing is said"
 
 
 def work_on_texts(world: World) -> None:
     server, body = world.server, {"text": "Hello, where is my parcel?", "out_lang_code": "vi"}
     answer = {"text": "Xin chào", "source_language": "en"}
-    for path in ("/client/translate", "/ai/translate"):
+    calls = [(server, "/client/translate"), (world.ben, "/client/translate"),
+             (server, "/ai/translate")]  # fmt: skip
+    for caller, path in calls:
         with world.spends(), world.model_writes(answer):
-            reply = server.call("POST", path, json=body)
+            reply = caller.call("POST", path, json=body)
         assert reply.json()["text"] == "Xin chào"
         assert body["text"] in str(world.model.requests[-1])
         assert ("Deprecation" in reply.headers) == (path == "/ai/translate")
