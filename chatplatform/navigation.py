@@ -64,6 +64,7 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
         first = [_item("Home", "home", reverse("admin:index"))]
     elif user.role != "agent":
         first.insert(0, _item("Home", "home", reverse("admin:index")))
+    first.append(_item("Failures", "report", reverse("failures")))
     shown = {name: [_page(*page) for page in pages if _may_read(request, page[2])]
              for name, pages in PAGES.items()}  # fmt: skip
     return [{"items": first}] + [

@@ -1,7 +1,9 @@
 """Paths of reports."""
 
+from django.contrib import admin
 from django.urls import path
 
+from reports.views import failures_page
 from reports.views.report import AdhocReportViewSet, OverviewViewSet, WarningViewSet
 
 adhoc = AdhocReportViewSet.as_view
@@ -14,5 +16,6 @@ urlpatterns = [
     path("report/adhoc/export", adhoc({"post": "export"})),
     path("report/chat-overview", overview({"get": "of_client"})),
     path("report/chat-overview/<int:bot_id>", overview({"get": "of_bot"})),
+    path("admin/failures/", admin.site.admin_view(failures_page.page), name="failures"),
     path("report/warning-dashboard", WarningViewSet.as_view({"get": "dashboard"})),
 ]

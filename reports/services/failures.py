@@ -1,0 +1,150 @@
+"""What has failed, in one place: grouped by cause, each group with the way to its rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from bots.models import Document, DocumentStatus, WebUrl, WebUrlStatus
+from bots.services import documents, web_urls
+from channels_app.models import ChannelConnection, ConnectionStatus
+from chatplatform.jobs import leases, registry
+from chatplatform.models import Job, JobState
+from chatplatform.templatetags.site_words import say
+from identity.models import Client
+from webhooks.models import Delivery, DeliveryState
+from webhooks.services import deliveries
+
+# Deliveries are kept for a month; an older failure is nobody's news.
+_DELIVERIES_SINCE = timedelta(days=7)
+# Most rows that one click tries again; a further click takes the next ones.
+MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Rows that can fail: which have, what their cause is, and how they are tried again."""
+
+    title: str
+    rows: Callable[[], QuerySet[Any]]
+    # Columns that make a group; its words and its link are made of them.
+    cause: tuple[str, ...]
+    words: Callable[..., str]
+    link: Callable[..., str]
+    again: Callable[[Any], bool] | None = None
+
+    @property
+    def model(self) -> type[Any]:
+        """The model of the rows, whose page says who may read them."""
+        return self.rows().model
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Rows that failed for one cause."""
+
+    words: str
+    client: str
+    count: int
+    latest_at: datetime
+    link: str
+    # Names the group when it is tried again: the values of its columns.
+    values: list[str]
+
+
+def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
+    """The failures of one kind, the most frequent first; without a client, those of all."""
+    owner = () if kind.model is Job else ("client_id", "client__name")
+    rows = _rows(kind, client).values(*owner, *kind.cause)
+    groups = rows.annotate(count=Count("pk"), latest_at=Max("created_at"))
+    groups = groups.order_by("-count", *kind.cause)
+    return [
+        Failure(
+            words=kind.words(*(group[name] for name in kind.cause)),
+            client="" if client else group.get("client__name", ""),
+            count=group["count"],
+            latest_at=group["latest_at"],
+            link=kind.link(*(group[name] for name in kind.cause)),
+            values=[str(group[name]) for name in (*owner[:1], *kind.cause)],
+        )
+        for group in groups[:100]
+    ]
+
+
+def try_again(kind: Kind, client: Client | None, values: list[str]) -> int:
+    """Try the rows of one group again, at most `MOST_AT_ONCE`; returns how many."""
+    assert kind.again, "this kind is not tried again"
+    names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
+    rows = _rows(kind, client).filter(**dict(zip(names, values, strict=True)))
+    return sum(kind.again(row) for row in rows.order_by("pk")[:MOST_AT_ONCE])
+
+
+def _rows(kind: Kind, client: Client | None) -> QuerySet[Any]:
+    return kind.rows().filter(client=client) if client else kind.rows()
+
+
+def _failed_deliveries() -> QuerySet[Delivery]:
+    since = timezone.now() - _DELIVERIES_SINCE
+    rows = Delivery.objects.filter(created_at__gte=since, state=DeliveryState.GAVE_UP)
+    return rows.filter(is_test=False, config__deleted_at=None, config__is_active=True)
+
+
+def job_words(name: str) -> str:
+    """What a job does, as its declaration says it."""
+    declared = registry.declared.get(name)
+    first = (declared.run.__doc__ or "").strip().partition("\n")[0] if declared else ""
+    return first.rstrip(".") or say(name)
+
+
+def _list(page: str, **query: str) -> str:
+    path = reverse(f"admin:{page}_changelist")
+    return path + "?" + "&".join(f"{name}={value}" for name, value in query.items())
+
+
+KINDS = {
+    "documents": Kind(
+        "Documents that could not be read",
+        lambda: Document.objects.filter(status=DocumentStatus.FAILED, web_url=None),
+        ("error_message", "error_code"),
+        lambda message, code: message or say(code),
+        lambda message, code: _list("bots_document", status__exact="failed"),
+        documents.retrain,
+    ),
+    "addresses": Kind(
+        "Web addresses that could not be read",
+        lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
+        ("error_message", "error_code"),
+        lambda message, code: message or say(code),
+        lambda message, code: _list("bots_weburl", status__exact="failed"),
+        web_urls.crawl_again,
+    ),
+    "deliveries": Kind(
+        "Deliveries to your servers that were given up, in the last week",
+        _failed_deliveries,
+        ("config_id", "config__url"),
+        lambda config_id, url: str(url),
+        lambda config_id, url: reverse("admin:webhooks_webhookconfig_manage", args=[config_id]),
+        deliveries.retry,
+    ),
+    "channels": Kind(
+        "Channels that do not work: connect the account again",
+        lambda: ChannelConnection.objects.filter(
+            status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
+        ),
+        ("account_name", "last_error", "pk"),
+        lambda name, error, pk: f"{name}: {error or 'the provider no longer accepts us'}",
+        lambda name, error, pk: reverse("admin:channels_app_channelconnection_change", args=[pk]),
+    ),
+    "jobs": Kind(
+        "Work that failed at every try",
+        lambda: Job.objects.filter(state=JobState.DEAD),
+        ("name", "last_error"),
+        lambda name, error: f"{job_words(name)}: {error}",
+        lambda name, error: _list("chatplatform_job", state__exact="dead"),
+        leases.requeue_dead,
+    ),
+}  # fmt: skip

@@ -1,0 +1,128 @@
+"""What has failed stands on one page of the site, in words, and is tried again there."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Document, WebUrl
+from bots.testing import make_bot
+from channels_app.models import ChannelConnection
+from chatplatform.models import Job
+from identity.models import User
+from identity.testing import make_person
+from webhooks.models import Delivery
+from webhooks.services import announce
+
+PATH = reverse("failures")
+
+
+def entered(person: Any) -> Browser:
+    browser = Browser()
+    browser.force_login(person)
+    return browser
+
+
+def words(page):
+    return re.sub(r"\s+", " ", page.content.decode())
+
+
+def groups(browser):
+    return {name: found for name, _, _, found in browser.get(PATH).context["found"]}
+
+
+def try_again(browser, kind, group):
+    return browser.post(PATH, {"kind": kind, "value": group.values}, follow=True)
+
+
+def failed_document(bot, name, error="The file is empty."):
+    return Document.objects.create(
+        client=bot.client, bot=bot, file_name=name, mime_type="text/plain", size_bytes=1,
+        sha256=name * 64, status="failed", error_code="empty", error_message=error,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def failed(bot, endpoint):
+    for name in "ab":
+        failed_document(bot, name)
+    own = {"client": bot.client}
+    WebUrl.objects.create(**own, bot=bot, url="http://x.example/", status="failed",
+                          error_code="robots")  # fmt: skip
+    ChannelConnection.objects.create(
+        **own, bot=bot, channel="socialnet", account_name="Shop page", status="expired"
+    )
+    announce(bot.client_id, "message.created", {"a": 1})
+    Delivery.objects.update(state="gave_up", due_at=None)
+    Job.objects.create(
+        name="bots.train_document", client_id=bot.client_id, state="dead", last_error="Disk full"
+    )
+
+
+def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
+    browser = entered(ann.user)
+    page = words(browser.get(PATH))
+    assert "2 ×" in page
+    for part in ("The file is empty.", "Robots", "Shop page: the provider no longer accepts us"):
+        assert part in page
+    assert "https://receiver.example/hook" in page
+    assert "Disk full" not in page
+    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    page = words(staff.get(PATH))
+    assert "Train one document: Disk full" in page
+    assert f"({ann.client})" in page
+
+
+def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
+    other = failed_document(bot, "c", error="The file is too long.")
+    browser = entered(ann.user)
+    before = Job.objects.count()
+    documents = groups(browser)["documents"]
+    assert [group.count for group in documents] == [2, 1]
+    assert "2 tried again." in words(try_again(browser, "documents", documents[0]))
+    assert Document.objects.filter(status="queued").count() == 2
+    other.refresh_from_db()
+    assert other.status == "failed"
+    assert Job.objects.count() == before + 2
+    try_again(browser, "addresses", groups(browser)["addresses"][0])
+    assert WebUrl.objects.get().status == "queued"
+    try_again(browser, "deliveries", groups(browser)["deliveries"][0])
+    assert Delivery.objects.get().state == "pending"
+    assert set(groups(browser)) == {"documents", "channels"}
+
+
+def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
+    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    group = groups(staff)["jobs"][0]
+    assert try_again(entered(ann.user), "jobs", group).status_code == 404
+    assert Job.objects.filter(state="dead").count() == 1
+    assert "1 tried again." in words(try_again(staff, "jobs", group))
+    assert not Job.objects.filter(state="dead").exists()
+
+
+def test_agents_and_viewers_read_what_they_may_and_try_nothing(failed, ann):
+    for role in ("agent", "viewer"):
+        browser = entered(make_person(ann.client, role, "Tim").user)
+        found = groups(browser)
+        assert set(found) == {"documents", "addresses", "channels"}
+        assert "Try again" not in words(browser.get(PATH))
+        assert try_again(browser, "documents", found["documents"][0]).status_code == 404
+    assert Document.objects.filter(status="failed").count() == 2
+
+
+def test_another_clients_failures_are_not_seen_and_not_tried(failed, ann, cara):
+    failed_document(make_bot(cara.client), "d", error="The file is empty.")
+    mine, theirs = entered(ann.user), entered(cara.user)
+    group = groups(mine)["documents"][0]
+    assert group.count == 2
+    try_again(theirs, "documents", group)
+    assert Document.objects.filter(status="queued").count() == 0
+    assert set(groups(theirs)) == {"documents"}
+    assert mine.post(PATH, {"kind": "documents", "value": ["x"]}).status_code == 404
+    assert mine.post(PATH, {"kind": "channels"}).status_code == 404
+
+
+def test_nothing_has_failed(ann):
+    assert "All is well" in words(entered(ann.user).get(PATH))

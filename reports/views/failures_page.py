@@ -1,0 +1,54 @@
+"""The site's page of what has failed, for those who may read its rows."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from bots.models import Document, WebUrl
+from identity.models import User
+from reports.services import failures
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """Each kind of failure that the viewer may read; POST tries a group again."""
+    user = request.user
+    assert isinstance(user, User), "the site admits people alone"
+    if request.method == "POST":
+        return _try_again(request, user)
+    found = [
+        (name, kind, _may_try(request, kind), groups)
+        for name, kind in failures.KINDS.items()
+        if _page_of(kind).has_view_permission(request)
+        and (groups := failures.of_kind(kind, user.client))
+    ]
+    context = {**admin.site.each_context(request), "title": "Failures", "found": found}
+    return TemplateResponse(request, "admin/failures.html", context)
+
+
+def _try_again(request: HttpRequest, user: User) -> HttpResponse:
+    kind = failures.KINDS.get(request.POST.get("kind", ""))
+    if kind is None or not _may_try(request, kind):
+        raise Http404
+    try:
+        count = failures.try_again(kind, user.client, request.POST.getlist("value"))
+    except ValueError as exc:  # other values than a group has
+        raise Http404 from exc
+    messages.success(request, f"{count} tried again.")
+    return redirect("failures")
+
+
+def _page_of(kind: failures.Kind) -> Any:
+    return admin.site.get_model_admin(kind.model)
+
+
+def _may_try(request: HttpRequest, kind: failures.Kind) -> bool:
+    """Trainers what bots are trained on, owners and admins what they read, staff everything."""
+    shown = _page_of(kind)
+    if kind.again is None or not shown.has_view_permission(request):
+        return False
+    is_training = kind.model in {Document, WebUrl}
+    may = shown.has_train_permission if is_training else shown.has_manage_permission
+    return bool(may(request))
