@@ -37,6 +37,7 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("Deliveries", "local_shipping", "webhooks.Delivery"),
         ("Events", "bolt", "webhooks.Event"),
     ),
+    "Reports": (("Large exports", "download", "reports.Export"),),
     "People & keys": (
         ("People", "group", "identity.User"),
         ("API keys", "key", "identity.ApiKey"),
@@ -67,8 +68,19 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
     first.append(_item("Failures", "report", reverse("failures")))
     shown = {name: [_page(*page) for page in pages if _may_read(request, page[2])]
              for name, pages in PAGES.items()}  # fmt: skip
+    if not user.is_superuser:
+        shown["Reports"] = [_item(*page) for page in _reports()] + shown["Reports"]
     return [{"items": first}] + [
         {"title": name, "items": items} for name, items in shown.items() if items
+    ]
+
+
+def _reports() -> list[tuple[str, str, str]]:
+    """The pages of the reports, which are a client's."""
+    return [
+        ("Overview", "monitoring", reverse("reports_overview")),
+        ("Ad-hoc reports", "table_view", reverse("reports_adhoc")),
+        ("Warnings", "warning", reverse("reports_warnings")),
     ]
 
 

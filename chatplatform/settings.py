@@ -337,6 +337,7 @@ _PERIODIC = {
     "webhooks.clean_up": 3600,
     "channels_app.refresh_tokens": 600,
     "channels_app.clean_up": 3600,
+    "reports.clean_up": 3600,
 }
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}
@@ -417,6 +418,8 @@ CALLBACK_RETENTION_DAYS = env.int("CALLBACK_RETENTION_DAYS", default=30)
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
 WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
+# Rows that the answer to an export of a report holds; more are written by a worker.
+EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 

@@ -146,8 +146,7 @@ class Conversation(TenantModel):
             ),
         ]
         indexes = [
-            # A client's list, newest activity first; the activity of a chat without a message is
-            # its opening.
+            # A client's list, newest activity first: the opening of a chat without a message.
             models.Index(
                 models.F("client"),
                 Coalesce("last_message_at", "created_at").desc(),
@@ -156,6 +155,7 @@ class Conversation(TenantModel):
             ),
             # The export, in the order of opening.
             models.Index(fields=["client", "id"], name="conversation_export"),
+            models.Index(fields=["client", "created_at", "id"], name="chat_report"),  # periods
             # The messaging interface's filter by the other system's groups.
             models.Index(
                 fields=["client", "group_id", "-id"],

@@ -366,7 +366,6 @@ class EntryKind(models.TextChoices):
 
 class CreditEntry(TenantModel):
     """One change of a client's balance. Append-only: the amounts sum to `credits_left`.
-
     Only `is_open` changes later, when the call of a reservation has ended.
     """
 
@@ -401,6 +400,7 @@ class CreditEntry(TenantModel):
         indexes = [
             models.Index(fields=["client", "id"], name="credit_ledger"),
             models.Index(fields=["client", "reference"], name="credit_reference"),
+            models.Index(fields=["client", "created_at"], name="credit_pace"),  # of a day
             # The clean-up: reservations whose call never ended.
             models.Index(
                 fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"

@@ -33,6 +33,7 @@ from chats.models import (
 from identity.models import ChannelToken, Client, EmailNotification, Role
 from identity.services import credit_orders
 from identity.testing import PASSWORD, Person, make_key, make_person
+from reports.models import Export
 from webhooks.models import WebhookConfig
 from webhooks.services import announce
 
@@ -158,6 +159,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
     ("POST", "/report/adhoc/search"): {"group_by": ["day"]},
     ("POST", "/report/adhoc/export"): {"format": "csv"},
+    ("PUT", "/report/warning-dashboard/mute"): {"code": "low_ratings", "until": TOMORROW},
 }  # fmt: skip
 
 
@@ -298,6 +300,7 @@ def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
 
 
 def client_rows(client: Client) -> dict[str, Any]:
+    user: Any = make_person(client, Role.AGENT, "Abe").user
     ClientTag.objects.get_or_create(client=client, name="refund")
     tag = ClientTag.objects.create(client=client, name=uuid.uuid4().hex)
     saved_reply = SavedReply.objects.create(
@@ -309,9 +312,14 @@ def client_rows(client: Client) -> dict[str, Any]:
     EmailNotification.objects.get_or_create(
         client=client, defaults={"recipients": ["desk@acme.example"]}
     )
+    export = Export.objects.create(
+        client=client, created_by=user, param={"format": "csv"}, rows=1, status="done",
+        file=ContentFile(b"x", name="x.csv"), file_name="x.csv", expires_at=TOMORROW,
+    )  # fmt: skip
     return {
+        "export_id": export.pk,
         "client_id": client.pk,
-        "user_id": make_person(client, Role.AGENT, "Abe").user.pk,  # type: ignore[union-attr]
+        "user_id": user.pk,
         "api_key_id": make_key(client).key.pk,  # type: ignore[union-attr]
         "order_id": credit_orders.create(client, amount=500, reference="INV-7", by=None).pk,
         "config_id": config.pk,
@@ -354,6 +362,7 @@ MISSING: dict[str, Any] = {
     "attachment_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "message_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "chat_code": "NO-SUCH-CODE",
+    "export_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "order_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "customer_id": 999_999_999, "merged_id": 999_999_999,

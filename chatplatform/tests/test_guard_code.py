@@ -26,14 +26,13 @@ OWN_FILES_BECAUSE = {
     "bots/knowledge": "files, pages and passages: pure, without rows",
     "bots/static": "the script of the look that a bot's set-up shows",
     "chats/static": "the pages of the desk and of the widget",
+    "reports/static": "the style of the reports' pages",
     "chats/management": "the command that imports conversations",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",
     "channels_app/providers": "what each provider's calls and callbacks look like: without rows",
     "channels_app/management": "the command that runs the simulated providers",
     "channels_app/simulator": "the providers, simulated: the other side of the wire",
 }
-# These get the same files with their first model.
-EMPTY_APPS = {"reports"}
 
 
 @functools.cache
@@ -99,14 +98,11 @@ def test_every_app_has_the_same_files():
         "bots",
         "chats",
         "channels_app",
-        *EMPTY_APPS,
+        "reports",
     }
     own = set()
     for app in apps:
         files = {path.name for path in app.iterdir()} - {"__pycache__"}
-        if app.name in EMPTY_APPS:
-            assert files >= {"__init__.py", "apps.py"}
-        else:
-            assert files >= FILES_OF_AN_APP, f"{app.name} lacks {FILES_OF_AN_APP - files}"
+        assert files >= FILES_OF_AN_APP, f"{app.name} lacks {FILES_OF_AN_APP - files}"
         own |= {f"{app.name}/{name}" for name in files - FILES_OF_AN_APP - OPTIONAL_FILES}
     assert own == set(OWN_FILES_BECAUSE)

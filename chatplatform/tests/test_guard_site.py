@@ -51,6 +51,7 @@ from identity.models import (
     User,
 )
 from identity.testing import make_client, make_person
+from reports.models import Export
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
 PAGES: dict[Any, Any] = dict(admin.site._registry)
@@ -61,6 +62,7 @@ READ_BY: dict[Any, frozenset[str]] = {
     ),
     **dict.fromkeys((Conversation, Customer, Feedback, Summary, SummaryJob), EVERYBODY),
     **dict.fromkeys((Client, ClientConfig, User, Subscription, ChannelConnection), EVERYBODY),
+    **dict.fromkeys((Export,), EVERYBODY),
     **dict.fromkeys((ApiKey, CreditOrder, CreditEntry, AuditEvent), ADMINS),
     **dict.fromkeys((Event, WebhookConfig, Delivery, OutboundSend), ADMINS),
 }
@@ -78,6 +80,9 @@ def world(name: str) -> dict[Any, Any]:
     rows[CreditOrder] = CreditOrder.objects.create(**own, amount=5, reference=name)
     rows[ApiKey] = ApiKey.objects.create(**own, name=name, scope="secret", prefix=name[:12])
     rows[AuditEvent] = AuditEvent.objects.create(**own, action=f"{name}.made", user=person)
+    rows[Export] = Export.objects.create(
+        **own, created_by=person, param={}, rows=1, file_name=name, expires_at=timezone.now()
+    )
     bot = rows[Bot] = Bot.objects.create(**own, bot_name=name)
     of_bot = {**own, "bot": bot}
     rows[Prompt] = Prompt.objects.create(**of_bot, version=1, content=name, created_by=person)

@@ -1,5 +1,9 @@
 """Ann reads figures of what happened before: they agree with the lists of chats."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from drills.platform import wait_until
 from drills.story.world import World
 
 
@@ -15,8 +19,10 @@ def tell(world: World) -> None:
     assert sum(row["chats"] for row in report["rows"]) == report["totals"]["chats"]
     assert report["totals"]["chats"] == bots[world.bot_id]
     assert report["totals"]["handed_off"] > 0
-    file = world.ann.call("POST", "/report/adhoc/export", json=wanted | {"format": "csv"})
-    assert file.content.decode("utf-8-sig").startswith("channel,chats,handed_off")
+    totals = wanted | {"format": "csv", "metrics": ["chats"], "group_by": ["month"]}
+    file = world.ann.call("POST", "/report/adhoc/export", json=totals)
+    assert file.content.decode("utf-8-sig").startswith("month,chats")
+    by_worker(world, wanted | {"group_by": []}, rows=report["totals"]["chats"])
     overview = world.ann.get("/report/chat-overview")
     assert sum(row["chats"] for row in overview["by_bot"]) == overview["current"]["chats"]
     of_bot = world.ann.get(f"/report/chat-overview/{world.bot_id}")
@@ -25,6 +31,19 @@ def tell(world: World) -> None:
     warnings = {row["code"]: row for row in world.ann.get("/report/warning-dashboard")["warnings"]}
     warned = warnings["negative_sentiment"]["count"] if "negative_sentiment" in warnings else 0
     assert warned == world.ann.post("/report/adhoc/search", upset)["totals"]["chats"]
+    until = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    muted = world.ann.put("/report/warning-dashboard/mute", {"code": "low_ratings", "until": until})
+    assert {row["code"] for row in muted["warnings"]} == set(warnings)
     for row in warnings.values():
         assert row["what_to_do"], row
         assert row["link"].startswith("/admin/"), row
+
+
+def by_worker(world: World, wanted: dict[str, Any], *, rows: int) -> None:
+    """A report with more rows than an answer holds."""
+    path = "/report/adhoc/export"
+    told = world.ann.call("POST", path, json=wanted).json()
+    assert told["rows"] == rows
+    path += f"/{told['id']}"
+    wait_until(lambda: world.ann.call("GET", path).status_code == 200, what="the export")
+    assert world.ann.call("GET", path).text.count("\n") == rows + 1

@@ -98,6 +98,7 @@ class World:
         self.platform = Platform(
             folder,
             LLM_BASE_URL=self.model.base_url,
+            EXPORT_ROWS_AT_ONCE="1",
             LLM_MODEL="stub",
             EGRESS_ALLOW=f"{self.tool.host_port},{self.site.host_port}",
             PAYMENT_WEBHOOK_SECRET=self.payment_secret,

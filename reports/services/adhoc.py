@@ -11,7 +11,7 @@ from bots.models import Bot
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import cursor_of, numbers_of, position_of
 from chatplatform.api.shapes import iso
-from chats.models import Conversation, Feedback
+from chats.models import Conversation, Feedback, Message, SenderType, Status
 from chats.services.desk import inbox
 from identity.models import Client, User
 from reports.services import facts, periods
@@ -41,19 +41,37 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
         "assignee__in": param.assignee_ids, "tags__overlap": param.tags,
         "sentiment__in": param.sentiments, "language__in": param.languages,
-        "ended_by__in": param.ended_by,
+        "ended_by__in": param.ended_by, "location__country__in": param.countries,
     }  # fmt: skip
     rows = in_period(client, period).filter(
         **{key: value for key, value in wanted.items() if value}
     )
+    rows = _resolved(rows, param)
+    if param.handed_off is not None:
+        rows = rows.filter(handed_off_at__isnull=not param.handed_off)
+    rows = _rated(rows, param)
+    return rows.filter(pk__in=inbox.search(client, param.q)) if param.q else rows
+
+
+def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
+    """Those that the bot resolved, or the others: as `bot_resolved` counts them."""
+    if param.bot_resolved is None:
+        return rows
+    said = Message.objects.filter(
+        conversation=OuterRef("pk"), sender_type=SenderType.AGENT, is_note=False, is_welcome=False
+    )
+    resolved = Q(~Exists(said), status=Status.ENDED, handed_off_at=None)
+    return rows.filter(resolved if param.bot_resolved else ~resolved)
+
+
+def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
+    """Those whose customers rated them, or rated them so."""
     rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
     if param.has_feedback is not None:
         rows = rows.filter(Exists(rated) if param.has_feedback else ~Exists(rated))
     stars = {"rating__gte": param.rating_min, "rating__lte": param.rating_max}
     limits = {key: value for key, value in stars.items() if value is not None}
-    if limits:
-        rows = rows.filter(Exists(rated.filter(**limits)))
-    return rows.filter(pk__in=inbox.search(client, param.q)) if param.q else rows
+    return rows.filter(Exists(rated.filter(**limits))) if limits else rows
 
 
 def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
@@ -216,13 +234,11 @@ def _label(name: str) -> str:
 
 
 def _plain(row: Row) -> Row:
-    """A row as JSON writes it; fractions with three digits."""
+    """A row as JSON writes it."""
     return {name: _value(value) for name, value in row.items()}
 
 
 def _value(value: Any) -> Any:
     if isinstance(value, datetime):
         return iso(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    return round(value, 3) if isinstance(value, float) else value
+    return value.isoformat() if isinstance(value, date) else value

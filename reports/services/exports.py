@@ -1,50 +1,151 @@
-"""Reports as files, written row by row: their size costs disk for a moment, and no memory."""
+"""Reports as files: small ones at once, large ones by a worker, which stores them for a day."""
 
-import csv
-import io
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
 from typing import IO, Any, ClassVar
 
-import xlsxwriter
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.core.signing import BadSignature, TimestampSigner
+from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Invalid
+from chatplatform import jobs, media
+from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Conversation
-from identity.models import Client
-from reports.services import adhoc, facts, periods
+from identity.models import Client, User
+from reports.models import Export, ExportStatus
+from reports.services import adhoc, facts, periods, report_files
 from reports.shapes import adhoc as shapes
 
-MAX_ROWS = 50_000
-MIME_TYPES = {
-    "csv": "text/csv",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
+# How long the file of a worker is there, and a link to it good.
+LIFETIME = timedelta(days=1)
+# Exports of a client that may be there at once.
+MAX_EXPORTS = 20
 _AT_ONCE = 1_000
-# What spreadsheets take for a formula at the beginning of a cell.
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+_UNFINISHED = (ExportStatus.QUEUED, ExportStatus.RUNNING)
+_LINK_SALT = "reports.export"
 
 
-class ReportTooLarge(ApiError):
-    code, status = "report_too_large", 409
-    detail = f"An export has at most {MAX_ROWS:,} rows: choose a shorter period or filters."
-    more: ClassVar = {"rows": (int, "How many rows it would have.")}
+class TooManyExports(ApiError):
+    code, status = "too_many_exports", 409
+    detail = f"There are {MAX_EXPORTS} large exports already: each is deleted after a day."
 
 
-def write(client: Client, param: shapes.ExportAdhocReportParam) -> IO[bytes]:
-    """The file of a report, ready to be read; 409 `report_too_large`, 422 for unknown columns."""
-    columns = _columns(param)
+class ExportFailed(ApiError):
+    code, status = "export_failed", 409
+    detail = "This export could not be made: ask for it again."
+    more: ClassVar = {"export_id": (uuid.UUID, "The export.")}
+
+
+def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
+    """The file of a report; of a large one the export that a worker writes.
+
+    422 for unknown columns and for more rows than a sheet has, 409 `too_many_exports`.
+    """
+    _columns(param)
     period = periods.of(client, param)
-    chosen = adhoc.choose(client, param, period)
-    rows = _groups(chosen, param, period.zone) if param.group_by else _chats(
-        chosen, param, period.zone
-    )  # fmt: skip
-    shown = (adhoc.readable(client, param, page) for page in rows)
-    lines = ([row[name] for name in columns] for page in shown for row in page)
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
-    (_write_csv if param.format == "csv" else _write_xlsx)(file, columns, lines)
-    file.seek(0)
-    return file
+    fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
+    param = param.model_copy(update=fixed)
+    rows = _count(adhoc.choose(client, param, period), param, period.zone)
+    if param.format == "xlsx" and rows > report_files.XLSX_ROWS:
+        msg = (
+            f"A sheet has {report_files.XLSX_ROWS:,} rows at most, this report {rows:,}: take csv."
+        )
+        raise Invalid.field("body", "format", msg=msg)
+    if rows <= settings.EXPORT_ROWS_AT_ONCE:
+        return _write(param, _pages(client, param))
+    if Export.objects.for_client(client).count() >= MAX_EXPORTS:
+        raise TooManyExports
+    with transaction.atomic():
+        export = Export.objects.create(
+            client=client, created_by=by, param=param.model_dump(mode="json"), rows=rows,
+            file_name=file_name(param), expires_at=timezone.now() + LIFETIME,
+        )  # fmt: skip
+        jobs.enqueue("reports.write_export", client_id=client.pk, export_id=str(export.pk))
+    return export
+
+
+def file_name(param: shapes.ExportAdhocReportParam) -> str:
+    """The name under which a report is saved."""
+    return f"{param.file_name or 'report'}.{param.format}"
+
+
+def get(client: Client, export_id: uuid.UUID) -> Export:
+    """One of the client's exports; 404 for any other, 409 `export_failed`."""
+    rows = Export.objects.for_client(client).filter(expires_at__gt=timezone.now())
+    export = rows.filter(pk=export_id).first()
+    if export is None:
+        raise NotFound
+    if export.status == ExportStatus.FAILED:
+        raise ExportFailed(export_id=str(export.pk))
+    return export
+
+
+def link_to(export: Export, *, reader: User) -> str:
+    """A signed path that opens the export for as long as it is there and its reader may sign in."""
+    signed = TimestampSigner(salt=_LINK_SALT).sign(f"{export.pk}:{reader.pk}")
+    return f"/report/adhoc/export/{export.pk}?signature={signed.partition(':')[2]}"
+
+
+def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
+    """Whom a link was made for; None if it is not valid any more."""
+    signer = TimestampSigner(salt=_LINK_SALT)
+    try:
+        signed = signer.unsign(f"{export_id}:{signature}", max_age=LIFETIME)
+    except BadSignature:
+        return None
+    rows = User.objects.select_related("client").filter(pk=int(signed.rpartition(":")[2]))
+    reader = rows.first()
+    return reader if reader and reader.is_active and reader.client else None
+
+
+def write_file(export_id: str) -> None:
+    """Write an export's file; a second run, after a worker died, begins anew."""
+    export = Export.objects.select_related("client").filter(pk=export_id).first()
+    if export is None or export.status not in _UNFINISHED:
+        return
+    param = shapes.ExportAdhocReportParam.model_validate(export.param)
+    try:
+        file = _write(param, _with_progress(export, _pages(export.client, param)))
+    except report_files.SheetFull as exc:
+        raise jobs.GiveUp("The report grew beyond the rows of a sheet.") from exc
+    with file:
+        name = media.store("reports", File(file), suffix=f".{param.format}")
+    is_done = False
+    try:
+        with jobs.commit():
+            is_done = bool(_unfinished(export_id).update(
+                file=name, status=ExportStatus.DONE, progress=100
+            ))  # fmt: skip
+    finally:
+        if not is_done:
+            default_storage.delete(name)
+
+
+def mark_failed(export_id: str) -> None:
+    """No attempt is left: the export has failed."""
+    _unfinished(export_id).update(status=ExportStatus.FAILED)
+
+
+def purge_expired() -> None:
+    """Delete exports whose time is over, with their files."""
+    with transaction.atomic():
+        rows = Export.objects.select_for_update(skip_locked=True)
+        for export in rows.filter(expires_at__lte=timezone.now()):
+            media.remove_later(export.client_id, [export.file.name])
+            export.delete()
+
+
+def _unfinished(export_id: str) -> QuerySet[Export]:
+    return Export.objects.filter(pk=export_id, status__in=_UNFINISHED)
+
+
+# --- the rows -----------------------------------------------------------------------------------
 
 
 def _columns(param: shapes.ExportAdhocReportParam) -> Sequence[str]:
@@ -55,31 +156,55 @@ def _columns(param: shapes.ExportAdhocReportParam) -> Sequence[str]:
     return param.columns or known
 
 
+def _write(
+    param: shapes.ExportAdhocReportParam, pages: Iterator[list[dict[str, Any]]]
+) -> IO[bytes]:
+    columns = _columns(param)
+    lines = ([row[name] for name in columns] for page in pages for row in page)
+    return report_files.write(param.format, columns, lines)
+
+
+def _with_progress(
+    export: Export, pages: Iterator[list[dict[str, Any]]]
+) -> Iterator[list[dict[str, Any]]]:
+    written = 0
+    for page in pages:
+        yield page
+        written += len(page)
+        # Its file is not there yet.
+        percent = min(99, 100 * written // max(export.rows, 1))
+        _unfinished(str(export.pk)).update(status=ExportStatus.RUNNING, progress=percent)
+
+
+def _count(chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str) -> int:
+    if not param.group_by:
+        return chosen.count()
+    return facts.count_groups(chosen, zone=zone, group_by=param.group_by)
+
+
+def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a report, in pages: no more of them is held in memory."""
+    period = periods.of(client, param)
+    chosen = adhoc.choose(client, param, period)
+    pages = _groups if param.group_by else _chats
+    for page in pages(chosen, param, period.zone):
+        yield adhoc.readable(client, param, page)
+
+
 def _groups(
     chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
 ) -> Iterator[list[facts.Row]]:
-    rows = facts.groups(
-        chosen, zone=zone, group_by=param.group_by, metrics=param.metrics, sort=param.sort,
-        limit=MAX_ROWS + 1,
-    )  # fmt: skip
-    if len(rows) > MAX_ROWS:
-        raise ReportTooLarge(rows=len(rows))
-    return iter([rows])
+    rows = facts.each_group(
+        chosen, zone=zone, group_by=param.group_by, metrics=param.metrics, sort=param.sort
+    )
+    while page := list(islice(rows, _AT_ONCE)):
+        yield page
 
 
 def _chats(
     chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
 ) -> Iterator[list[facts.Row]]:
-    count = chosen.count()
-    if count > MAX_ROWS:
-        raise ReportTooLarge(rows=count)
-    return _pages(chosen, zone, newest_first=param.sort != "created_at")
-
-
-def _pages(
-    chosen: QuerySet[Conversation], zone: str, *, newest_first: bool
-) -> Iterator[list[facts.Row]]:
-    after = None
+    newest_first, after = param.sort != "created_at", None
     while True:
         page = adhoc.page_of_chats(chosen, newest_first=newest_first, after=after, limit=_AT_ONCE)
         rows = facts.chats(page, zone=zone, newest_first=newest_first)
@@ -87,33 +212,3 @@ def _pages(
         if len(rows) < _AT_ONCE:
             return
         after = [rows[-1]["created_at"], rows[-1]["chat_id"]]
-
-
-def _write_csv(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    # With a mark of its encoding, which spreadsheets look for.
-    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-    writer = csv.writer(text)
-    writer.writerow(columns)
-    for line in lines:
-        writer.writerow([_safe(_flat(value)) for value in line])
-    text.detach()
-
-
-def _write_xlsx(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    # No text becomes a formula or a link.
-    told = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    book = xlsxwriter.Workbook(file, told)
-    sheet = book.add_worksheet("Report")
-    sheet.write_row(0, 0, columns)
-    for number, line in enumerate(lines, 1):
-        sheet.write_row(number, 0, [_flat(value) for value in line])
-    book.close()
-
-
-def _flat(value: Any) -> Any:
-    return ", ".join(value) if isinstance(value, list) else value
-
-
-def _safe(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -34,21 +34,20 @@ said AS (
 facts AS (
     SELECT chat.id, chat.chat_code, chat.created_at, chat.bot_id, chat.channel, chat.status,
         chat.assignee_id, chat.customer_id, chat.language, chat.tags, chat.sentiment,
+        chat.handoff_reason,
         chat.ended_at, chat.ended_by, chat.location ->> 'country' AS country,
         chat.created_at AT TIME ZONE %s AS local,
         coalesce(said.messages, 0) AS messages, coalesce(said.credits, 0) AS credits_used,
         chat.handed_off_at IS NOT NULL AS handed_off,
         chat.status = 'ended' AND chat.handed_off_at IS NULL
             AND NOT coalesce(said.has_agent, false) AS bot_resolved,
-        round(extract(epoch FROM chat.first_response_at - chat.created_at), 3)::float8
-            AS first_response,
+        extract(epoch FROM chat.first_response_at - chat.created_at)::float8 AS first_response,
         extract(epoch FROM said.bot_at - chat.created_at)::float8 AS bot_response,
         extract(epoch FROM said.person_at
             - CASE WHEN chat.handed_off_at <= said.person_at THEN chat.handed_off_at
                 ELSE chat.created_at END)::float8 AS person_response,
         CASE WHEN chat.status = 'ended'
-            THEN round(extract(epoch FROM chat.ended_at - chat.created_at), 3)::float8 END
-            AS resolution,
+            THEN extract(epoch FROM chat.ended_at - chat.created_at)::float8 END AS resolution,
         feedback.rating
     FROM chosen JOIN chats_conversation chat ON chat.id = chosen.id
     LEFT JOIN said ON said.chat_id = chat.id
@@ -69,6 +68,7 @@ _GROUPINGS: dict[Grouping, str] = {
     "sentiment": "sentiment",
     "language": "language",
     "country": "country",
+    "handoff_reason": "handoff_reason",
 }
 
 
@@ -153,6 +153,32 @@ def groups(
     limit: int | None = None,
 ) -> list[Row]:
     """A row for each group of the chosen chats; without groups one row of totals."""
+    sql = _groups_sql(group_by, metrics, sort)
+    if limit is not None:
+        sql += f" LIMIT {int(limit)} OFFSET {int(skip)}"
+    return list(_rows(chosen, zone, sql))
+
+
+def each_group(
+    chosen: QuerySet[Conversation],
+    *,
+    zone: str,
+    group_by: Sequence[Grouping],
+    metrics: Sequence[str],
+    sort: str | None,
+) -> Iterator[Row]:
+    """The same rows one by one, for a file: the database holds those that were not read yet."""
+    return _rows(chosen, zone, _groups_sql(group_by, metrics, sort), chunked=True)
+
+
+def count_groups(chosen: QuerySet[Conversation], *, zone: str, group_by: Sequence[Grouping]) -> int:
+    """How many groups there are."""
+    groups = _groups_sql(group_by, (), None)
+    (row,) = _rows(chosen, zone, f"SELECT count(*) AS groups FROM ({groups}) grouped")
+    return int(row["groups"])
+
+
+def _groups_sql(group_by: Sequence[Grouping], metrics: Sequence[str], sort: str | None) -> str:
     columns = [f'{_GROUPINGS[name]} AS "{name}"' for name in group_by]
     columns += [f'{_METRICS[name]} AS "{name}"' for name in metrics]
     source = "facts LEFT JOIN LATERAL unnest(tags) tag ON true" if "tag" in group_by else "facts"
@@ -163,17 +189,22 @@ def groups(
         way = "DESC" if sort and sort.startswith("-") else "ASC"
         first = [f'"{sort.lstrip("-")}" {way} NULLS LAST'] if sort else []
         sql += f" GROUP BY {numbers} ORDER BY {', '.join([*first, *names])}"
-    if limit is not None:
-        sql += f" LIMIT {int(limit)} OFFSET {int(skip)}"
-    return list(_rows(chosen, zone, sql))
+    return sql
 
 
-def _rows(chosen: QuerySet[Conversation], zone: str, sql: str) -> Iterator[Row]:
+def _rows(
+    chosen: QuerySet[Conversation], zone: str, sql: str, *, chunked: bool = False
+) -> Iterator[Row]:
+    """Rows with fractions of three digits."""
     ids, parameters = chosen.values("pk").query.sql_with_params()
     facts = _FACTS.replace("{chosen}", ids)
-    with connection.cursor() as cursor:
+    with connection.chunked_cursor() if chunked else connection.cursor() as cursor:
         cursor.execute(f"{facts} {sql}", [*parameters, zone])
         assert cursor.description
         names = [column.name for column in cursor.description]
-        for values in cursor.fetchall():
-            yield dict(zip(names, values, strict=True))
+        for values in cursor:
+            yield dict(zip(names, map(_rounded, values), strict=True))
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value

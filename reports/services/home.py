@@ -11,7 +11,7 @@ from django.utils import timezone
 from bots.models import Bot, Document, DocumentStatus
 from chats.models import AssignType, Conversation, Status
 from identity.models import ApiKey, Client, Subscription, User
-from reports.services import overview, periods
+from reports.services import overview, periods, words
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import Figures
@@ -45,15 +45,21 @@ def figures(client: Client) -> list[Figure]:
     week = PeriodQuery(date_from=first)
     found = overview.of(client, week)
     now, before = found.current, found.previous
+    waited = words.duration(before.person_response_seconds.p50)
     chats = _list("chats_conversation")
     return [
         _waiting(client),
         Figure("Chats", f"{now.chats:,}", f"{before.chats:,} in the week before", chats),
-        Figure("Solved by the bot", _solved(now), f"{_solved(before)} in the week before", chats),
+        Figure(
+            "Solved by the bot",
+            words.share(now.bot_resolved, now.chats),
+            f"{words.share(before.bot_resolved, before.chats)} in the week before",
+            chats,
+        ),
         Figure(
             "First response of a person",
-            _duration(now.person_response_seconds.p50),
-            f"half of them; {_duration(before.person_response_seconds.p50)} in the week before",
+            words.duration(now.person_response_seconds.p50),
+            f"half of them; {waited} in the week before",
             f"{chats}?assign_type__exact=agent",
         ),
         Figure(
@@ -67,8 +73,8 @@ def figures(client: Client) -> list[Figure]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """What needs somebody, each with the way to its rows."""
-    found = client_warnings.of(client)
+    """What needs somebody and is not muted, each with the way to its rows."""
+    found = (one for one in client_warnings.of(client) if one.warning.muted_until is None)
     return [Hint(one.warning.title, one.warning.link, one.model) for one in found]
 
 
@@ -104,7 +110,7 @@ def _waiting(client: Client) -> Figure:
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure("Waiting now", f"{rows.count()}", "nobody waits", path)
-    wait = _duration((timezone.now() - oldest).total_seconds())
+    wait = words.duration((timezone.now() - oldest).total_seconds())
     return Figure("Waiting now", f"{rows.count()}", f"the oldest for {wait}", path)
 
 
@@ -115,20 +121,6 @@ def _credits(client: Client, week: Figures) -> Figure:
         return Figure("Credits", f"{left:,}", "none used this week", path)
     ends = (timezone.now() + timedelta(days=min(3650, left * _DAYS / week.credits_used))).date()
     return Figure("Credits", f"{left:,}", f"until {ends:%-d %b %Y} at this week's pace", path)
-
-
-def _solved(of: Figures) -> str:
-    return f"{100 * of.bot_resolved / of.chats:.0f} %" if of.chats else "–"
-
-
-def _duration(seconds: float | None) -> str:
-    """In the largest unit that says enough."""
-    if seconds is None:
-        return "–"
-    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _list(page: str) -> str:

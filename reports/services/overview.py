@@ -1,7 +1,7 @@
 """The overview: how a client's or a bot's chats went in a period, beside the period before."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
@@ -15,6 +15,7 @@ from reports.services.periods import Period
 from reports.shapes import overview as shapes
 from reports.shapes.adhoc import Grouping, PeriodQuery
 
+Part = TypeVar("Part", bound=shapes.PartFigures)
 MAX_DAYS = 366
 _MOST_PARTS = 200
 _COUNTS = (
@@ -33,30 +34,18 @@ def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.
     if period.last - period.first >= timedelta(days=MAX_DAYS):
         raise Invalid.field("query", "date_from", msg=f"An overview has at most {MAX_DAYS} days.")
     chosen = _chosen(client, period, bot)
-    days = {row["day"]: row for row in _parts(chosen, period, "day", limit=MAX_DAYS)}
-    every_day = (
-        period.first + timedelta(days=number)
-        for number in range((period.last - period.first).days + 1)
-    )
-    by_bot = _parts(chosen, period, "bot")
-    by_agent = _parts(chosen, period, "agent")
-    bots = _names(Bot.objects.for_client(client), "bot_name", by_bot, "bot")
-    agents = _names(User.objects.filter(client=client), "full_name", by_agent, "agent")
+    handed_off = chosen.filter(handed_off_at__isnull=False)
     return shapes.ChatOverview(
         current=_figures(chosen, period),
         previous=_figures(_chosen(client, period.before, bot), period.before),
-        series=[
-            shapes.DayFigures(**{**_NOTHING, **days.get(day, {}), "day": day.isoformat()})
-            for day in every_day
-        ],
-        by_channel=[shapes.ChannelFigures(**row) for row in _parts(chosen, period, "channel")],
-        by_bot=[
-            shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=bots[pk], **row) for row in by_bot
-        ],
-        by_agent=[
-            shapes.AgentFigures(agent_id=(pk := row.pop("agent")), name=agents.get(pk), **row)
-            for row in by_agent
-        ],
+        series=_days(chosen, period),
+        by_hour=_hours(chosen, period),
+        by_channel=_of_each(shapes.ChannelFigures, chosen, period, "channel"),
+        by_bot=_by_bot(client, chosen, period),
+        by_agent=_by_agent(client, chosen, period),
+        by_tag=_of_each(shapes.TagFigures, chosen, period, "tag"),
+        by_language=_of_each(shapes.LanguageFigures, chosen, period, "language"),
+        by_handoff_reason=_of_each(shapes.HandoverFigures, handed_off, period, "handoff_reason"),
     )
 
 
@@ -68,8 +57,7 @@ def _chosen(client: Client, period: Period, bot: Bot | None) -> QuerySet[Convers
 def _figures(chosen: QuerySet[Conversation], period: Period) -> shapes.Figures:
     times = [f"{name}_{share}" for name in _TIMES for share in ("p50", "p90", "mean")]
     metrics = [*_COUNTS, *times, *(f"sentiment_{name}" for name in _SENTIMENTS)]
-    (row,) = facts.groups(chosen, zone=period.zone, group_by=(), metrics=metrics)
-    found = _rounded(row)
+    (found,) = facts.groups(chosen, zone=period.zone, group_by=(), metrics=metrics)
     told: dict[str, Any] = {name: found[name] for name in _COUNTS}
     for name in _TIMES:
         told[f"{name}_seconds"] = shapes.Times(
@@ -82,19 +70,57 @@ def _figures(chosen: QuerySet[Conversation], period: Period) -> shapes.Figures:
     )  # fmt: skip
 
 
+def _days(chosen: QuerySet[Conversation], period: Period) -> list[shapes.DayFigures]:
+    days = {row["day"]: row for row in _parts(chosen, period, "day", limit=MAX_DAYS)}
+    every_day = (
+        period.first + timedelta(days=number)
+        for number in range((period.last - period.first).days + 1)
+    )
+    return [
+        shapes.DayFigures(**{**_NOTHING, **days.get(day, {}), "day": day.isoformat()})
+        for day in every_day
+    ]
+
+
+def _hours(chosen: QuerySet[Conversation], period: Period) -> list[shapes.HourFigures]:
+    hours = {row["hour"]: row for row in _parts(chosen, period, "hour")}
+    return [
+        shapes.HourFigures(**{**_NOTHING, **hours.get(hour, {}), "hour": hour})
+        for hour in range(24)
+    ]
+
+
+def _by_bot(
+    client: Client, chosen: QuerySet[Conversation], period: Period
+) -> list[shapes.BotFigures]:
+    rows = _parts(chosen, period, "bot")
+    names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
+    return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
+
+
+def _by_agent(
+    client: Client, chosen: QuerySet[Conversation], period: Period
+) -> list[shapes.AgentFigures]:
+    rows = _parts(chosen, period, "agent")
+    names = _names(User.objects.filter(client=client), "full_name", rows, "agent")
+    return [
+        shapes.AgentFigures(agent_id=(pk := row.pop("agent")), name=names.get(pk), **row)
+        for row in rows
+    ]
+
+
+def _of_each(
+    shape: type[Part], chosen: QuerySet[Conversation], period: Period, by: Grouping
+) -> list[Part]:
+    return [shape(**row) for row in _parts(chosen, period, by)]
+
+
 def _parts(
     chosen: QuerySet[Conversation], period: Period, by: Grouping, *, limit: int = _MOST_PARTS
 ) -> list[Row]:
-    rows = facts.groups(
+    return facts.groups(
         chosen, zone=period.zone, group_by=(by,), metrics=_PART, sort="-chats", limit=limit
     )
-    return [_rounded(row) for row in rows]
-
-
-def _rounded(row: Row) -> Row:
-    return {
-        name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()
-    }
 
 
 def _names(rows: QuerySet[Any], name: str, parts: list[Row], by: str) -> dict[int, str]:

@@ -25,6 +25,7 @@ from identity.models import (
     User,
 )
 from identity.services import credits
+from reports.services import mutes
 from reports.shapes import warnings as shapes
 from webhooks.models import DisabledReason, WebhookConfig
 
@@ -47,6 +48,11 @@ class Found:
     warning: shapes.Warning
     model: type[Any]
 
+    @property
+    def place(self) -> tuple[bool, bool]:
+        """Its place in the list: muted ones last, critical ones first."""
+        return self.warning.muted_until is not None, self.warning.severity != "critical"
+
 
 @dataclass(frozen=True)
 class _Rule:
@@ -68,11 +74,15 @@ def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
 
 
 def of(client: Client) -> list[Found]:
-    """What needs somebody of the client, the critical first."""
+    """What needs somebody of the client, the critical first and the muted last."""
     now = timezone.now()
     found = [one for rule in _RULES if (one := _by_rule(rule, client, now))]
     found += _of_credits(client, now)
-    return sorted(found, key=lambda one: one.warning.severity != "critical")
+    muted = mutes.current(client)
+    for one in found:
+        if mute := muted.get(one.warning.code):
+            one.warning.muted_until, one.warning.muted_by = mute.until, mute.muted_by.full_name
+    return sorted(found, key=lambda one: one.place)
 
 
 def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:

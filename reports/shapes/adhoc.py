@@ -1,16 +1,17 @@
 """The shapes of ad-hoc reports: what may be asked, and the table that answers it."""
 
+import uuid
 from datetime import date
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.shapes import MAX_ID, Shape, Text, example
+from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, example
 from identity.shapes.fields import TimeZone
 
 Grouping = Literal[
     "day", "week", "month", "hour", "weekday", "bot", "channel", "agent", "tag", "sentiment",
-    "language", "country",
+    "language", "country", "handoff_reason",
 ]  # fmt: skip
 Metric = Literal[
     "chats", "messages", "customers", "bot_resolved", "handed_off", "ended", "open",
@@ -67,6 +68,13 @@ class AdhocQuestion(PeriodQuery):
     sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of("Of these sentiments")
     languages: list[_Word] = _any_of("In these languages")
     ended_by: list[_Word] = _any_of("Ended by one of these")
+    countries: list[_Word] = _any_of("Of customers in these countries")
+    handed_off: bool | None = Field(
+        None, description="true: only chats that ever were handed over; false: only the others."
+    )
+    bot_resolved: bool | None = Field(
+        None, description="true: only chats that the bot resolved; false: only the others."
+    )
     has_feedback: bool | None = Field(
         None, description="true: only chats whose customer has rated them; false: only the others."
     )
@@ -145,6 +153,37 @@ class ExportAdhocReportParam(AdhocQuestion):
         pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
         description="The name of the file, without its ending; left out: `report`.",
     )
+
+
+class NoQuery(Shape):
+    """No parameter at all: the body, or nothing, says what is asked."""
+
+
+class ExportLinkQuery(Shape):
+    """How an export is opened without a token."""
+
+    signature: Text | None = Field(
+        None, max_length=200, description="Of the link in `url`, in place of a token."
+    )
+
+
+class AdhocExport(Shape):
+    """A large export, while a worker writes it."""
+
+    model_config = example(
+        id="01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b", status="running", progress=40, rows=200000,
+        url="/report/adhoc/export/01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b?signature=7:1tXa:9Qf3",
+        expires_at="2026-11-22T09:00:00.000Z",
+    )  # fmt: skip
+
+    id: uuid.UUID = Field(description="Of `GET /report/adhoc/export/{export_id}`.")
+    status: Literal["queued", "running", "done"] = Field(description="Whether it is written.")
+    progress: int = Field(description="How much of it is written, in percent.")
+    rows: int = Field(description="How many rows it will have, about.")
+    url: str = Field(
+        description="A link that opens it, for you and without a token, until `expires_at`."
+    )
+    expires_at: Moment = Field(description="When it is deleted.")
 
 
 class ReportColumn(Shape):

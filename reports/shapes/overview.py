@@ -81,14 +81,46 @@ class AgentFigures(PartFigures):
     name: str | None = Field(description="The agent's name.")
 
 
+class HourFigures(PartFigures):
+    """The figures of an hour of the day."""
+
+    hour: int = Field(description="The hour in which chats began, 0..23.")
+
+
+class TagFigures(PartFigures):
+    """The figures of a tag; a chat with two tags counts for both."""
+
+    tag: str | None = Field(description="The tag; null: chats without one.")
+
+
+class LanguageFigures(PartFigures):
+    """The figures of a language."""
+
+    language: str = Field(description="The language.")
+
+
+class HandoverFigures(PartFigures):
+    """The figures of the chats that were handed over for a reason."""
+
+    handoff_reason: str | None = Field(description="Why, such as `no_answer`; null: not known.")
+
+
 class ChatOverview(Shape):
     """A period, the one before it, and the parts of the period."""
 
     current: Figures = Field(description="The period.")
     previous: Figures = Field(description="As many days before it.")
     series: list[DayFigures] = Field(description="Each day of the period, also without chats.")
+    by_hour: list[HourFigures] = Field(
+        description="By hour of the day: all 24, also without chats."
+    )
     by_channel: list[ChannelFigures] = Field(description="By channel, the most chats first.")
     by_bot: list[BotFigures] = Field(description="By bot, the most chats first.")
     by_agent: list[AgentFigures] = Field(
         description="By agent, the most chats first; the 200 with the most."
+    )
+    by_tag: list[TagFigures] = Field(description="By tag, the 200 with the most chats.")
+    by_language: list[LanguageFigures] = Field(description="By language, the most chats first.")
+    by_handoff_reason: list[HandoverFigures] = Field(
+        description="Of the chats that were handed over: by the reason, the most first."
     )

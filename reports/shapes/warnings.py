@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from chatplatform.api.shapes import Moment, Shape
+from chatplatform.api.shapes import Moment, Shape, example
 
 WarningCode = Literal[
     "chats_unanswered", "chats_unanswered_soon", "queue_growing", "negative_sentiment",
@@ -38,9 +38,26 @@ class Warning(Shape):
     link: str = Field(
         description="The page of the site with its rows; of `model_errors`: the samples."
     )
+    muted_until: Moment | None = Field(
+        None, description="Until when nobody needs to be told; null: it is not muted."
+    )
+    muted_by: str | None = Field(None, description="Who has muted it.")
 
 
 class WarningDashboard(Shape):
     """All that needs somebody now."""
 
-    warnings: list[Warning] = Field(description="The critical ones first; empty: all is well.")
+    warnings: list[Warning] = Field(
+        description="The critical ones first, the muted ones last; empty: all is well."
+    )
+
+
+class MuteWarningDto(Shape):
+    """Which warning is muted for your client, and until when."""
+
+    model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")
+
+    code: WarningCode = Field(description="Which one.")
+    until: Moment | None = Field(
+        description="Within the next 30 days; null: it is muted no longer."
+    )

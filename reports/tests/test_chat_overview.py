@@ -62,17 +62,23 @@ def test_first_answers_of_bot_and_person_are_told_apart(ann, bot):
 
 def test_parts_add_up_and_agree_with_the_search(ann, ben, bot, client_a):
     other = make_bot(client_a, bot_name="Other")
-    make_chat(bot, created_at=at(9), channel="web", sentiment="negative")
-    make_chat(bot, created_at=at(10), assign_type="agent", assignee=ben.user)
+    make_chat(bot, created_at=at(9), channel="web", sentiment="negative", tags=["vip"])
+    make_chat(bot, created_at=at(10, 7), assign_type="agent", assignee=ben.user,
+              handed_off_at=at(10, 8), handoff_reason="no_answer")  # fmt: skip
     make_chat(other, created_at=at(11), status="ended", ended_at=at(11, 13))
     make_chat(other, created_at=at(11), is_preview=True)
     overview = read(ann)
-    for part in ("series", "by_channel", "by_bot", "by_agent"):
+    for part in ("series", "by_hour", "by_channel", "by_bot", "by_agent", "by_tag", "by_language"):
         assert sum(row["chats"] for row in overview[part]) == overview["current"]["chats"] == 3
     assert [(row["name"], row["chats"]) for row in overview["by_bot"]] == [
         ("Helper", 2), ("Other", 1),
     ]  # fmt: skip
     assert {row["name"]: row["chats"] for row in overview["by_agent"]} == {None: 2, "Ben": 1}
+    hours = {row["hour"]: row["chats"] for row in overview["by_hour"]}
+    assert hours == dict.fromkeys(range(24), 0) | {7: 1, 12: 2}
+    assert {row["tag"]: row["chats"] for row in overview["by_tag"]} == {None: 2, "vip": 1}
+    handed_off = overview["by_handoff_reason"]
+    assert [(row["handoff_reason"], row["chats"]) for row in handed_off] == [("no_answer", 1)]
     names = ["chats", "messages", "customers", "bot_resolved", "handed_off", "ended", "open"]
     totals = ann.post("/report/adhoc/search", WEEK | {"metrics": names}).json()["totals"]
     assert {name: overview["current"][name] for name in names} == totals

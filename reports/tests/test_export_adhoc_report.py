@@ -1,55 +1,31 @@
 """Exportadhocreportrouter: the rows of a report as a file, which add up to what the search says."""
 
-import csv
-import io
-import re
-import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as some
+from django.core.files.storage import default_storage
 
-from chats.models import Conversation, Feedback, Message
+from chatplatform import jobs
+from chatplatform.jobs import leases
+from chatplatform.models import Job
+from chatplatform.testing import run_before, run_jobs
 from chats.testing import make_chat
-from reports.services import exports
+from identity.models import User
+from reports import tasks
+from reports.models import Export
+from reports.services import exports, report_files
+from reports.testing import PARSERS, rows_of_csv, rows_of_xlsx
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EXPORT, SEARCH = "/report/adhoc/export", "/report/adhoc/search"
 OCTOBER = {"date_from": "2026-10-01", "date_to": "2026-10-31"}
-_NAME = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 
 def download(person, **body):
     reply = person.post(EXPORT, OCTOBER | body)
     assert reply.status_code == 200, reply.content
     return b"".join(reply.streaming_content), reply
-
-
-def rows_of_csv(data):
-    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
-
-
-def rows_of_xlsx(data):
-    with zipfile.ZipFile(io.BytesIO(data)) as book:
-        sheet = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
-    table = []
-    for row in sheet.iter(f"{_NAME}row"):
-        cells: dict[str, str] = {}
-        for cell in row:
-            assert cell.find(f"{_NAME}f") is None, "a formula"
-            column = re.sub(r"\d", "", cell.attrib["r"])
-            cells[column] = "".join(cell.itertext())
-        table.append(cells)
-    letters = list(table[0])
-    return [[cells.get(letter, "") for letter in letters] for cells in table]
-
-
-def total(table, name):
-    place = table[0].index(name)
-    return sum(int(float(row[place] or 0)) for row in table[1:])
 
 
 def test_it_is_a_download_with_a_row_for_each_chat(ann, bot):
@@ -61,7 +37,7 @@ def test_it_is_a_download_with_a_row_for_each_chat(ann, bot):
         *[[str(chat.pk), "Helper", "0"] for chat in chats[::-1]],
     ]
     data, reply = download(ann, format="xlsx", group_by=["bot"])
-    assert reply["Content-Type"] == exports.MIME_TYPES["xlsx"]
+    assert reply["Content-Type"] == report_files.MIME_TYPES["xlsx"]
     assert rows_of_xlsx(data) == [
         ["bot", "bot_name", "chats", "messages"], [str(bot.pk), "Helper", "2", "0"],
     ]  # fmt: skip
@@ -75,14 +51,124 @@ def test_no_text_becomes_a_formula(ann, bot, text):
     assert rows_of_xlsx(download(ann, format="xlsx", **asked)[0])[1] == [text]
 
 
-def test_an_export_that_is_too_large_is_refused(ann, bot, monkeypatch):
-    monkeypatch.setattr(exports, "MAX_ROWS", 1)
-    for day in (3, 4):
-        make_chat(bot, created_at=datetime(2026, 10, day, tzinfo=UTC))
-    for body in ({}, {"group_by": ["day"]}):
-        reply = ann.post(EXPORT, OCTOBER | body)
-        assert (reply.status_code, reply.json()["code"]) == (409, "report_too_large")
-        assert reply.json()["rows"] == 2
+@pytest.fixture
+def two_chats(bot, settings, tmp_path):
+    """One more than an answer holds; and a media store of this test's own."""
+    settings.MEDIA_ROOT = tmp_path
+    settings.EXPORT_ROWS_AT_ONCE = 1
+    return [make_chat(bot, created_at=datetime(2026, 10, day, tzinfo=UTC)) for day in (3, 4)]
+
+
+def ask(person, **body):
+    reply = person.post(EXPORT, OCTOBER | body)
+    assert reply.status_code == 202, reply.content
+    return reply.json()
+
+
+def stored_files():
+    try:
+        return default_storage.listdir("reports")[1]
+    except FileNotFoundError:
+        return []
+
+
+@pytest.mark.parametrize("form", PARSERS)
+@pytest.mark.parametrize("group_by", [[], ["day"]])
+def test_a_large_export_is_written_by_a_worker(ann, nobody, two_chats, form, group_by, settings):
+    body = {"format": form, "group_by": group_by, "file_name": "all"}
+    told = ask(ann, **body)
+    path = f"{EXPORT}/{told['id']}"
+    assert (told["status"], told["progress"], told["rows"]) == ("queued", 0, 2)
+    waiting = ann.get(path)
+    assert (waiting.status_code, nobody.get(told["url"]).status_code) == (202, 202)
+    run_jobs()
+    replies = [ann.get(path), nobody.get(told["url"])]
+    files = [b"".join(reply.streaming_content) for reply in replies]
+    assert files[0] == files[1]
+    assert replies[0]["Content-Disposition"] == f'attachment; filename="all.{form}"'
+    settings.EXPORT_ROWS_AT_ONCE = 2
+    at_once = download(ann, **body)[0]
+    assert PARSERS[form](files[0]) == PARSERS[form](at_once)
+    assert len(PARSERS[form](files[0])) == 3
+
+
+def test_the_progress_of_an_export_is_told(ann, two_chats, monkeypatch):
+    monkeypatch.setattr(exports, "_AT_ONCE", 1)
+    path, seen = f"{EXPORT}/{ask(ann)['id']}", []
+
+    def look():
+        seen.append(ann.get(path).json())
+
+    with run_before("chatplatform.media.store", look):
+        run_jobs()
+    assert [(row["status"], row["progress"]) for row in seen] == [("running", 99)]
+
+
+def test_a_link_is_of_one_export_and_of_whom_it_was_made_for(ann, ben, cara, nobody, two_chats):
+    told, other = ask(ann), ask(ben)
+    signature = told["url"].partition("=")[2]
+    own, others = (f"{EXPORT}/{row['id']}?signature" for row in (told, other))
+    for wrong in (f"{others}={signature}", f"{told['url']}x", f"{own}=", f"{own}=%3A1"):
+        assert nobody.get(wrong).status_code == 401, wrong
+    User.objects.filter(pk=ben.user.pk).update(is_disabled=True)
+    assert nobody.get(other["url"]).status_code == 401
+    assert nobody.get(told["url"]).status_code == 202
+    assert cara.get(f"{EXPORT}/{told['id']}").status_code == 404
+
+
+def test_an_export_is_deleted_after_its_day(ann, nobody, two_chats, time_machine):
+    told = ask(ann)
+    run_jobs()
+    tasks.clean_up()
+    run_jobs()
+    assert len(stored_files()) == 1
+    time_machine.move_to(datetime.now(UTC) + timedelta(hours=25))
+    assert nobody.get(told["url"]).status_code == 401
+    tasks.clean_up()
+    run_jobs()
+    assert (Export.objects.count(), stored_files()) == (0, [])
+
+
+def test_the_export_of_a_dead_worker_is_written_again_and_once(ann, two_chats):
+    path = f"{EXPORT}/{ask(ann)['id']}"
+    job = Job.objects.get(name="reports.write_export")
+    assert leases.claim(job.pk)
+    Job.objects.filter(pk=job.pk).update(lease_until=two_chats[0].created_at)
+    leases.take_back(job.pk)
+
+    def die():
+        raise jobs.LeaseLost
+
+    with run_before("chatplatform.jobs.commit", die):
+        run_jobs()
+    assert (ann.get(path).status_code, stored_files()) == (202, [])
+    Job.objects.filter(pk=job.pk).update(lease_until=two_chats[0].created_at)
+    leases.take_back(job.pk)
+    run_jobs()
+    run_jobs()
+    written = ann.get(path)
+    assert (written.status_code, len(stored_files())) == (200, 1)
+    assert len(rows_of_csv(b"".join(written.streaming_content))) == 3
+
+
+def test_an_export_that_cannot_be_made_says_so(ann, two_chats, monkeypatch):
+    told = ask(ann, format="xlsx")
+    monkeypatch.setattr(report_files, "XLSX_ROWS", 1)
+    run_jobs()
+    reply = ann.get(f"{EXPORT}/{told['id']}")
+    assert (reply.status_code, reply.json()["code"]) == (409, "export_failed")
+    assert (reply.json()["export_id"], stored_files()) == (told["id"], [])
+    reply = ann.post(EXPORT, OCTOBER | {"format": "xlsx"})
+    assert (reply.status_code, "take csv" in reply.content.decode()) == (422, True)
+    monkeypatch.setattr(exports, "MAX_EXPORTS", 1)
+    reply = ann.post(EXPORT, OCTOBER)
+    assert (reply.status_code, reply.json()["code"]) == (409, "too_many_exports")
+    assert Export.objects.count() == 1
+
+
+@pytest.mark.parametrize("path", [EXPORT, SEARCH])
+def test_a_query_is_refused_where_the_body_asks(ann, path):
+    assert ann.post(f"{path}?format=xlsx", OCTOBER).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -105,61 +191,3 @@ def test_rows_come_page_by_page_and_none_is_missed(ann, bot, monkeypatch):
 def test_another_clients_chats_are_not_in_it(cara, bot):
     make_chat(bot, created_at=datetime(2026, 10, 3, tzinfo=UTC))
     assert len(rows_of_csv(download(cara)[0])) == 1
-
-
-CHANNELS, TAGS, ZONES = ["api", "web", "chatapp"], ["vip", "late"], ["UTC", "Europe/Berlin"]
-
-
-@pytest.fixture
-def many(bot):
-    """Chats around the end of summer time, with messages, credits and ratings."""
-    begin = datetime(2026, 10, 24, 20, tzinfo=UTC)
-    for number in range(40):
-        chat = make_chat(
-            bot, created_at=begin + timedelta(minutes=47 * number), channel=CHANNELS[number % 3],
-            tags=TAGS[: number % 3], language="en" if number % 2 else "vi",
-        )  # fmt: skip
-        for seq in range(number % 5):
-            Message.objects.create(
-                client_id=chat.client_id, conversation=chat, seq=seq + 1, content=[],
-                sender_type=["customer", "bot", "system"][seq % 3],
-                receipt={"credits": number} if seq == 1 else None,
-            )  # fmt: skip
-        if number % 4 == 0:
-            Feedback.objects.create(
-                client_id=chat.client_id, conversation=chat, rating=number % 5 + 1
-            )
-    return begin
-
-
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    filters=some.fixed_dictionaries(
-        {"timezone": some.sampled_from(ZONES)},
-        optional={
-            "channels": some.lists(some.sampled_from(CHANNELS), max_size=2),
-            "tags": some.lists(some.sampled_from(TAGS), max_size=2),
-            "languages": some.lists(some.sampled_from(["en", "vi"]), max_size=1),
-            "has_feedback": some.booleans(),
-            "rating_min": some.integers(1, 5),
-            "date_from": some.sampled_from(["2026-10-24", "2026-10-25"]),
-            "date_to": some.sampled_from(["2026-10-25", "2026-10-26"]),
-        },
-    ),
-    by=some.sampled_from(["day", "hour", "channel", "language"]),
-)
-def test_the_rows_of_an_export_add_up_to_the_totals_of_the_search(ann, many, filters, by):
-    names = ["chats", "messages", "credits_used", "rating_count"]
-    found = ann.post(SEARCH, OCTOBER | filters | {"metrics": names}).json()["totals"]
-    for form, rows_of in (("csv", rows_of_csv), ("xlsx", rows_of_xlsx)):
-        table = rows_of(download(ann, **filters, format=form)[0])
-        rated = [row for row in table[1:] if row[table[0].index("rating")]]
-        assert {
-            "chats": len(table) - 1, "messages": total(table, "messages"),
-            "credits_used": total(table, "credits_used"), "rating_count": len(rated),
-        } == found  # fmt: skip
-        groups = rows_of(download(ann, **filters, format=form, group_by=[by], metrics=names)[0])
-        assert {name: total(groups, name) for name in names} == found
-    assert Conversation.objects.count() == 40

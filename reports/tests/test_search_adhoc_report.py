@@ -228,6 +228,27 @@ def test_options_have_live_counts(ann, ben, bot, chat_at):
         "channels": {"web": 1, "api": 1}, "statuses": {"open": 2}, "tags": {"vip": 2, "late": 1},
         "sentiments": {}, "languages": {"vi": 1, "en": 1}, "ended_by": {}, "countries": {"VN": 1},
     }  # fmt: skip
-    for name in ("channels", "tags", "languages"):
+    for name in ("channels", "tags", "languages", "countries"):
         for row in found[name]:
             assert search(ann, **{name: [row["value"]]})["totals"]["chats"] == row["chats"]
+
+
+@pytest.mark.parametrize("sort", ["rating_mean", "-rating_mean"])
+def test_groups_without_a_figure_come_last(ann, chat_at, sort):
+    chat_at(9)
+    Feedback.objects.create(client=ann.client, conversation=chat_at(10), rating=4)
+    rows = search(ann, group_by=["day"], metrics=["rating_mean"], sort=sort)["rows"]
+    assert [row["rating_mean"] for row in rows] == [4, None]
+
+
+@pytest.mark.parametrize("name", ["handed_off", "bot_resolved"])
+def test_a_figure_is_a_filter_too(ann, chat_at, name):
+    chat_at(9)
+    chat_at(10, status="ended", ended_at=timezone.now())
+    chat_at(11, status="ended", ended_at=timezone.now(), handed_off_at=timezone.now())
+    taken = chat_at(12, status="ended", ended_at=timezone.now())
+    Message.objects.create(client=ann.client, conversation=taken, seq=9, sender_type="agent",
+                           content=[])  # fmt: skip
+    counted = search(ann, metrics=["chats", name])["totals"]
+    assert search(ann, **{name: True}, metrics=["chats"])["totals"]["chats"] == counted[name] == 1
+    assert search(ann, **{name: False}, metrics=["chats"])["totals"]["chats"] == 3

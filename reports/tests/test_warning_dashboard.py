@@ -11,7 +11,7 @@ from bots.models import Document
 from channels_app.models import ChannelConnection
 from chats.models import Feedback, Message
 from chats.testing import make_chat
-from identity.models import ClientConfig, CreditEntry, Subscription
+from identity.models import AuditEvent, ClientConfig, CreditEntry, Subscription
 from webhooks.models import WebhookConfig
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -178,3 +178,41 @@ def test_another_clients_troubles_are_not_told(cara, bot):
     failures(bot)
     waiting(bot, 60, sentiment="negative")
     assert read(cara) == {}
+
+
+def mute(person, code: str, until: Any):
+    told = {"code": code, "until": until.isoformat() if until else None}
+    return person.put(f"{PATH}/mute", told)
+
+
+def test_a_muted_warning_is_listed_and_not_shown_on_the_home(ann, ben, cara, bot, time_machine):
+    failures(bot)
+    make_chat(bot, sentiment="negative")
+    until = ago(minutes=-10)
+    for owner in (ann, cara):
+        assert mute(owner, "negative_sentiment", until).status_code == 200
+    found = read(ben)
+    assert list(found) == ["training_failed", "negative_sentiment"]
+    row = found["negative_sentiment"]
+    assert (row["count"], row["muted_by"]) == (1, "Ann")
+    assert row["muted_until"][:19] == until.isoformat()[:19]
+    assert found["training_failed"]["muted_until"] is None
+    browser = Browser()
+    browser.force_login(ann.user)
+    words = [hint.words for hint in browser.get("/admin/").context["warnings"]]
+    assert words == ["1 endpoint failing or switched off", "1 document could not be trained"]
+    assert AuditEvent.objects.filter(client=ann.client, action="warning.muted").count() == 1
+    time_machine.move_to(until + timedelta(minutes=1))
+    assert read(ben)["negative_sentiment"]["muted_until"] is None
+
+
+def test_a_mute_is_ended_and_refused(ann, ben, bot):
+    failures(bot)
+    assert mute(ann, "training_failed", ago(days=-2)).status_code == 200
+    assert mute(ann, "training_failed", None).status_code == 200
+    assert read(ann)["training_failed"]["muted_until"] is None
+    for until in (ago(minutes=1), ago(days=-31)):
+        assert mute(ann, "training_failed", until).status_code == 422
+    assert mute(ann, "joy", ago(days=-1)).status_code == 422
+    assert mute(ben, "training_failed", ago(days=-1)).status_code == 403
+    assert read(ann)["training_failed"]["muted_until"] is None

@@ -1,19 +1,56 @@
 """report: ad-hoc reports over a client's chats, the overview, and the warnings."""
 
-from django.http import HttpResponseBase
+import uuid
+
+from django.http import HttpRequest, HttpResponseBase
 
 from bots.services import bots
 from chatplatform import media
 from chatplatform.api.error_shapes import Error
-from chatplatform.api.operation import Bare, operation
-from identity.auth import BEARER, BEARER_ANY_ROLE, TenantViewSet
-from reports.services import adhoc, exports, overview, warnings
+from chatplatform.api.errors import NotAuthenticated, json_response
+from chatplatform.api.operation import Access, Bare, Caller, operation
+from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, Principal, TenantViewSet
+from identity.models import User
+from reports.models import Export, ExportStatus
+from reports.services import adhoc, exports, mutes, overview, report_files, warnings
 from reports.shapes import adhoc as shapes
 from reports.shapes.overview import ChatOverview
-from reports.shapes.warnings import WarningDashboard
+from reports.shapes.warnings import MuteWarningDto, WarningDashboard
 
 TAG = "report"
-FILE = Bare(tuple(exports.MIME_TYPES.values()), "The report as a file, as a download.")
+FILE = Bare(tuple(report_files.MIME_TYPES.values()), "The report as a file, as a download.")
+
+
+def _person_or_link(request: HttpRequest) -> Caller | None:
+    signature = request.GET.get("signature")
+    if signature is None:
+        return BEARER_ANY_ROLE.authenticate(request)
+    assert request.resolver_match
+    export_id = request.resolver_match.kwargs["export_id"]
+    reader = exports.reader_by_link(export_id, signature=signature)
+    if reader is None or reader.client is None:
+        raise NotAuthenticated("This link is not valid (any more); ask for the export again.")
+    return Principal(reader.client, user=reader)
+
+
+# For links that a browser opens.
+BEARER_OR_LINK = Access(("bearer",), _person_or_link, BEARER_ANY_ROLE.rights)
+
+
+def _shown(export: Export, reader: User) -> HttpResponseBase:
+    """A stored file, or how far its worker is."""
+    if export.status == ExportStatus.DONE:
+        return media.file_response(
+            export.file.open("rb"),
+            mime_type=report_files.MIME_TYPES[export.param["format"]],
+            cache_control="no-store",
+            download_as=export.file_name,
+        )
+    shape = shapes.AdhocExport(
+        id=export.pk, status=export.status, progress=export.progress, rows=export.rows,
+        url=exports.link_to(export, reader=reader), expires_at=export.expires_at,
+    )  # fmt: skip
+    return json_response(shape, 202)
 
 
 class AdhocReportViewSet(TenantViewSet):
@@ -26,7 +63,9 @@ class AdhocReportViewSet(TenantViewSet):
         return adhoc.options(self.client, query)
 
     @operation(TAG, "Searchadhocreportrouter", access=BEARER_ANY_ROLE)
-    def search(self, body: shapes.SearchAdhocReportParam) -> shapes.AdhocReport:
+    def search(
+        self, body: shapes.SearchAdhocReportParam, query: shapes.NoQuery
+    ) -> shapes.AdhocReport:
         """Figures of chats by groups, or a row for each chat; and the totals over all of them.
 
         An unknown name of a group, metric or order is a 422 that lists the known. `messages` counts
@@ -42,20 +81,41 @@ class AdhocReportViewSet(TenantViewSet):
         access=BEARER_ANY_ROLE,
         returns=FILE,
         waits=True,
-        also={409: Error},
+        also={202: shapes.AdhocExport, 409: Error},
     )
-    def export(self, body: shapes.ExportAdhocReportParam) -> HttpResponseBase:
+    def export(
+        self, body: shapes.ExportAdhocReportParam, query: shapes.NoQuery
+    ) -> HttpResponseBase:
         """The same table as a file: a row of column names, then a row for each chat or group.
 
-        No cell becomes a formula. 409 `report_too_large` for more than 50,000 rows; 422 for a
-        column that the report does not have.
+        No cell becomes a formula. One of more than 10,000 rows is written by a worker: the answer
+        is a 202 with the path to ask at, and the file is there for a day. 422 for a column that the
+        report does not have; 409 `too_many_exports` while your client has 20 of that size.
         """
+        made = exports.start(self.client, body, by=self.user)
+        if isinstance(made, Export):
+            return _shown(made, self.user)
         return media.file_response(
-            exports.write(self.client, body),
-            mime_type=exports.MIME_TYPES[body.format],
+            made,
+            mime_type=report_files.MIME_TYPES[body.format],
             cache_control="no-store",
-            download_as=f"{body.file_name or 'report'}.{body.format}",
+            download_as=exports.file_name(body),
         )
+
+    @operation(
+        TAG,
+        "Get Export",
+        access=BEARER_OR_LINK,
+        returns=FILE,
+        also={202: shapes.AdhocExport, 409: Error},
+    )
+    def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
+        """A large export: 202 with its progress until it is written, then the file.
+
+        The signature of its `url` admits in place of a token. 409 `export_failed` if it could not
+        be made; 404 once its day is over.
+        """
+        return _shown(exports.get(self.client, export_id), self.user)
 
 
 class OverviewViewSet(TenantViewSet):
@@ -75,10 +135,19 @@ class OverviewViewSet(TenantViewSet):
 
 class WarningViewSet(TenantViewSet):
     @operation(TAG, "Getwarningdashboardrouter", access=BEARER)
-    def dashboard(self) -> WarningDashboard:
+    def dashboard(self, query: shapes.NoQuery) -> WarningDashboard:
         """What needs somebody now, and what soon will, with what to do about it.
 
         Endpoints of webhooks are shown to owners and admins alone. `due_at` is when something is
         foreseen to happen, such as the end of the credits at the pace of the last 24 hours.
         """
+        return warnings.dashboard(self.client, self.user)
+
+    @operation(TAG, "Mute Warning", access=ADMIN)
+    def mute(self, body: MuteWarningDto) -> WarningDashboard:
+        """Mute a warning for your client, or end that.
+
+        A muted warning is still listed, as muted, and is not shown on the site's home.
+        """
+        mutes.mute(self.client, body.code, until=body.until, by=self.user)
         return warnings.dashboard(self.client, self.user)

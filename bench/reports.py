@@ -1,0 +1,222 @@
+"""Reports on a million messages, compared with plain SQL on tables without their indexes.
+
+    python -m chatplatform.local.servers exec -- python bench/reports.py
+
+Prints tables for docs/benchmarks.md. REPORT_CHATS (20,000, of fifty messages each) sets the size,
+REPORT_EXPORT (200,000) the rows of the exports.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from desk import copies
+from run import ROOT
+
+CHATS = int(os.environ.get("REPORT_CHATS", "20000"))
+EXPORT = int(os.environ.get("REPORT_EXPORT", "200000"))
+CLIENTS, MESSAGES, ROUNDS = 50, 50, 9
+CHAT_ID = "('00000000-0000-7000-8000-' || lpad(to_hex({}), 12, '0'))::uuid"
+MESSAGE_ID = "('00000000-0001-7000-8000-' || lpad(to_hex({}), 12, '0'))::uuid"
+# Chats of a year, a client's spread over all of it.
+BEGAN = "now() - n::float8 / {chats} * interval '365 days'"
+# A process like a worker's: megabytes before the export, and at most in it.
+WORKER = """import resource, sys, django
+django.setup()
+from django.urls import get_resolver
+from reports.services import exports
+get_resolver().url_patterns
+used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+before = used()
+exports.write_file(sys.argv[1])
+print(before, used())"""
+# The same questions to tables without any index, as somebody would write them by hand.
+PLAIN = {
+    "daily": """
+        SELECT c.created_at::date, c.channel, t.tag, count(DISTINCT c.id), count(m.id)
+        FROM plain_conversation c LEFT JOIN LATERAL unnest(c.tags) t(tag) ON true
+        LEFT JOIN plain_message m ON m.conversation_id = c.id AND NOT m.is_note
+            AND NOT m.is_welcome AND m.sender_type IN ('customer', 'bot', 'agent')
+        WHERE c.client_id = %s AND c.created_at >= %s AND NOT c.is_preview GROUP BY 1, 2, 3""",
+    "first reply": """
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY reply),
+            percentile_cont(0.9) WITHIN GROUP (ORDER BY reply)
+        FROM (SELECT extract(epoch FROM min(m.created_at) - c.created_at) AS reply
+            FROM plain_conversation c JOIN plain_message m ON m.conversation_id = c.id
+            WHERE c.client_id = %s AND c.created_at >= %s AND NOT c.is_preview
+                AND m.sender_type IN ('bot', 'agent') AND NOT m.is_note AND NOT m.is_welcome
+            GROUP BY c.id, c.created_at) replies""",
+}
+
+
+def execute(*statements: str) -> None:
+    from django.db import connection  # noqa: PLC0415
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def fill() -> Any:
+    """Fifty clients with their chats; the first of them, and one with many chats to export."""
+    from bots.testing import make_bot  # noqa: PLC0415
+    from chats.models import Conversation, Message  # noqa: PLC0415
+    from chats.testing import make_chat  # noqa: PLC0415
+    from identity.testing import make_client  # noqa: PLC0415
+
+    # Not what is measured, and most of the time of filling.
+    execute("DROP INDEX message_search")
+    clients = [make_client(f"Bench {number}") for number in range(CLIENTS + 1)]
+    chats = [make_chat(make_bot(client)) for client in clients]
+    for number, chat in enumerate(chats):
+        place = f"n + {number * CHATS}"
+        size = EXPORT if number == CLIENTS else CHATS // CLIENTS
+        copies(
+            Conversation, chat, f"generate_series(1, {size}) n",
+            id=CHAT_ID.format(place), chat_code=f"'B' || {place}",
+            created_at=BEGAN.format(chats=size),
+            first_response_at=f"{BEGAN.format(chats=size)} + n %% 300 * interval '1 second'",
+            channel="(ARRAY['web', 'api', 'chatapp'])[n %% 3 + 1]",
+            tags="(ARRAY['vip', 'late', 'refund', 'new'])[n %% 5:n %% 5 + 1]",
+            status="CASE WHEN n %% 9 = 0 THEN 'open' ELSE 'ended' END",
+            ended_at=f"{BEGAN.format(chats=size)} + interval '1 hour'",
+        )  # fmt: skip
+        chat.delete()
+    # Spoken in turn, so that the rows of one chat lie far apart.
+    message = make_chat(make_bot(clients[0]))
+    template = Message.objects.create(
+        client=clients[0], conversation=message, seq=1, sender_type="customer", content=[]
+    )
+    copies(
+        Message, template,
+        f"(SELECT conv.*, m FROM chats_conversation conv, generate_series(1, {MESSAGES}) m"
+        f" WHERE conv.client_id <> {clients[CLIENTS].pk} AND conv.id <> '{message.pk}'"
+        " ORDER BY m, conv.id) c",
+        id=MESSAGE_ID.format("row_number() OVER ()"), client_id="c.client_id",
+        conversation_id="c.id", seq="c.m",
+        created_at="c.created_at + c.m * interval '20 seconds'",
+        sender_type="CASE WHEN c.m %% 2 = 0 THEN 'bot' ELSE 'customer' END",
+        receipt="CASE WHEN c.m %% 2 = 0 THEN '{\"credits\": 2}'::jsonb END",
+    )  # fmt: skip
+    message.delete()
+    for name in ("conversation", "message"):
+        execute(f"CREATE TABLE plain_{name} AS TABLE chats_{name}")
+    execute("VACUUM ANALYZE")
+    return clients[0], clients[CLIENTS]
+
+
+def took(act: Callable[[], Any]) -> float:
+    """Milliseconds."""
+    began = time.perf_counter()
+    act()
+    return 1000 * (time.perf_counter() - began)
+
+
+def asked(client: Any, days: int) -> dict[str, dict[str, Callable[[], Any]]]:
+    """Each question to the platform and to the plain tables, for so many days."""
+    from django.db import connection  # noqa: PLC0415
+    from django.utils import timezone  # noqa: PLC0415
+
+    from reports.services import adhoc, overview  # noqa: PLC0415
+    from reports.shapes.adhoc import PeriodQuery, SearchAdhocReportParam  # noqa: PLC0415
+
+    first = timezone.localdate() - timedelta(days=days - 1)
+    daily = SearchAdhocReportParam(date_from=first, group_by=["day", "channel", "tag"])
+    reply = SearchAdhocReportParam(
+        date_from=first, group_by=["bot"], metrics=["first_response_p50", "first_response_p90"]
+    )
+
+    def plain(name: str) -> Callable[[], Any]:
+        def run() -> None:
+            with connection.cursor() as cursor:
+                cursor.execute(PLAIN[name], [client.pk, first])
+                cursor.fetchall()
+
+        return run
+
+    return {
+        "daily": {"ours": lambda: adhoc.search(client, daily), "plain": plain("daily")},
+        "first reply": {"ours": lambda: adhoc.search(client, reply), "plain": plain("first reply")},
+        "overview": {
+            "ours": lambda: overview.of(client, PeriodQuery(date_from=first)),
+            "plain": lambda: (plain("daily")(), plain("first reply")()),
+        },
+    }  # fmt: skip
+
+
+def compare(client: Any) -> list[str]:
+    lines = []
+    for words, days in (("30 days", 30), ("a year", 366)):
+        for name, ways in asked(client, days).items():
+            rounds = [{way: took(run) for way, run in ways.items()} for _ in range(ROUNDS)]
+            ours, plain = (statistics.median(r[way] for r in rounds) for way in ("ours", "plain"))
+            lines.append(f"| {name}, {words} | {ours:.1f} | {plain:.1f} | 1/{plain / ours:.1f} |")
+    return lines
+
+
+def export(client: Any, reader: Any) -> list[str]:
+    """Each large export, with the memory it takes; and another client's searches beside it."""
+    from identity.testing import make_person  # noqa: PLC0415
+    from reports.models import Export  # noqa: PLC0415
+    from reports.services import exports  # noqa: PLC0415
+    from reports.shapes.adhoc import ExportAdhocReportParam  # noqa: PLC0415
+
+    person, search = make_person(client, "owner", "Ann").user, asked(reader, 30)["daily"]["ours"]
+    alone, lines = sorted(took(search) for _ in range(60)), []
+    for form in ("csv", "xlsx"):
+        param = ExportAdhocReportParam.model_validate({"format": form, "date_from": "2000-01-01"})
+        row = exports.start(client, param, by=person)
+        assert isinstance(row, Export)
+        command = [sys.executable, "-c", WORKER, str(row.pk)]
+        worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        began, beside = time.perf_counter(), []
+        while worker.poll() is None:
+            beside.append(took(search))
+        seconds = time.perf_counter() - began
+        before, most = worker.communicate()[0].split()
+        row.refresh_from_db()
+        assert row.status == "done"
+        slower = sorted(beside)[int(len(beside) * 0.95)] / alone[57]
+        lines.append(
+            f"| {form} | {row.rows:,} | {seconds:.0f} s | {before} MB, {most} MB |"
+            f" {row.file.size / 1e6:.0f} MB | {slower:.1f} |"
+        )
+    return lines
+
+
+def main() -> None:
+    sys.path.insert(0, str(ROOT))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(
+            DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
+            DATA_DIR=folder,
+        )  # fmt: skip
+        import django  # noqa: PLC0415 - the environment must be complete first
+
+        django.setup()
+        from django.core.management import call_command  # noqa: PLC0415
+
+        call_command("migrate", verbosity=0)
+        began = time.monotonic()
+        reader, exporter = fill()
+        print(f"{CHATS * MESSAGES:,} messages in {time.monotonic() - began:.0f} s", file=sys.stderr)
+        load = os.getloadavg()[0]
+        compared, exported = compare(reader), export(exporter, reader)
+    print(f"{CHATS * MESSAGES:,} messages; load average at the start: {load:.1f}\n")
+    print("| report | ours, ms | plain SQL, ms | ratio |\n| --- | ---: | ---: | ---: |")
+    print("\n".join(compared))
+    print(
+        "\n| export | rows | time | memory before, at most | file | searches beside, p95 to alone |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: |\n" + "\n".join(exported))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""A thousand random questions to reports: files, search and overview count the same."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from reports.testing import YEARS, check_figures, fill, questions
+
+pytestmark = pytest.mark.django_db
+
+
+@settings(
+    max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False
+)
+@given(question=questions())
+def test_every_way_to_ask_counts_the_same(ann, bot, question):
+    if not bot.conversations.exists():
+        for began in YEARS:
+            fill(bot, began, chats=150)
+    check_figures(ann, question)

@@ -1,0 +1,32 @@
+"""Exports in the admin site: read-only; services change them."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from unfold.decorators import display
+
+from chatplatform.admin import TenantAdmin
+from reports.models import Export, ExportStatus
+
+COLORS: dict[str, str] = {
+    ExportStatus.QUEUED: "info",
+    ExportStatus.RUNNING: "info",
+    ExportStatus.DONE: "success",
+    ExportStatus.FAILED: "danger",
+}
+
+
+@admin.register(Export)
+class ExportAdmin(TenantAdmin):
+    """Reports that a worker writes or has written."""
+
+    list_display = ("file_name", "client", "shown_status", "progress", "rows", "created_by",
+                    "created_at", "expires_at")  # fmt: skip
+    list_filter = ("status",)
+    list_select_related = ("client", "created_by")
+    exclude = ("file", "param")
+    search_fields: ClassVar = ("file_name",)
+
+    @display(description="Status", ordering="status", label=COLORS)
+    def shown_status(self, row: Export) -> tuple[str, str]:
+        return row.status, row.get_status_display()

@@ -1,0 +1,50 @@
+"""Charts as plain numbers: a template draws them, without scripts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 960, 200
+_GAP = 0.2
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A column of a chart; the lower `part` of it is drawn in another colour."""
+
+    label: str
+    path: str
+    x: float
+    width: float
+    y: float
+    height: float
+    part_y: float
+    part_height: float
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a bar shows."""
+
+    name: str
+    value: int
+    part: int
+    path: str
+
+
+def bars(columns: Sequence[Column], *, noun: str, part: str) -> list[Bar]:
+    """The columns side by side, the highest as high as the chart."""
+    step = WIDTH / max(len(columns), 1)
+    scale = HEIGHT / max([1, *(column.value for column in columns)])
+    return [
+        Bar(
+            label=f"{column.name}: {column.value:,} {noun}, {column.part:,} {part}",
+            path=column.path,
+            x=round((number + _GAP / 2) * step, 2),
+            width=round(step * (1 - _GAP), 2),
+            y=round(HEIGHT - column.value * scale, 2),
+            height=round(column.value * scale, 2),
+            part_y=round(HEIGHT - column.part * scale, 2),
+            part_height=round(column.part * scale, 2),
+        )
+        for number, column in enumerate(columns)
+    ]

@@ -1,0 +1,21 @@
+"""Figures as people read them."""
+
+
+def duration(seconds: float | None) -> str:
+    """In the largest unit that says enough."""
+    if seconds is None:
+        return "–"
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def share(part: int, of: int) -> str:
+    """So many of a hundred."""
+    return f"{100 * part / of:.0f} %" if of else "–"
+
+
+def in_words(code: object) -> str:
+    """A code of the API, such as `no_answer`, in words."""
+    return str(code).replace("_", " ").capitalize()

@@ -1,0 +1,21 @@
+"""Jobs of the reports."""
+
+from chatplatform.jobs import Queue, job, periodic
+from reports.services import exports
+
+
+@job(
+    "reports.write_export",
+    queue=Queue.EXPORT,
+    max_attempts=3,
+    on_dead=lambda export_id: exports.mark_failed(export_id),
+)
+def write_export(*, export_id: str) -> None:
+    """The file of a report with many rows."""
+    exports.write_file(export_id)
+
+
+@periodic("reports.clean_up")
+def clean_up() -> None:
+    """Delete exports whose time is over."""
+    exports.purge_expired()

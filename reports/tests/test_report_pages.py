@@ -1,0 +1,150 @@
+"""The pages of the reports in the site: each figure leads to its rows."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client as Browser
+from django.utils import timezone
+
+from chatplatform.testing.browser import PHONE, violations
+from chats.testing import make_chat
+from identity.models import Role, User
+from identity.testing import make_person, sign_in
+from reports.models import Export, SavedReport, WarningMute
+from reports.testing import rows_of_csv
+
+OVERVIEW, ADHOC, WARNINGS = "/admin/reports/", "/admin/reports/adhoc/", "/admin/reports/warnings/"
+OCTOBER = {"date_from": "2026-10-01", "date_to": "2026-10-31"}
+
+
+def entered(person) -> Browser:
+    browser = Browser()
+    browser.force_login(person.user)
+    return browser
+
+
+@pytest.fixture
+def october(bot, ben):
+    """Chats of October, of each kind that a figure counts."""
+    began = datetime(2026, 10, 5, 9, tzinfo=UTC)
+    resolved = {"status": "ended", "ended_at": began + timedelta(hours=2)}
+    return [
+        make_chat(bot, created_at=began, channel="web", tags=["vip"], **resolved),
+        make_chat(bot, created_at=began, handed_off_at=began, handoff_reason="no_answer",
+                  assign_type="agent", assignee=ben.user),
+        make_chat(bot, created_at=began + timedelta(days=2), sentiment="negative"),
+    ]  # fmt: skip
+
+
+def test_every_figure_leads_to_its_rows(ann, ben, october):
+    browser = entered(ben)
+    page = browser.get(OVERVIEW, OCTOBER)
+    cards = {card.title: card for card in page.context["cards"]}
+    for title in ("Chats", "Resolved by the bot", "Handed over", "Ended", "Open", "Ratings",
+                  "Negative customers", "Positive customers"):  # fmt: skip
+        rows = browser.get(cards[title].path).context["rows"]
+        assert str(len(rows)) == cards[title].value.split()[0], title
+    assert [cards[title].value for title in ("Chats", "Resolved by the bot")] == ["3", "1 (33 %)"]
+    for title, parts in page.context["parts"]:
+        for part in parts:
+            rows = browser.get(part.path).context
+            assert int(dict(rows["totals"])["Chats"]) >= part.figures.chats > 0, (title, part)
+    days = [bar for bar in page.context["days"] if bar.height]
+    assert len(page.context["days"]) == 31
+    assert [len(browser.get(bar.path).context["rows"]) for bar in days] == [2, 1]
+    assert days[0].label == "5 Oct: 2 chats, 1 resolved by the bot"
+    assert "script-src" not in page["Content-Security-Policy"]
+    assert b"<script" not in page.content
+
+
+def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
+    browser = entered(ann)
+    asked = OCTOBER | {"group_by": ["channel", "sentiment"], "metrics": ["chats"], "sort": "-chats"}
+    page = browser.get(ADHOC, asked)
+    shown = [[cell for cell, _ in row] for row in page.context["rows"]]
+    assert sum(int(row[-1]) for row in shown) == 3
+    reply = browser.post(f"{ADHOC}export/", {**dict(page.context["asked"]), **asked})
+    table = rows_of_csv(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
+    assert [[cell or "–" for cell in row] for row in table[1:]] == [
+        [cell if cell == "–" else cell.lower() for cell in row] for row in shown
+    ]
+    settings.EXPORT_ROWS_AT_ONCE = 1
+    reply = browser.post(f"{ADHOC}export/", OCTOBER)
+    assert reply.status_code == 302
+    assert reply["Location"] == "/admin/reports/export/"
+    assert Export.objects.get().rows == 3
+
+
+def test_rows_lead_to_their_chats(ann, october):
+    browser = entered(ann)
+    rows = browser.get(ADHOC, OCTOBER).context["rows"]
+    paths = {path for row in rows for _, path in row if path}
+    assert paths == {f"/admin/chats/conversation/{chat.pk}/change/" for chat in october}
+    assert {browser.get(path).status_code for path in paths} == {200}
+
+
+def test_questions_are_saved_under_a_name(ann, cara, october):
+    viewer, browser = entered(make_person(ann.client, Role.VIEWER, "Vic")), entered(ann)
+    asked = {"group_by": ["day"], "channels": ["web"]}
+    for name in ("Web", "Web", ""):
+        browser.post(f"{ADHOC}save/", asked | {"name": name})
+    viewer.post(f"{ADHOC}save/", asked | {"name": "Mine"})
+    ((pk, name, path),) = viewer.get(ADHOC).context["saved"]
+    (row,) = viewer.get(f"{path}&date_from=2026-10-01").context["rows"]
+    assert (name, [cell for cell, _ in row]) == ("Web", ["2026-10-05", "1", "0"])
+    for other in (viewer, entered(cara)):
+        assert other.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
+    assert SavedReport.objects.count() == 1
+    assert not entered(cara).get(ADHOC).context["saved"]
+    browser.post(f"{ADHOC}save/", {"delete": pk})
+    assert SavedReport.objects.count() == 0
+
+
+def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot):
+    browser = entered(ann)
+    for query in ({"date_from": "x"}, {"date_from": "2020-01-01"}, {"bot": "x"}, {"bot": 10**30}):
+        assert browser.get(OVERVIEW, query).status_code == 422, query
+    for query in ({"group_by": "joy"}, {"cursor": "x"}, {"sort": "joy"}, {"rating_min": "9"}):
+        reply = browser.get(ADHOC, query)
+        assert (reply.status_code, bool(reply.context["problems"])) == (422, True), query
+    assert entered(cara).get(OVERVIEW, {"bot": bot.pk}).status_code == 422
+    assert Browser().get(OVERVIEW).status_code == 302
+    staff = Browser()
+    staff.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    assert staff.get(OVERVIEW).status_code == 403
+
+
+def test_warnings_are_muted_by_admins(ann, ben, bot):
+    make_chat(bot, sentiment="negative")
+    browser = entered(ann)
+    assert entered(ben).post(WARNINGS, {"code": "negative_sentiment", "days": 1}).status_code == 403
+    browser.post(WARNINGS, {"code": "joy", "days": 1})
+    assert not WarningMute.objects.exists()
+    browser.post(WARNINGS, {"code": "negative_sentiment", "days": 7})
+    (row,) = browser.get(WARNINGS).context["warnings"]
+    assert row.muted_by == "Ann"
+    assert abs(row.muted_until - timezone.now() - timedelta(days=7)) < timedelta(minutes=5)
+    assert b"All is well" in browser.get("/admin/").content
+    browser.post(WARNINGS, {"code": "negative_sentiment", "days": 0})
+    assert browser.get(WARNINGS).context["warnings"][0].muted_until is None
+
+
+def test_the_pages_shut_nobody_out(screen, ann, october):
+    sign_in(screen, ann.user)
+    screen.get_by_role("heading", name=ann.client.name).wait_for()
+    found = {}
+    asked = "?date_from=2026-10-01&date_to=2026-10-31"
+    for path in (OVERVIEW + asked, ADHOC + asked, WARNINGS):
+        screen.goto(path)
+        for scheme in ("light", "dark"):
+            screen.emulate_media(color_scheme=scheme)
+            for size in (PHONE, {"width": 1280, "height": 800}):
+                screen.set_viewport_size(size)
+                if problems := violations(screen):
+                    found[f"{path} {scheme} {size['width']}"] = problems
+                wider = "document.documentElement.scrollWidth > innerWidth"
+                assert not screen.evaluate(wider), (path, size)
+    assert found == {}
+    screen.goto(OVERVIEW + asked)
+    screen.get_by_role("link", name="Resolved by the bot 1").click()
+    screen.get_by_role("cell", name=october[0].chat_code).wait_for()

@@ -1,0 +1,195 @@
+"""Ad-hoc reports in the site: filters, the table, its file, and questions saved under a name."""
+
+from typing import Any, get_args, get_origin
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+from pydantic import ValidationError
+
+from chatplatform import media
+from chatplatform.api.errors import ApiError
+from chatplatform.api.shapes import describe_error
+from identity.models import Client
+from reports.models import Export
+from reports.services import adhoc, exports, report_files, saved_reports, words
+from reports.shapes import adhoc as shapes
+from reports.views.site_page import path_to, show, viewer_of
+
+_FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
+_LISTS = {
+    name for name, field in shapes.AdhocQuestion.model_fields.items()
+    if get_origin(field.annotation) is list
+}  # fmt: skip
+# Filters with options: the field, the words above it, the options' own name.
+_CHOICES = (
+    ("bot_ids", "Bots", "bots"), ("channels", "Channels", "channels"),
+    ("statuses", "Statuses", "statuses"), ("assignee_ids", "Agents", "assignees"),
+    ("tags", "Tags", "tags"), ("sentiments", "Sentiments", "sentiments"),
+    ("languages", "Languages", "languages"), ("ended_by", "Ended by", "ended_by"),
+    ("countries", "Countries", "countries"),
+)  # fmt: skip
+_EITHER = (("handed_off", "Handed over"), ("bot_resolved", "Resolved by the bot"),
+           ("has_feedback", "Rated"))  # fmt: skip
+
+
+def _asked(data: QueryDict) -> dict[str, Any]:
+    """What the form says; fields left empty are not asked."""
+    found: dict[str, Any] = {}
+    for name in _FIELDS & set(data):
+        values = [value for value in data.getlist(name) if value]
+        if values:
+            found[name] = values if name in _LISTS else values[-1]
+    return found
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The table that answers the form."""
+    _, client = viewer_of(request)
+    asked = _asked(request.GET)
+    try:
+        param = shapes.SearchAdhocReportParam.model_validate(asked)
+        report = adhoc.search(client, param)
+    except ValidationError as exc:
+        problems = [f"{'.'.join(map(str, one['loc']))}: {describe_error(one)['msg']}"
+                    for one in exc.errors()]  # fmt: skip
+        context = _form(client, shapes.SearchAdhocReportParam()) | {"problems": problems}
+        return show(request, "adhoc", context, status=422)
+    except ApiError as exc:
+        context = _form(client, shapes.SearchAdhocReportParam()) | {"problems": [str(exc)]}
+        return show(request, "adhoc", context, status=exc.status)
+    context = _form(client, param) | _table(param, report) | {"asked": _flat(asked)}
+    if report.next_cursor:
+        context["next"] = path_to("adhoc", asked | {"cursor": report.next_cursor})
+    return show(request, "adhoc", context)
+
+
+@require_POST
+def export(request: HttpRequest) -> HttpResponseBase:
+    """The file of what the form asks; a large one is written by a worker."""
+    user, client = viewer_of(request)
+    asked = _asked(request.POST)
+    asked.pop("cursor", None)
+    try:
+        param = shapes.ExportAdhocReportParam.model_validate(
+            asked | {"format": request.POST.get("format", "csv")}
+        )
+        made = exports.start(client, param, by=user)
+    except (ValidationError, ApiError) as exc:
+        reason = str(exc) if isinstance(exc, ApiError) else "This question has no table."
+        messages.error(request, reason)
+        return redirect(path_to("adhoc"))
+    if isinstance(made, Export):
+        return redirect(reverse("admin:reports_export_changelist"))
+    return media.file_response(
+        made,
+        mime_type=report_files.MIME_TYPES[param.format],
+        cache_control="no-store",
+        download_as=exports.file_name(param),
+    )
+
+
+@require_POST
+def save(request: HttpRequest) -> HttpResponse:
+    """Save the question under a name, or delete a saved one."""
+    user, client = viewer_of(request)
+    asked = _asked(request.POST)
+    name = request.POST.get("name", "").replace("\x00", "").strip()
+    if user.role == "viewer":
+        messages.error(request, "Viewers save nothing.")
+    elif request.POST.get("delete", "").isdecimal():
+        saved_reports.delete(client, int(request.POST["delete"][:18]))
+    elif not 1 <= len(name) <= 80:
+        messages.error(request, "A name has 1 to 80 characters.")
+    elif not saved_reports.save(client, name, asked, by=user):
+        messages.error(request, f"There are {saved_reports.MOST} saved questions already.")
+    return redirect(path_to("adhoc", asked))
+
+
+def _form(client: Client, param: shapes.SearchAdhocReportParam) -> dict[str, Any]:
+    period = {"date_from": param.date_from, "date_to": param.date_to}
+    options = adhoc.options(client, shapes.PeriodQuery.model_validate(period))
+    groups = get_args(shapes.Grouping)
+    return {
+        "param": param,
+        "choices": [
+            (name, label, [
+                (value, text, row.chats, value in map(str, getattr(param, name)))
+                for row in getattr(options, source)
+                for value, text in [_option(row)]
+            ])
+            for name, label, source in _CHOICES
+        ],
+        "either": [(name, label, getattr(param, name)) for name, label in _EITHER],
+        "groups": [(name, words.in_words(name), name in param.group_by) for name in groups],
+        "metrics": [(name, words.in_words(name), name in param.metrics) for name in shapes.METRICS],
+        "sorts": [(name, _sort_words(name), name == param.sort) for name in param.sorts],
+        "saved": [(row.pk, row.name, path_to("adhoc", row.question))
+                  for row in saved_reports.of(client)],
+    }  # fmt: skip
+
+
+def _option(row: Any) -> tuple[str, str]:
+    if isinstance(row, shapes.NumberedOption):
+        return str(row.id), row.name
+    return row.value, row.label
+
+
+def _sort_words(name: str) -> str:
+    plain = words.in_words(name.lstrip("-"))
+    return f"{plain}, largest first" if name.startswith("-") else plain
+
+
+def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
+    """What is asked as hidden fields; the next file begins at the first row."""
+    return [
+        (name, value)
+        for name, values in asked.items()
+        if name != "cursor"
+        for value in (values if isinstance(values, list) else [values])
+    ]
+
+
+def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> dict[str, Any]:
+    hidden = {"chat_id", "bot", "agent"}  # their names are shown
+    shown = [column for column in report.columns if column.name not in hidden]
+    return {
+        "columns": shown,
+        "rows": [
+            [(_cell(row[column.name], column), _path(row, column.name)) for column in shown]
+            for row in report.rows
+        ],
+        "totals": [(words.in_words(name), _number(value)) for name, value in report.totals.items()],
+    }
+
+
+def _path(row: dict[str, Any], name: str) -> str:
+    """The chat of a row, behind its code."""
+    if name != "chat_code":
+        return ""
+    return reverse("admin:chats_conversation_change", args=[row["chat_id"]])
+
+
+def _cell(value: Any, column: shapes.ReportColumn) -> str:
+    if value is None or value == []:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if column.unit == "seconds":
+        return words.duration(value)
+    if isinstance(value, list):
+        return ", ".join(value)
+    if column.type == "moment":
+        return f"{value[:10]} {value[11:16]} UTC"
+    if column.name in {"handoff_reason", "status", "ended_by", "sentiment"}:
+        return words.in_words(value)
+    return _number(value)
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, (int, float)) else str(value)

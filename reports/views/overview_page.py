@@ -1,0 +1,193 @@
+"""The overview in the site: figures beside those before, charts, parts; each leads to its rows."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+from pydantic import ValidationError
+
+from bots.models import Bot
+from bots.services import bots
+from chatplatform.api.errors import ApiError
+from identity.models import Client
+from reports.services import charts, overview, periods, words
+from reports.services.periods import Period
+from reports.shapes.adhoc import PeriodQuery
+from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
+from reports.views.site_page import path_to, show, viewer_of
+
+_PRESETS = (7, 30, 90, 365)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A figure, the same one before, and the way to its rows; `note` tells more of it."""
+
+    title: str
+    value: str
+    before: str
+    path: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A row of a table of parts; `width` is its share of the largest in percent."""
+
+    name: str
+    path: str
+    width: float
+    figures: PartFigures
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """How the chats of a period went; of all bots or of one."""
+    _, client = viewer_of(request)
+    asked = {name: request.GET[name] for name in ("date_from", "date_to") if request.GET.get(name)}
+    try:
+        query = PeriodQuery.model_validate(asked)
+        bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
+        found = overview.of(client, query, bot=bot)
+    except (ValidationError, ValueError, ApiError):
+        return show(request, "overview", _form(client, PeriodQuery(), None) | {
+            "problem": "This is no period of at most 366 days, or no bot of yours."
+        }, status=422)  # fmt: skip
+    shown = _shown(found, periods.of(client, query), bot)
+    return show(request, "overview", _form(client, query, bot) | shown)
+
+
+def _form(client: Client, query: PeriodQuery, bot: Bot | None) -> dict[str, Any]:
+    period = periods.of(client, query)
+    days = (period.last - period.first).days + 1
+    of_bot = {"bot": bot.pk} if bot else {}
+    presets = [
+        (f"{number} days", path_to("overview", _last(period.zone, number) | of_bot), number == days)
+        for number in _PRESETS
+    ]
+    every_bot = Bot.objects.for_client(client).order_by("bot_name", "pk")
+    return {"period": period, "presets": presets, "bots": every_bot, "bot": bot}
+
+
+def _last(zone: str, days: int) -> dict[str, Any]:
+    last = periods.today_in(zone)
+    return {"date_from": date.fromordinal(last.toordinal() - days + 1), "date_to": last}
+
+
+def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"date_from": period.first, "date_to": period.last}
+    if bot:
+        chosen["bot_ids"] = bot.pk
+    return {
+        "cards": _cards(found.current, found.previous, chosen),
+        "before": found.previous,
+        "days": charts.bars(
+            [
+                _column(f"{date.fromisoformat(row.day):%-d %b}", row,
+                        chosen | {"date_from": row.day, "date_to": row.day})
+                for row in found.series
+            ],
+            noun="chats", part="resolved by the bot",
+        ),
+        "hours": charts.bars(
+            [_column(f"{row.hour}:00", row, chosen | {"group_by": "hour"})
+             for row in found.by_hour],
+            noun="chats", part="resolved by the bot",
+        ),
+        "parts": _parts(found, chosen),
+        "width": charts.WIDTH, "height": charts.HEIGHT,
+    }  # fmt: skip
+
+
+def _column(name: str, row: PartFigures, query: dict[str, Any]) -> charts.Column:
+    return charts.Column(name, row.chats, row.bot_resolved, path_to("adhoc", query))
+
+
+def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
+    """Counts, with the filter that chooses their chats; then how long things took, and the rest."""
+    counts: list[tuple[str, str, dict[str, Any]]] = [
+        ("Chats", "chats", {}), ("Messages", "messages", {}), ("Customers", "customers", {}),
+        ("Resolved by the bot", "bot_resolved", {"bot_resolved": "true"}),
+        ("Handed over", "handed_off", {"handed_off": "true"}),
+        ("Ended", "ended", {"statuses": "ended"}),
+        ("Open", "open", {"statuses": ["open", "snoozed"]}),
+        ("Ratings", "rating_count", {"has_feedback": "true"}), ("Credits", "credits_used", {}),
+    ]  # fmt: skip
+    cards = [
+        Card(title, _counted(now, name), _counted(before, name), path_to("adhoc", chosen | more))
+        for title, name, more in counts
+    ]
+    times = {
+        "First response": "first_response_seconds", "First response of the bot":
+        "bot_response_seconds", "First response of a person": "person_response_seconds",
+        "Time to the end": "resolution_seconds",
+    }  # fmt: skip
+    rows = path_to("adhoc", chosen)
+    cards += [
+        Card(
+            title,
+            words.duration(time.p50),
+            words.duration(getattr(before, name).p50),
+            rows,
+            _spread(time),
+        )
+        for title, name in times.items()
+        for time in [getattr(now, name)]
+    ]
+    rated = path_to("adhoc", chosen | {"has_feedback": "true"})
+    cards.append(Card("Rating", _stars(now), _stars(before), rated))
+    return cards + [
+        Card(f"{name.capitalize()} customers", str(getattr(now.sentiment, name)),
+             str(getattr(before.sentiment, name)), path_to("adhoc", chosen | {"sentiments": name}))
+        for name in ("positive", "neutral", "negative")
+    ]  # fmt: skip
+
+
+def _counted(of: Figures, name: str) -> str:
+    value: int = getattr(of, name)
+    with_share = name in {"bot_resolved", "handed_off"} and of.chats
+    return f"{value:,} ({words.share(value, of.chats)})" if with_share else f"{value:,}"
+
+
+def _spread(of: Times) -> str:
+    """Beside the median."""
+    if of.p50 is None:
+        return ""
+    return f"nine of ten {words.duration(of.p90)}, mean {words.duration(of.mean)}"
+
+
+def _stars(of: Figures) -> str:
+    return f"{of.rating_mean:.1f} of 5" if of.rating_mean else "–"
+
+
+def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
+    """Tables of parts: title, rows, the name of each and the filter that chooses its chats."""
+    handed_off = {"handed_off": "true", "group_by": "handoff_reason"}
+    tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [
+        ("By channel", [(row.channel, {"channels": row.channel}, row) for row in found.by_channel]),
+        ("By bot", [(row.name, {"bot_ids": row.bot_id}, row) for row in found.by_bot]),
+        ("By agent", [
+            (row.name or "Nobody", {"assignee_ids": row.agent_id} if row.agent_id
+             else {"group_by": "agent"}, row) for row in found.by_agent
+        ]),
+        ("By tag", [
+            (row.tag or "Without a tag", {"tags": row.tag} if row.tag else {"group_by": "tag"}, row)
+            for row in found.by_tag
+        ]),
+        ("By language", [(row.language, {"languages": row.language}, row)
+                         for row in found.by_language]),
+        ("Handovers by reason", [
+            (words.in_words(row.handoff_reason or "Not known"), handed_off, row)
+            for row in found.by_handoff_reason
+        ]),
+    ]  # fmt: skip
+    return [
+        (title, [
+            Part(name, path_to("adhoc", chosen | query),
+                 round(100 * row.chats / max(each.chats for _, _, each in rows), 1), row)
+            for name, query, row in rows
+        ])
+        for title, rows in tables if rows
+    ]  # fmt: skip
