@@ -63,6 +63,7 @@ openapi: .venv/run.stamp ## writes docs/openapi.json and docs/rights.md
 bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/run.py
 	$(throwaway) $(py) bench/desk.py
+	EXPORT_ROWS_AT_ONCE=1000 $(throwaway) $(py) bench/reports.py
 
 .PHONY: drill
 drill: .venv/dev.stamp ## kills and cuts things on purpose and counts what is lost
