@@ -67,7 +67,7 @@ def execute(*statements: str) -> None:
 def fill() -> Any:
     """Fifty clients with their chats; the first of them, and one with many chats to export."""
     from bots.testing import make_bot  # noqa: PLC0415
-    from chats.models import Conversation, Message  # noqa: PLC0415
+    from chats.models import Conversation  # noqa: PLC0415
     from chats.testing import make_chat  # noqa: PLC0415
     from identity.testing import make_client  # noqa: PLC0415
 
@@ -89,7 +89,19 @@ def fill() -> Any:
             ended_at=f"{BEGAN.format(chats=size)} + interval '1 hour'",
         )  # fmt: skip
         chat.delete()
-    # Spoken in turn, so that the rows of one chat lie far apart.
+    fill_messages(clients)
+    for name in ("conversation", "message"):
+        execute(f"CREATE TABLE plain_{name} AS TABLE chats_{name}")
+    execute("VACUUM ANALYZE")
+    return clients[0], clients[CLIENTS]
+
+
+def fill_messages(clients: list[Any]) -> None:
+    """Spoken in turn, so that the rows of one chat lie far apart."""
+    from bots.testing import make_bot  # noqa: PLC0415
+    from chats.models import Message  # noqa: PLC0415
+    from chats.testing import make_chat  # noqa: PLC0415
+
     message = make_chat(make_bot(clients[0]))
     template = Message.objects.create(
         client=clients[0], conversation=message, seq=1, sender_type="customer", content=[]
@@ -106,10 +118,6 @@ def fill() -> Any:
         receipt="CASE WHEN c.m %% 2 = 0 THEN '{\"credits\": 2}'::jsonb END",
     )  # fmt: skip
     message.delete()
-    for name in ("conversation", "message"):
-        execute(f"CREATE TABLE plain_{name} AS TABLE chats_{name}")
-    execute("VACUUM ANALYZE")
-    return clients[0], clients[CLIENTS]
 
 
 def took(act: Callable[[], Any]) -> float:
