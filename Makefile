@@ -91,6 +91,10 @@ demo: .venv/run.stamp ## customers write to the demo's shop for ten minutes; POR
 admin: .venv/run.stamp ## makes or restores the superuser EMAIL, on the data of make run
 	@$(attached) $(py) manage.py make_admin "$(EMAIL)"
 
+.PHONY: env
+env: ## writes .env with new secrets, for a real site; an existing one stays
+	@python3 chatplatform/local/env_file.py
+
 .PHONY: clean
 clean: ## removes .venv and caches; the data in var/ stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.*

@@ -1,12 +1,16 @@
 """Pages of the whole platform."""
 
+import functools
 import json
+from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
 from django.views.decorators.http import require_safe
+
+from chatplatform.api.errors import page_not_found
 
 
 @require_safe
@@ -16,13 +20,27 @@ def start(request: HttpRequest) -> HttpResponse:
     has_demo = settings.DEVELOPMENT and stored.exists()
     has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
     logins = json.loads(stored.read_text()) if has_demo else []
-    page = render(request, "start.html", {"logins": logins, "has_shop": has_shop})
+    page = render(
+        request,
+        "start.html",
+        {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS},
+    )
     page["Content-Security-Policy"] = (
         "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none';"
         " frame-ancestors 'none'"
     )
     page["Cache-Control"] = "no-store"
     return page
+
+
+def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page about the API, which a site may keep to itself."""
+
+    @functools.wraps(view)
+    def serve(request: HttpRequest) -> HttpResponseBase:
+        return view(request) if settings.API_DOCS else page_not_found(request)
+
+    return serve
 
 
 @require_safe

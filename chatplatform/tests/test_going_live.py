@@ -1,0 +1,87 @@
+"""What a real site is set up with: `.env`, passwords of any characters, the API's pages hidden."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import redis
+
+from chatplatform.local import env_file
+
+ROOT = Path(__file__).resolve().parents[2]
+READ = """
+import json, django
+django.setup()
+from django.conf import settings
+from chatplatform import checks
+print(json.dumps([settings.DATABASES["default"], settings.REDIS_URL, settings.ALLOWED_HOSTS,
+    [key_id for key_id, _ in settings.FIELD_KEYS], [m.id for m in checks.deployment()]],
+    default=str))
+"""
+
+
+def read_settings(folder, environ):
+    """What a process of a real site reads from its environment."""
+    own = {"PATH": os.environ["PATH"], "DATA_DIR": str(folder)}
+    own["DJANGO_SETTINGS_MODULE"] = "chatplatform.settings"
+    command = [sys.executable, "-c", READ]
+    done = subprocess.run(
+        command, cwd=ROOT, env=own | environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assignments(path):
+    return dict(re.findall(r"^([A-Z_]+)=(.*)$", path.read_text(), re.MULTILINE))
+
+
+def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
+    (tmp_path / ".env.example").write_text((ROOT / ".env.example").read_text())
+    assert env_file.main(tmp_path) == 0
+    path = tmp_path / ".env"
+    made, text = assignments(path), path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+    secrets = [made[name] for name in ("SECRET_KEY", "DATABASE_PASSWORD", "REDIS_PASSWORD")]
+    assert len(set(secrets)) == 3
+    assert "(" not in "".join(made.values())
+    database, broker, hosts, key_ids, found = read_settings(tmp_path, made)
+    assert database["PASSWORD"] == made["DATABASE_PASSWORD"]
+    assert made["REDIS_PASSWORD"] in broker
+    assert (hosts, key_ids) == (["chat.example"], ["k1"])
+    assert found == ["chatplatform.W004"], "only the mail server is for its owner to name"
+    assert env_file.main(tmp_path) == 1
+    assert path.read_text() == text, "a second time would lose the secrets that are in use"
+    assert "in use" in capsys.readouterr().err
+
+
+def test_every_variable_of_the_containers_is_in_the_example():
+    used = set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "docker-compose.yml").read_text()))
+    assert used == {"DATABASE_PASSWORD", "REDIS_PASSWORD", "PUBLISH"}
+    assert used <= set(assignments(ROOT / ".env.example"))
+
+
+def test_a_password_may_hold_any_character(tmp_path):
+    password = "a/b?c#d%e:f@g&h i'\"\\é"
+    parts = {"DATABASE_HOST": "postgres", "DATABASE_PASSWORD": password}
+    parts |= {"REDIS_HOST": "valkey", "REDIS_PASSWORD": password, "SECRET_KEY": "x" * 50}
+    database, broker, *_ = read_settings(tmp_path, parts)
+    assert (database["HOST"], database["PORT"], database["USER"], database["NAME"]) == (
+        "postgres", 5432, "chatplatform", "chatplatform",
+    )  # fmt: skip
+    assert database["PASSWORD"] == password
+    given = redis.Redis.from_url(broker).connection_pool.connection_kwargs
+    assert (given["host"], given["password"], given["db"]) == ("valkey", password, 0)
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_the_api_may_be_described_to_nobody(nobody, db, settings, is_served):
+    settings.API_DOCS = is_served
+    status = 200 if is_served else 404
+    for path in ("/docs", "/redoc", "/openapi.json"):
+        assert nobody.get(path).status_code == status, path
+    assert (b'href="/docs"' in nobody.get("/").content) == is_served
