@@ -157,7 +157,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
             DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
-            DATA_DIR=folder,
+            DATA_DIR=folder, RATE_LIMIT_SCALE="1000",
         )  # fmt: skip
         import django  # noqa: PLC0415 - the environment must be complete first
 

@@ -190,7 +190,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
             DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
-            DATA_DIR=folder,
+            DATA_DIR=folder, RATE_LIMIT_SCALE="1000",
         )  # fmt: skip
         load = os.getloadavg()[0]
         rows = run()

@@ -8,7 +8,7 @@ from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -137,8 +137,21 @@ TEMPLATES = [
     }
 ]
 
+
+def _address(name: str, scheme: str, port: int, path: str) -> str:
+    """An address of its parts DATABASE_HOST, _PORT, _USER, …: a password may hold any character."""
+    host, port = env.str(f"{name}_HOST", default="127.0.0.1"), env.int(f"{name}_PORT", default=port)
+    user = env.str(f"{name}_USER", default="chatplatform" if name == "DATABASE" else "")
+    password = env.str(f"{name}_PASSWORD", default="")
+    login = quote(user, safe="") + (f":{quote(password, safe='')}" if password else "")
+    path = quote(env.str(f"{name}_NAME", default=path), safe="")
+    return f"{scheme}://{login}{'@' if login else ''}{host}:{port}/{path}"
+
+
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db("DATABASE_URL", default="postgres://chatplatform@127.0.0.1:5432/chatplatform")
+    "default": env.db(
+        "DATABASE_URL", default=_address("DATABASE", "postgres", 5432, "chatplatform")
+    )
 }
 DATABASES["default"].update(
     CONN_MAX_AGE=None,
@@ -153,7 +166,7 @@ DATABASES["default"].update(
     },
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+REDIS_URL = env.str("REDIS_URL", default=_address("REDIS", "redis", 6379, "0"))
 
 AUTH_USER_MODEL = "identity.User"
 AUTHENTICATION_BACKENDS = ["identity.auth.SiteBackend"]
@@ -350,6 +363,10 @@ CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "trai
 # Seconds after which another worker takes a job whose lease was not renewed.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 
+# Whether the API's document and its two pages are served.
+API_DOCS = env.bool("API_DOCS", default=True)
+# Multiplies the limits of requests (chatplatform.api.rate_limits).
+RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1)
 # The secret (whsec_…) of the payment provider's callbacks; empty: they are refused.
 PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
 

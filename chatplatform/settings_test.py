@@ -11,6 +11,7 @@ if f"DATABASE_URL_{_worker}" in os.environ:
     os.environ["DATABASE_URL"] = os.environ[f"DATABASE_URL_{_worker}"]
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="chatplatform-test-"))
 os.environ.setdefault("DEBUG", "true")
+os.environ.setdefault("RATE_LIMIT_SCALE", "1000")
 os.environ.setdefault("SECRET_KEY", "only-for-the-test-suite-" + "x" * 32)
 
 from chatplatform.settings import *  # noqa: E402, F403

@@ -9,9 +9,10 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.http import HttpRequest
 
-from chatplatform.api import cors
+from chatplatform.api import cors, rate_limits
 from chatplatform.api.errors import Forbidden, NotAuthenticated
 from chatplatform.api.operation import Access, OperationViewSet
+from chatplatform.api.rate_limits import Quota, counted_address, scaled
 from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import api_keys, logins, tokens, visitor_tokens
@@ -52,6 +53,24 @@ class Principal:
             return (f"{self.key.scope} key",)
         assert self.user
         return (self.user.role, "trainer") if self.user.can_train else (self.user.role,)
+
+    def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
+        """A person's, or a key's; of a page also those of its one visitor."""
+        factor = self.client.rate_limit_factor
+        if self.key is None:
+            return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
+        whole = rate_limits.PUBLIC_KEY if self.is_page else rate_limits.SECRET_KEY
+        amount = scaled(whole, factor)
+        of_key = Quota("key", str(self.key.pk), min(amount, self.key.requests_per_minute or amount))
+        if not self.is_page:
+            return (of_key,)
+        place = f"{self.key.pk}:{counted_address(address)}"
+        each = scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor)
+        quotas = (Quota("page", place, min(each, of_key.amount)), of_key)
+        if not costs_credits or self.visitor_id is None:
+            return quotas
+        replies = scaled(rate_limits.VISITORS_REPLIES, factor)
+        return (Quota("replies", str(self), replies), *quotas)
 
     def __str__(self) -> str:
         if self.key:

@@ -1,6 +1,6 @@
 """Clients, their people, keys, settings and credits."""
 
-from typing import Any, Self, TypeVar
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
@@ -10,43 +10,8 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
-
-Row = TypeVar("Row", bound=models.Model, covariant=True)
-
-
-class Client(models.Model):
-    """A company on the platform: the tenant. Never deleted, only disabled."""
-
-    name = models.CharField(max_length=200)
-    code = models.SlugField(max_length=60, unique=True)
-    default_language = models.CharField(max_length=20, default="en")
-    # The languages of the client's bots; empty: those that its bots are offered in.
-    languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
-    timezone = models.CharField(max_length=64, default="UTC")
-    is_disabled = models.BooleanField(default=False)
-    created_at = models.DateTimeField(db_default=Now())
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class OfClient(models.QuerySet[Row]):
-    """Rows that belong to one client."""
-
-    def for_client(self, client: Client) -> Self:
-        """Only this client's rows."""
-        return self.filter(client=client)
-
-
-class TenantModel(models.Model):
-    """A row that belongs to one client."""
-
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
-
-    objects = OfClient.as_manager()
-
-    class Meta:
-        abstract = True
+from identity.client_models import Client as Client
+from identity.client_models import TenantModel as TenantModel
 
 
 class AssignStrategy(models.TextChoices):
@@ -306,6 +271,10 @@ class ApiKey(TenantModel):
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    # A lower limit of requests than its scope has; null: that of the scope.
+    requests_per_minute = models.PositiveIntegerField(null=True)
+    # What the chats that it opened may cost in a day (UTC); null: what the client has.
+    daily_credits = models.PositiveIntegerField(null=True)
 
     class Meta:
         constraints = [
@@ -379,6 +348,8 @@ class CreditEntry(TenantModel):
     is_open = models.BooleanField(default=False)
     # The job that made a reservation; null if a request made it.
     job_id = models.BigIntegerField(null=True)
+    # The key whose chat it was for, if that has a daily cap.
+    key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True, db_index=False)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -404,6 +375,11 @@ class CreditEntry(TenantModel):
             # The clean-up: reservations whose call never ended.
             models.Index(
                 fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
+            ),
+            models.Index(
+                fields=["key", "created_at"],
+                condition=models.Q(key__isnull=False),
+                name="credit_of_key",
             ),
         ]
 

@@ -8,6 +8,7 @@ socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"
 reset_password = users.UserViewSet.as_view({"put": "reset_password"})
 email_notification = clients.EmailNotificationViewSet.as_view({"get": "retrieve", "post": "update"})
 test_email_notification = clients.EmailNotificationViewSet.as_view({"post": "test"})
+api_key = clients.ApiKeyViewSet.as_view({"put": "update", "delete": "destroy"})
 credit_orders = clients.SubscriptionViewSet.as_view({"get": "orders"})
 credit_order = clients.SubscriptionViewSet.as_view({"get": "order"})
 receive_payment = clients.SubscriptionViewSet.as_view({"post": "receive_payment"})
@@ -29,9 +30,7 @@ urlpatterns = [
     path("identity/reset-password", users.PasswordResetViewSet.as_view({"post": "reset"})),
     path("identity/revoke", users.TokenViewSet.as_view({"post": "revoke"})),
     path("identity/api-keys", clients.ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "identity/api-keys/<int:api_key_id>", clients.ApiKeyViewSet.as_view({"delete": "destroy"})
-    ),
+    path("identity/api-keys/<int:api_key_id>", api_key),
     path("identity/subscription", clients.SubscriptionViewSet.as_view({"get": "retrieve"})),
     path("identity/subscription/top-up", clients.SubscriptionViewSet.as_view({"post": "top_up"})),
     path("identity/subscription/orders", credit_orders),

@@ -148,6 +148,7 @@ class ChatappCallbackViewSet(CallbackViewSet):
         TAG,
         "Chatapp Webhook",
         access=PUBLIC,
+        is_counted=False,
         body=ChatappWebhook,
         returns=RECEIVED,
         also={401: Error},

@@ -96,6 +96,7 @@ class LocalappCallbackViewSet(CallbackViewSet):
         TAG,
         "Localapp Callback",
         access=PUBLIC,
+        is_counted=False,
         body=LocalappEvent,
         returns=RECEIVED,
         also={401: Error},

@@ -132,6 +132,7 @@ class PhotoappCallbackViewSet(CallbackViewSet):
         TAG,
         "Photoapp Webhook",
         access=PUBLIC,
+        is_counted=False,
         body=MessageHook,
         returns=RECEIVED,
         also={401: Error},

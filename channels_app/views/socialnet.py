@@ -142,6 +142,7 @@ class SocialnetCallbackViewSet(CallbackViewSet):
         TAG,
         "Socialnet Webhook",
         access=PUBLIC,
+        is_counted=False,
         body=MessageHook,
         returns=RECEIVED,
         also={401: Error},

@@ -17,7 +17,7 @@ _HEADERS = (
     "API-KEY, Accept, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Visitor-Token,"
     " X-Request-ID"
 )
-_EXPOSED = "ETag, Retry-After, X-Request-ID"
+_EXPOSED = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-ID"
 # How long a browser remembers a preflight: two hours is the most that all browsers accept.
 _MAX_AGE_SECONDS = "7200"
 

@@ -19,6 +19,7 @@ from chatplatform.api.request_context import current_request_id
 from chatplatform.api.shapes import as_json
 
 log = logging.getLogger(__name__)
+MAX_HEADER_BYTES = 16_384
 
 # The code of a status, if the error has no more specific one.
 CODES = {
@@ -75,6 +76,20 @@ class Forbidden(ApiError):
     code, status, detail = "forbidden", 403, "You may not do this."
 
 
+class TooManyRequests(ApiError):
+    code, status = "too_many_requests", 429
+    detail = "Too many requests; wait and try again."
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__()
+        self.retry_after_seconds = retry_after_seconds
+
+    def response(self) -> HttpResponse:
+        response = super().response()
+        response["Retry-After"] = str(self.retry_after_seconds)
+        return response
+
+
 class StaleVersion(ApiError):
     """The row has changed since the caller read it."""
 
@@ -106,6 +121,22 @@ class TooManyFiles(ApiError):
         super().__init__(
             f"Send at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request."
         )
+
+
+class HeadersTooLarge(ApiError):
+    code, status = "headers_too_large", 431
+    detail = f"The headers of a request have at most {MAX_HEADER_BYTES:,} bytes."
+
+
+class TooSlow(ApiError):
+    code, status = "too_slow", 408
+    detail = "The body came too slowly: send the request again."
+    headers: ClassVar[dict[str, str]] = {"Connection": "close"}
+
+
+class BrokenBody(ApiError):
+    detail = "The body broke off, or its chunks are malformed."
+    headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
 
 class UnsupportedMediaType(ApiError):

@@ -23,9 +23,11 @@ REASONS = {
     403: "The caller is known, but may not do this.",
     404: "Not there, or another client's.",
     409: "The state forbids it.",
+    408: "The body came too slowly.",
     413: "The body is too large.",
     415: "The body is of another media type.",
-    429: "Too many tries: wait as long as `Retry-After` says.",
+    431: "The headers are too large: more than 16 KiB.",
+    429: "Too many requests, or too many tries: wait as long as `Retry-After` says.",
     502: "Another server refused: a channel's (`provider_refused`) or the mail's (`mail_failed`).",
     422: "The request does not fit its documented shape.",
     503: "A part that this needs is not reachable.",
@@ -138,6 +140,10 @@ class OperationSchema(AutoSchema):
             )
         for status in self._usual_refusals():
             bodies.setdefault(str(status), self._refusal(status, None))
+        for answered, body in bodies.items():
+            if declared.is_counted and (answered < "300" or answered == "429"):
+                names = [*LIMIT_HEADERS] if answered == "429" else [*LIMIT_HEADERS][:2]
+                body["headers"] = {name: {"$ref": f"{_HEADERS}{name}"} for name in names}
         return dict(sorted(bodies.items()))
 
     def _usual_refusals(self) -> list[int]:
@@ -145,11 +151,12 @@ class OperationSchema(AutoSchema):
         # A viewer may the least of people; a public key may be used on a wrong page.
         is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
-            (True, [400, 503]),
+            (True, [400, 431, 503]),
+            (declared.is_counted, [429]),
             (access.security, [401]),
             (access.security and not is_for_all, [403]),
             ("{" in self.path or self._names_a_row(), [404]),
-            (declared.body, [413, 415, 422]),
+            (declared.body, [408, 413, 415, 422]),
             (declared.query, [422]),
             (self.method == "POST", [409, 422]),
         ]
@@ -286,6 +293,24 @@ IDEMPOTENCY_KEY_OF_ANYBODY = {
     " the first answer again, with `Idempotent-Replayed: true`; while the first is being served a"
     " 409 `request_in_flight`. With another body it is another request.",
 }
+_HEADERS = "#/components/headers/"
+# Every answer to a request that counts carries the first two, the other refusals too.
+LIMIT_HEADERS: dict[str, dict[str, Any]] = {
+    "RateLimit-Policy": {
+        "description": "The limits that the request counted for, such as"
+        ' `"page";q=300;w=60, "key";q=6000;w=60`: `q` requests in each `w` seconds.',
+        "schema": {"type": "string"},
+    },
+    "RateLimit": {
+        "description": 'What is left of them, such as `"page";r=299;t=60, "key";r=5800;t=12`: `r`'
+        " requests; in `t` seconds some are free again.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {
+        "description": "Seconds after which the request may be repeated.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
 # What the URL converters let through, by their names.
 CONVERTED: dict[str, dict[str, Any]] = {
     "int": {"type": "integer", "minimum": 1},
@@ -297,12 +322,13 @@ PATTERNS = {"event_id": {"pattern": "^evt_"}}
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """Add what drf-spectacular does not write: closing slashes, the server."""
+    """Add what drf-spectacular does not write: closing slashes, headers, the server."""
     suffixes = {
         path: getattr(view, view.action).operation.path_suffix
         for path, _, _, view in generator._get_paths_and_endpoints()
     }
     paths = result["paths"].items()
     result["paths"] = {path + suffixes.get(path, ""): item for path, item in paths}
+    result["components"]["headers"] = LIMIT_HEADERS
     result["servers"] = [{"url": "/", "description": "This server"}]
     return result

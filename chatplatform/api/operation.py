@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
-from chatplatform.api import idempotency
+from chatplatform.api import idempotency, rate_limits
 from chatplatform.api.errors import (
     Forbidden,
     Invalid,
@@ -31,6 +31,8 @@ from chatplatform.api.errors import (
     json_response,
     render,
 )
+from chatplatform.api.rate_limits import Quota
+from chatplatform.api.request_context import current_address
 from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
 from chatplatform.web.streaming import WaitingResponse
 
@@ -56,6 +58,9 @@ class Caller(Protocol):
     @property
     def is_anybody(self) -> bool:
         """Whether many people are this one caller."""
+
+    def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
+        """For what a request counts."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,8 @@ class Operation:
     documented alone.
     `also`: further documented statuses. `streams`: the events, by name, of the stream that a 200
     may be. `waits`: the method waits for another server, such as a model, and runs in the pool
-    for that.
+    for that. `costs_credits`: a visitor may make few such requests in a minute. `is_counted`:
+    whether it counts for the limits of requests; not, if a server makes it as often as it must.
     """
 
     tag: str
@@ -160,6 +166,8 @@ class Operation:
     body_is_optional: bool = False
     path_suffix: str = ""
     waits: bool = False
+    costs_credits: bool = False
+    is_counted: bool = True
     deprecated: Deprecated | None = None
 
     def __call__(self, method: Method) -> Method:
@@ -176,7 +184,7 @@ class Operation:
         @functools.wraps(method)
         def serve(view: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
             http = request._request
-            view.admit(declared.access, http)
+            view.admit(declared, http)
             if declared.query:
                 path["query"] = parse_query(declared.query, http)
             if declared.body and "body" in shapes:
@@ -303,17 +311,36 @@ class OperationViewSet(ViewSet):
     """The base of every viewset; `identity.auth.TenantViewSet` knows who calls."""
 
     principal: Caller | None = None
+    allowance: rate_limits.Allowance | None = None
 
-    def admit(self, access: Access, request: HttpRequest) -> None:
-        """Find the caller, or refuse: 401 or 403."""
-        if access is not PUBLIC:
-            self.principal = access.find_caller(request)
+    def admit(self, declared: Operation, request: HttpRequest) -> None:
+        """Find the caller and count the request, or refuse: 401, 403 or 429."""
+        address = current_address()
+        if declared.access is not PUBLIC:
+            try:
+                self.principal = declared.access.find_caller(request)
+            except (NotAuthenticated, Forbidden):
+                self._count(declared, rate_limits.of_address(address))
+                raise
+            quotas = self.principal.quotas(address, costs_credits=declared.costs_credits)
+        else:
+            quotas = rate_limits.of_address(address)
+        self._count(declared, quotas)
+
+    def _count(self, declared: Operation, quotas: Sequence[Quota]) -> None:
+        if not declared.is_counted:
+            return
+        self.allowance = rate_limits.count(quotas)
+        if self.allowance.refusal:
+            raise self.allowance.refusal
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Marks every answer of a deprecated operation, refusals too."""
+        """Marks every answer, refusals too: of a deprecated operation, and what is left to do."""
         declared = getattr(getattr(self, self.action or "", None), "operation", None)
         if isinstance(declared, Operation) and declared.deprecated:
             declared.deprecated.mark(response)
+        if self.allowance:
+            self.allowance.write_to(response)
         return super().finalize_response(request, response, *args, **kwargs)
 
     # `operation()` does all this from the declaration; DRF's own work is left out.
@@ -324,7 +351,7 @@ class OperationViewSet(ViewSet):
         """Nothing: `admit` does it."""
 
     def check_throttles(self, request: Request) -> None:
-        """Nothing: limits are counted in services, atomically."""
+        """Nothing: `admit` does it."""
 
     def perform_content_negotiation(
         self,

@@ -112,6 +112,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/mesaging/conversations"): {"requester": {"external_id": "c-1"}},
     ("POST", "/identity/register-trial"): REGISTRATION,
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
+    ("PUT", "/identity/api-keys/{api_key_id}"): {"name": "Server", "requests_per_minute": 600},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",
                                    "password": PASSWORD},
     ("POST", "/identity/subscription/top-up"): {"amount": 500, "reference": "INV-1"},

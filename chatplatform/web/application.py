@@ -6,23 +6,23 @@ streams cost no thread, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
-import tempfile
-from collections.abc import Awaitable, Callable, Coroutine
+import io
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from django.conf import settings
 from django.core import signals
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponseBase
 
-from chatplatform.api.errors import TooLarge
+from chatplatform.api.errors import render
 from chatplatform.api.operation import CAN_WAIT
+from chatplatform.web import bodies
+from chatplatform.web.bodies import Receive
 from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
-Receive = Callable[[], Awaitable[dict[str, Any]]]
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
@@ -30,11 +30,6 @@ THREADS = 8
 WAITING_THREADS = 32
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
-_IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file
-
-
-class _Disconnected(Exception):
-    """The caller went away before the body was read."""
 
 
 class Application:
@@ -54,12 +49,15 @@ class Application:
 
     async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
+
+        async def largest() -> int:
+            return await loop.run_in_executor(self.threads, self.largest, scope)
+
         try:
-            body = await _read_body(receive)
-        except TooLarge as exc:
-            await _send(exc.response(), send)
-            return
-        except _Disconnected:
+            bodies.check_headers(scope)
+            body = await bodies.read(receive, largest)
+        except Exception as exc:
+            await _send(render(exc), send)
             return
         threads = self.health if scope["path"].startswith("/health") else self.threads
         with body:
@@ -72,6 +70,16 @@ class Application:
             await self._send_file(response, receive, send)
         else:
             await _send(response, send)
+
+    def largest(self, scope: dict[str, Any]) -> int:
+        """Runs in a thread: how large the body may be, or a refusal."""
+        nothing = io.BytesIO()
+        nothing.size = 0  # type: ignore[attr-defined]
+        signals.request_started.send(sender=self.__class__, environ={})
+        try:
+            return bodies.largest(WSGIRequest(_environ(scope, nothing)))
+        finally:
+            signals.request_finished.send(sender=self.__class__)
 
     def respond(self, scope: dict[str, Any], body: Any) -> HttpResponseBase:
         """Runs in a thread: Django from request to response."""
@@ -102,27 +110,6 @@ class Application:
         if self.listener is None:
             self.listener = Listener()
         await _until_gone(response.write_to(self.listener, self.threads, send), receive)
-
-
-async def _read_body(receive: Receive) -> Any:
-    """The request's body in a file object; TooLarge if it is over the limit of all bodies."""
-    body = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            body.close()
-            raise _Disconnected
-        piece = message.get("body", b"")
-        size += len(piece)
-        if size > settings.MAX_REQUEST_BYTES:
-            body.close()
-            raise TooLarge(f"A request has at most {settings.MAX_REQUEST_BYTES:,} bytes in all.")
-        body.write(piece)
-        more = message.get("more_body", False)
-    body.seek(0)
-    body.size = size  # type: ignore[attr-defined]
-    return body
 
 
 async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:

@@ -58,7 +58,14 @@ class Unhealthy(Exception):
 
 
 class HealthViewSet(OperationViewSet):
-    @operation("Check Health", "Check Health", access=PUBLIC, returns=Health, also={503: Health})
+    @operation(
+        "Check Health",
+        "Check Health",
+        access=PUBLIC,
+        returns=Health,
+        also={503: Health},
+        is_counted=False,
+    )
     def health(self) -> HttpResponse:
         """Checks the database, the broker, the processes, the job queue and the disk."""
         health = Health(status="ok", parts=_check_all())
@@ -72,7 +79,7 @@ class HealthViewSet(OperationViewSet):
         reply._has_been_logged = True  # type: ignore[attr-defined]  # what Django looks at
         return reply
 
-    @operation("Check Health", "Live", access=PUBLIC, returns=Alive)
+    @operation("Check Health", "Live", access=PUBLIC, returns=Alive, is_counted=False)
     def live(self) -> Alive:
         """Answers 200 as long as this process serves requests; checks nothing else."""
         return Alive()

@@ -45,6 +45,9 @@ def make_keys(world: World) -> None:
     secret = ann.post(f"/ai/bot/{world.bot_id}/identity-secret")["secret"]
     assert secret not in json.dumps(ann.get(f"/ai/bot/{world.bot_id}")), "shown once"
     caller = world.key(lost["key"], "secret")
+    change = {"name": "Lost and found", "requests_per_minute": 600}
+    assert change.items() <= ann.put(f"/identity/api-keys/{lost['id']}", change).items()
+    ann.put(f"/identity/api-keys/{lost['id']}", {"name": "Lost"})
     caller.get("/identity/languages/by-api-key")
     ann.delete(f"/identity/api-keys/{lost['id']}")
     caller.refused(401, "GET", "/identity/languages/by-api-key")

@@ -13,11 +13,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatplatform import ids
-from chatplatform.api.errors import Invalid, NotFound
+from chatplatform.api.errors import Invalid, NotFound, first_or_404
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
 from identity.services.bot_hooks import bots
+from identity.shapes.clients import ApiKeyChange
 
 # Also how long other processes accept a key that is revoked here.
 _CACHE_SECONDS = 1.0
@@ -36,9 +37,12 @@ def create(
     bot_id: int | None = None,
     expires_at: datetime | None = None,
     created_by: User | None = None,
+    requests_per_minute: int | None = None,
+    daily_credits: int | None = None,
 ) -> tuple[ApiKey, str]:
     """A new key, and the text that its holder sends, which is not stored."""
     _check_bot(client, scope, bot_id)
+    _check_cap(scope, daily_credits)
     if expires_at and expires_at <= timezone.now():
         raise Invalid.field("body", "expires_at", msg="Must lie in the future.")
     prefix, secret = ids.short_code(12), secrets.token_urlsafe(32)
@@ -49,6 +53,8 @@ def create(
             scope=scope,
             bot_id=bot_id,
             expires_at=expires_at,
+            requests_per_minute=requests_per_minute,
+            daily_credits=daily_credits,
             created_by=created_by,
             prefix=prefix,
             secret_hash=hash_secret(secret),
@@ -76,6 +82,25 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
 def list_for_client(client: Client) -> QuerySet[ApiKey]:
     """The client's keys, including revoked ones, so that their use stays visible."""
     return ApiKey.objects.for_client(client)
+
+
+def change(client: Client, *, api_key_id: int, change: ApiKeyChange, by: User) -> ApiKey:
+    """Change the fields that `change` names; 404 if the client has no such key."""
+    fields = {name: getattr(change, name) for name in change.model_fields_set}
+    if fields.get("name", "") is None:
+        raise Invalid.field("body", "name", msg="A key has a name.")
+    with transaction.atomic():
+        rows = ApiKey.objects.for_client(client).select_for_update(no_key=True)
+        key = first_or_404(rows.filter(pk=api_key_id))
+        _check_cap(key.scope, fields.get("daily_credits"))
+        changed = {name: value for name, value in fields.items() if value != getattr(key, name)}
+        for name, value in changed.items():
+            setattr(key, name, value)
+        if changed:
+            key.save(update_fields=sorted(changed))
+            _record(key, "api_key.updated", by=by, changes={"fields": sorted(changed)})
+    _cache.pop(key.prefix, None)
+    return key
 
 
 def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
@@ -131,6 +156,11 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
         return
     if not bots().exists(client, bot_id):
         raise Invalid.field("body", "bot_id", msg="There is no such bot.")
+
+
+def _check_cap(scope: str, daily_credits: int | None) -> None:
+    if daily_credits is not None and scope != KeyScope.PUBLIC:
+        raise Invalid.field("body", "daily_credits", msg="Only a public key has a daily cap.")
 
 
 def _record_use(key: ApiKey) -> None:

@@ -4,16 +4,15 @@ An attempt is stored before the check and deleted if it succeeds, so that concur
 each other in every process, even without Valkey.
 """
 
-import ipaddress
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
-from django.http import HttpResponse
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError
+from chatplatform.api.errors import TooManyRequests
+from chatplatform.api.rate_limits import counted_address
 from chatplatform.crypto import hash_secret
 from identity.models import Attempt, AttemptKind
 
@@ -51,25 +50,18 @@ LIMITS = {
 }
 
 
-class TooManyAttempts(ApiError):
-    code, status = "too_many_requests", 429
+class TooManyAttempts(TooManyRequests):
     detail = "Too many tries; wait and try again."
-
-    def __init__(self, retry_after_seconds: int) -> None:
-        super().__init__()
-        self.retry_after_seconds = retry_after_seconds
-
-    def response(self) -> HttpResponse:
-        response = super().response()
-        response["Retry-After"] = str(self.retry_after_seconds)
-        return response
 
 
 def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
     """Count an attempt; 429 if the limit of its account or address is reached already."""
     limit, now = LIMITS[kind], timezone.now()
     attempt = Attempt.objects.create(
-        kind=kind, account_hash=hash_secret(account), address=_normalized(address), created_at=now
+        kind=kind,
+        account_hash=hash_secret(account),
+        address=counted_address(address),
+        created_at=now,
     )
     since = now - limit.window
     earlier = Attempt.objects.filter(kind=kind, created_at__gt=since, pk__lt=attempt.pk)
@@ -125,14 +117,3 @@ def _seconds_until_allowed(
     moments = attempts.order_by("-created_at", "-pk").values_list("created_at", flat=True)
     decisive = moments[limit - 1 : limit].first()
     return max(1, math.ceil((decisive + window - now).total_seconds())) if decisive else 0
-
-
-def _normalized(address: str) -> str:
-    """The address to count by; of IPv6 the /64 network, since one household has all of it."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address[:64]
-    if parsed.version == 4:
-        return str(parsed)
-    return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -21,7 +21,7 @@ from chatplatform.api.shapes import iso
 from chatplatform.ids import uuid7
 from chatplatform.jobs import current_job, enqueue
 from chatplatform.models import Job, JobState
-from identity.models import Client, CreditEntry, EntryKind, Plan, Subscription, User
+from identity.models import ApiKey, Client, CreditEntry, EntryKind, Plan, Subscription, User
 from identity.services import audit
 
 # Prices in credits (docs/credits.md).
@@ -92,10 +92,11 @@ def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Reservation
     settle(client_id, used=reservation.used, reference=reference)
 
 
-def reserve(client_id: int, *, cost: int, reference: str) -> None:
+def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = None) -> None:
     """Reserve `cost` credits, or raise InsufficientCredits.
 
-    Does nothing if `reference` has an open reservation or was paid.
+    Does nothing if `reference` has an open reservation or was paid. `key_id` names the key whose
+    daily cap holds too.
     """
     assert cost >= 0
     with transaction.atomic():
@@ -103,11 +104,12 @@ def reserve(client_id: int, *, cost: int, reference: str) -> None:
         entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
         if entries.filter(Q(is_open=True) | Q(kind=EntryKind.SETTLE)).exists():
             return
+        capped_key = _ensure_within_cap(key_id, cost)
         if account.plan == Plan.UNLIMITED and account.is_active:
             _grant(account, max(0, cost - account.credits_left), f"unlimited:{uuid7()}")
         refusal = _refusal(account, cost)
         if refusal is None:
-            _move(account, EntryKind.RESERVE, -cost, reference)
+            _move(account, EntryKind.RESERVE, -cost, reference, key_id=capped_key)
             return
         if account.is_active:
             _warn(account, USED_UP)
@@ -237,7 +239,7 @@ def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
             return 0
         CreditEntry.objects.filter(pk=entry.pk).update(is_open=False)
         charged = min(max(used, 0), -entry.amount)
-        _move(account, kind, -entry.amount - charged, reference)
+        _move(account, kind, -entry.amount - charged, reference, key_id=entry.key_id)
         level = _level(account)
         if level is not None and account.plan != Plan.UNLIMITED:
             _warn(account, level)
@@ -249,8 +251,32 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
         _move(account, EntryKind.GRANT, amount, reference)
 
 
+def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
+    """The key, if it has a daily cap; raises InsufficientCredits if the cap does not hold the cost.
+
+    The account is locked: what its other calls reserve is known.
+    """
+    if key_id is None:
+        return None
+    cap = ApiKey.objects.filter(pk=key_id).values_list("daily_credits", flat=True).first()
+    if cap is None:
+        return None
+    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    entries = CreditEntry.objects.filter(key=key_id, created_at__gte=today)
+    left = cap + (entries.aggregate(moved=Sum("amount"))["moved"] or 0)
+    if left < cost:
+        raise InsufficientCredits(balance=max(0, left), required=cost)
+    return key_id
+
+
 def _move(
-    account: Subscription, kind: EntryKind, amount: int, reference: str, *, by: User | None = None
+    account: Subscription,
+    kind: EntryKind,
+    amount: int,
+    reference: str,
+    *,
+    by: User | None = None,
+    key_id: int | None = None,
 ) -> None:
     """Change the balance of a locked row and write an entry; the column refuses less than 0."""
     account.credits_left += amount
@@ -266,6 +292,7 @@ def _move(
         reference=reference,
         is_open=kind == EntryKind.RESERVE,
         job_id=current_job() if kind == EntryKind.RESERVE else None,
+        key_id=key_id,
         created_by=by,
     )
 

@@ -1,7 +1,7 @@
 """Shapes of clients: their plans, API keys and tokens at messaging channels."""
 
 import uuid
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -119,6 +119,12 @@ class ClientChange(Shape):
     default_language: Language = Field(description="BCP 47 language used if no other is given.")
     timezone: TimeZone = Field(description="IANA time zone of its reports and business hours.")
     is_disabled: bool = Field(description="Whether its people and keys are refused.")
+    rate_limit_factor: float = Field(
+        1,
+        description="Multiplies how many requests its people and keys may make in a minute.",
+        ge=0.01,
+        le=100,
+    )
 
 
 class RegisterTrialDto(Shape):
@@ -149,6 +155,22 @@ class RegisterTrialDto(Shape):
     )
 
 
+RequestsPerMinute = Annotated[int, Field(ge=1, le=1_000_000)]
+DailyCredits = Annotated[int, Field(ge=0, le=1_000_000_000)]
+LOWER_LIMIT: Any = Field(
+    None,
+    description="A lower limit of requests in a minute than the key's scope has. Null: that of the"
+    " scope.",
+    examples=[600],
+)
+DAILY_CAP: Any = Field(
+    None,
+    description="For a `public` key: what replies in the chats that it opened may cost in a day"
+    " (UTC); then the bot hands over. Null: what the client has.",
+    examples=[None],
+)
+
+
 class ApiKeyRequest(Shape):
     """A key to be created."""
 
@@ -177,6 +199,22 @@ class ApiKeyRequest(Shape):
         description="When the key expires; in the future. Null: never.",
         examples=["2030-01-01T00:00:00Z"],
     )
+    requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
+    daily_credits: DailyCredits | None = DAILY_CAP
+
+
+class ApiKeyChange(Shape):
+    """What may be changed about a key; fields that are left out stay as they are."""
+
+    name: Name | None = Field(
+        None,
+        description="Says what the key is for, 1..100 characters.",
+        min_length=1,
+        max_length=100,
+        examples=["Shop backend"],
+    )
+    requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
+    daily_credits: DailyCredits | None = DAILY_CAP
 
 
 class ApiKeyDto(Shape):
@@ -193,6 +231,13 @@ class ApiKeyDto(Shape):
     )
     expires_at: Moment | None = Field(description="When the key expires; null: never.")
     revoked_at: Moment | None = Field(description="When the key was revoked; null: it was not.")
+    requests_per_minute: int | None = Field(
+        description="The key's own limit of requests in a minute; null: that of its scope."
+    )
+    daily_credits: int | None = Field(
+        description="What replies in chats that this public key opened may cost in a day (UTC);"
+        " null: no cap."
+    )
     key: str | None = Field(
         description="`prefix.secret` in the reply that creates the key, else null."
     )

@@ -16,7 +16,7 @@ def staff(db):
 
 
 def form(client, **changes):
-    names = ("name", "code", "default_language", "timezone")
+    names = ("name", "code", "default_language", "timezone", "rate_limit_factor")
     return {name: getattr(client, name) for name in names} | changes
 
 
@@ -71,3 +71,9 @@ def test_a_client_does_not_change_itself(client_a, ann):
     assert browser.get(f"{SITE}{client_a.pk}/change/").status_code == 200
     assert changed(browser, client_a, name="Mine").status_code == 403
     assert Client.objects.get().name == client_a.name
+
+
+def test_staff_raise_the_limits_of_a_client(staff, client_a):
+    assert changed(staff, client_a, rate_limit_factor="2.5").status_code == 302
+    assert changed(staff, client_a, rate_limit_factor="0").status_code == 200
+    assert Client.objects.get().rate_limit_factor == 2.5

@@ -10,8 +10,11 @@ def reserve(message: Message, engine: Engine) -> bool:
     """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
     is_model = Capability.WRITE in engine.capabilities
     cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
+    chat = message.conversation
+    # Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
+    key_id = chat.opened_by_key_id if chat.visitor_id else None
     try:
-        credits.reserve(message.client_id, cost=cost, reference=_reference(message))
+        credits.reserve(message.client_id, cost=cost, reference=_reference(message), key_id=key_id)
     except credits.InsufficientCredits:
         return False
     return True

@@ -1,0 +1,179 @@
+"""How many requests a caller may make in a minute.
+
+Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted in one
+pipelined round trip. While Valkey is away, each process counts for itself.
+"""
+
+import ipaddress
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import redis
+from django.conf import settings
+from django.http import HttpResponseBase
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.storage import MemoryStorage, RedisStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+
+from chatplatform import valkey
+from chatplatform.api.errors import TooManyRequests
+
+WINDOW_SECONDS = 60
+# Requests in a minute.
+PUBLIC_KEY_AND_ADDRESS = 300
+PUBLIC_KEY = 6_000
+SECRET_KEY = 12_000
+PERSON = 6_000
+ANONYMOUS_ADDRESS = 1_200
+VISITORS_REPLIES = 20
+
+
+@dataclass(frozen=True)
+class Quota:
+    """`amount` requests in a minute of whoever `holder` names; answers call it `name`."""
+
+    name: str
+    holder: str
+    amount: int
+
+    @property
+    def item(self) -> RateLimitItem:
+        return RateLimitItemPerMinute(self.amount, namespace=self.name)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a caller stands with a quota after this request."""
+
+    quota: Quota
+    is_exceeded: bool
+    remaining: int
+    # Until the requests of the passing window begin to count less; or until one is free again.
+    seconds: int
+
+
+class Allowance:
+    """What a request counted for, and what is left of it."""
+
+    def __init__(self, standings: Sequence[Standing]) -> None:
+        self.standings = standings
+
+    @property
+    def refusal(self) -> TooManyRequests | None:
+        waits = [each.seconds for each in self.standings if each.is_exceeded]
+        return TooManyRequests(max(waits)) if waits else None
+
+    def write_to(self, response: HttpResponseBase) -> None:
+        """Set the headers of draft-ietf-httpapi-ratelimit-headers."""
+        policy = [f'"{s.quota.name}";q={s.quota.amount};w={WINDOW_SECONDS}' for s in self.standings]
+        left = [f'"{s.quota.name}";r={s.remaining};t={s.seconds}' for s in self.standings]
+        response["RateLimit-Policy"] = ", ".join(policy)
+        response["RateLimit"] = ", ".join(left)
+
+
+def scaled(amount: int, factor: float = 1) -> int:
+    """A limit as this site, and this client, have it."""
+    return max(1, round(amount * factor * settings.RATE_LIMIT_SCALE))
+
+
+def of_address(address: str) -> tuple[Quota, ...]:
+    """The quota of a caller of whom only the address is known."""
+    return (Quota("address", counted_address(address), scaled(ANONYMOUS_ADDRESS)),)
+
+
+def counted_address(address: str) -> str:
+    """The address to count by; of IPv6 the /64 network, since one household has all of it."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:64]
+    if parsed.version == 4:
+        return str(parsed)
+    return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
+
+
+def count(quotas: Sequence[Quota]) -> Allowance:
+    """Count a request for each quota; for none of them, if one is exceeded."""
+    standings = _in_valkey(lambda client: _windows().count(client, quotas), None)
+    return Allowance(standings or _count_here(quotas))
+
+
+_in_valkey = valkey.BestEffort("requests are counted in each process alone")
+
+
+class _Windows(RedisStorage):
+    """The library's windows; its scripts run together."""
+
+    def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
+        try:
+            standings = self._run(client, quotas)
+        except redis.exceptions.NoScriptError:
+            for script in (self.lua_acquire_sliding_window, self.lua_sliding_window):
+                client.script_load(script.script)
+            standings = self._run(client, quotas)
+        counted = [each.quota for each in standings if not each.is_exceeded]
+        if len(counted) < len(standings):
+            # Else refused requests of one visitor would use up what all visitors share.
+            with client.pipeline(transaction=False) as pipeline:
+                for quota in counted:
+                    pipeline.decr(self._keys(quota)[1])
+                pipeline.execute()
+        return standings
+
+    def _run(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
+        acquire, look = self.lua_acquire_sliding_window.sha, self.lua_sliding_window.sha
+        # Not the library's own calls: each is a round trip, and asks first for its script.
+        with client.pipeline(transaction=False) as pipeline:
+            for quota in quotas:
+                keys = self._keys(quota)
+                pipeline.evalsha(acquire, 2, *keys, quota.amount, WINDOW_SECONDS, 1)
+                pipeline.evalsha(look, 2, *keys, WINDOW_SECONDS)
+            answers = pipeline.execute()
+        return [
+            _standing(quota, bool(acquired), window)
+            for quota, acquired, window in zip(quotas, answers[::2], answers[1::2], strict=True)
+        ]
+
+    def _keys(self, quota: Quota) -> tuple[str, str]:
+        key = quota.item.key_for(quota.holder)
+        return (
+            self.prefixed_key(self._previous_window_key(key)),
+            self.prefixed_key(self._current_window_key(key)),
+        )
+
+
+@cache
+def _windows() -> _Windows:
+    return _Windows(settings.REDIS_URL, connection_pool=valkey.shared().connection_pool)
+
+
+def _standing(quota: Quota, acquired: bool, window: Sequence[bytes | int | None]) -> Standing:  # noqa: FBT001
+    earlier, earlier_ms, current, current_ms = (int(value or 0) for value in window)
+    earlier_left = max(0, earlier_ms) / 1000
+    until_next = max(0.0, current_ms / 1000 - WINDOW_SECONDS)
+    used = earlier * earlier_left / WINDOW_SECONDS + current
+    seconds = until_next
+    if not acquired and earlier and current < quota.amount:
+        # One is free again as soon as enough of the window before has passed.
+        seconds = earlier_left - (quota.amount - current) * WINDOW_SECONDS / earlier
+    remaining = max(0, quota.amount - math.floor(used)) if acquired else 0
+    return Standing(quota, not acquired, remaining, max(1, math.ceil(seconds)))
+
+
+@cache
+def _here() -> SlidingWindowCounterRateLimiter:
+    return SlidingWindowCounterRateLimiter(MemoryStorage())
+
+
+def _count_here(quotas: Sequence[Quota]) -> list[Standing]:
+    limiter = _here()
+    free = [limiter.test(quota.item, quota.holder) for quota in quotas]
+    if all(free):
+        free = [limiter.hit(quota.item, quota.holder) for quota in quotas]
+    standings = []
+    for quota, is_free in zip(quotas, free, strict=True):
+        remaining = limiter.get_window_stats(quota.item, quota.holder).remaining
+        standings.append(Standing(quota, not is_free, remaining if is_free else 0, WINDOW_SECONDS))
+    return standings

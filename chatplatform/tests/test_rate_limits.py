@@ -1,0 +1,187 @@
+"""How often a caller may call: by key, person and address, and what the answers say of it."""
+
+import ipaddress
+import re
+from unittest import mock
+
+import pytest
+import redis
+
+from bots.testing import make_bot, trained
+from chatplatform import valkey
+from chatplatform.api import rate_limits
+from chatplatform.testing import run_jobs
+from chats.models import Conversation, Message
+from chats.testing import visit
+from identity.models import ApiKey, Client, CreditEntry
+from identity.testing import make_key, make_person
+
+CONFIG, KEYS, CHAT = "/ai/bot/config/widget", "/identity/api-keys", "/ai/client/chat"
+FACTS = "Our shop opens at nine o'clock in the morning, from Monday to Saturday."
+QUESTION = "When does the shop open?"
+
+
+@pytest.fixture
+def _limited(settings):
+    """A hundredth of the limits: 3 for a page's visitor, 12 for an address, 60 for a person."""
+    settings.RATE_LIMIT_SCALE = 0.01
+    for key in valkey.shared().scan_iter("LIMITS*"):
+        valkey.shared().delete(key)
+
+
+pytestmark = pytest.mark.usefixtures("_limited")
+
+
+def read(caller, path="/identity/users/me", address="192.0.2.1", **headers):
+    headers = {**caller.headers, **headers}
+    return caller.browser.get(path, headers=headers, REMOTE_ADDR=address)
+
+
+def at(caller):
+    """The path of a caller's key."""
+    assert caller.key
+    return f"{KEYS}/{caller.key.pk}"
+
+
+def left(reply):
+    """What the header says is left, by the name of the limit."""
+    return {name: int(count) for name, count in re.findall(r'"(\w+)";r=(\d+)', reply["RateLimit"])}
+
+
+def is_refused(reply):
+    assert (reply.status_code, reply.json()["code"]) == (429, "too_many_requests")
+    assert 1 <= int(reply["Retry-After"]) <= rate_limits.WINDOW_SECONDS
+    assert 0 in left(reply).values()
+    return True
+
+
+def test_a_page_is_limited_by_address_and_as_a_whole(client_a, bot):
+    page = make_key(client_a, "public", bot.pk)
+    path = "/identity/languages/by-api-key"
+    replies = [read(page, path) for _ in range(3)]
+    assert [left(reply) for reply in replies] == [
+        {"page": 2, "key": 59}, {"page": 1, "key": 58}, {"page": 0, "key": 57},
+    ]  # fmt: skip
+    assert replies[0]["RateLimit-Policy"] == '"page";q=3;w=60, "key";q=60;w=60'
+    for _ in range(5):
+        assert is_refused(read(page, path))
+    # Refused requests of one address use up nothing of the others'.
+    assert left(read(page, path, address="192.0.2.2")) == {"page": 2, "key": 56}
+    for number in range(56):
+        address = str(ipaddress.ip_address("198.51.100.0") + number)
+        assert read(page, path, address=address).status_code == 200
+    assert is_refused(read(page, path, address="192.0.2.3"))
+    server = make_key(client_a)
+    assert left(read(server, path)) == {"key": 119}
+
+
+def test_a_key_has_a_lower_limit_if_the_client_wants(ann, cara):
+    key = make_key(ann.client)
+    path = at(key)
+    assert cara.put(path, {"requests_per_minute": 2}).status_code == 404
+    assert ann.put(path, {"requests_per_minute": 2}).json()["requests_per_minute"] == 2
+    for _ in range(2):
+        assert read(key, "/identity/languages/by-api-key").status_code == 200
+    assert is_refused(read(key, "/identity/languages/by-api-key"))
+    assert ann.put(path, {"requests_per_minute": 1_000_000}).status_code == 200
+    assert left(read(key, "/identity/languages/by-api-key")) == {"key": 119}, (
+        "the scope's limit holds"
+    )
+
+
+def test_a_person_is_limited_by_what_the_client_may(ann, ben):
+    Client.objects.filter(pk=ann.client.pk).update(rate_limit_factor=0.05)
+    for _ in range(3):
+        assert read(ben).status_code == 200
+    assert is_refused(read(ben, address="192.0.2.9"))
+    assert left(read(ann)) == {"person": 2}
+
+
+def test_an_address_without_a_credential_is_limited_and_nobody_else(ann, nobody):
+    wrong = {"Authorization": "Bearer x"}
+    for _ in range(12):
+        assert read(nobody, **wrong).status_code == 401
+    assert is_refused(read(nobody, **wrong))
+    assert is_refused(read(nobody, "/ai/attachment/6a3b2f1e-0000-4000-8000-000000000000"))
+    assert read(ann).status_code == 200
+    assert read(nobody, address="192.0.2.2", **wrong).status_code == 401
+
+
+def test_of_ipv6_a_network_is_one_address(nobody, db):
+    replies = [read(nobody, address=f"2001:db8:0:7::{number}") for number in range(1, 3)]
+    assert [left(reply) for reply in replies] == [{"address": 11}, {"address": 10}]
+
+
+def test_health_checks_do_not_count(nobody, db):
+    assert all("RateLimit" not in read(nobody, "/health/live") for _ in range(20))
+
+
+def test_a_visitor_asks_for_few_replies_in_a_minute(client_a, bot, settings):
+    settings.RATE_LIMIT_SCALE = 0.1
+    visitor, chat = visit(make_key(client_a, "public", bot.pk))
+    path, message = f"{CHAT}/{chat.pk}", {"text": "Hello", "reply": "none"}
+    assert [visitor.post(path, message).status_code for _ in range(3)] == [200, 200, 429]
+    assert Message.objects.filter(conversation=chat).count() == 2
+    assert visitor.get(path).status_code == 200
+
+
+def test_requests_are_counted_in_one_round_trip(client_a, bot):
+    page = make_key(client_a, "public", bot.pk)
+    assert read(page, "/identity/languages/by-api-key").status_code == 200
+    trips = []
+    real = redis.connection.Connection.send_packed_command
+
+    def send(self, command, *args, **kwargs):
+        trips.append(command)
+        return real(self, command, *args, **kwargs)
+
+    with mock.patch.object(redis.connection.Connection, "send_packed_command", send):
+        assert read(page, "/identity/languages/by-api-key").status_code == 200
+    assert len(trips) == 1
+
+
+@pytest.mark.usefixtures("db")
+def test_a_process_counts_alone_while_valkey_is_away(ann, monkeypatch):
+    away = redis.Redis(port=1, socket_connect_timeout=1)
+    monkeypatch.setattr(valkey, "shared", lambda: away)
+    monkeypatch.setattr(rate_limits, "_in_valkey", valkey.BestEffort("away"))
+    rate_limits._here.cache_clear()
+    dora = make_person(ann.client, "agent", "Dora")
+    Client.objects.filter(pk=ann.client.pk).update(rate_limit_factor=0.05)
+    assert [read(dora).status_code for _ in range(4)] == [200, 200, 200, 429]
+    assert read(ann).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body", [{"requests_per_minute": 0}, {"daily_credits": -1}, {"name": None}, {"scope": "public"}]
+)
+def test_a_wrong_change_of_a_key_changes_nothing(ann, bot, body):
+    path = at(make_key(ann.client, "public", bot.pk))
+    before = ApiKey.objects.values().get()
+    assert ann.put(path, body).status_code == 422
+    assert ApiKey.objects.values().get() == before
+
+
+def test_only_a_public_key_has_a_daily_cap(ann):
+    assert ann.post(KEYS, {"name": "Shop", "daily_credits": 5}).status_code == 422
+    path = at(make_key(ann.client))
+    assert ann.put(path, {"daily_credits": 5}).status_code == 422
+    assert ApiKey.objects.get().daily_credits is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_page_may_cost_in_a_day_is_capped(ann, settings):
+    settings.RATE_LIMIT_SCALE = 1
+    bot = make_bot(ann.client)
+    trained(bot, FACTS)
+    page, other = (make_key(ann.client, "public", bot.pk) for _ in range(2))
+    assert ann.put(at(page), {"daily_credits": 2}).status_code == 200
+    asked = [visit(key, message=QUESTION)[1].pk for key in (page, page, page, other)]
+    run_jobs()
+    chats = Conversation.objects.in_bulk(asked)
+    reasons = [chats[pk].handoff_reason for pk in asked]
+    assert sorted(reasons[:3], key=str) == [None, None, "credits_used_up"]
+    assert reasons[3] is None
+    spent = CreditEntry.objects.filter(key=page.key).values_list("amount", flat=True)
+    assert sum(spent) == -2
+    assert CreditEntry.objects.filter(kind="settle").count() == 3
