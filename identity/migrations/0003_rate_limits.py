@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('identity', '0001_initial'),
+        ('identity', '0002_report_index'),
     ]
 
     operations = [
@@ -31,9 +31,5 @@ class Migration(migrations.Migration):
             model_name='creditentry',
             name='key',
             field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, to='identity.apikey'),
-        ),
-        migrations.AddIndex(
-            model_name='creditentry',
-            index=models.Index(condition=models.Q(('key__isnull', False)), fields=['key', 'created_at'], name='credit_of_key'),
         ),
     ]
