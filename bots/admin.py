@@ -184,13 +184,19 @@ class BotAdmin(TenantAdmin):
             teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
             look=shown.get("look"),
             hosts=shown.get("hosts"),
-            sources=[(row, _source_words(row), COLORS[row.status]) for row in sources],
+            sources=[
+                (row, _source_name(row), _source_words(row), COLORS[row.status]) for row in sources
+            ],
             is_busy=any(row.status in waiting for row in sources),
             is_trained=any(row.status == models.DocumentStatus.TRAINED for row in sources),
             secret=secret,
             loader=request.build_absolute_uri("/widget/v1/loader.js"),
             key=keys.order_by("-id").first(),
         )  # fmt: skip
+
+
+def _source_name(row: models.Document | models.WebUrl) -> str:
+    return row.url if isinstance(row, models.WebUrl) else row.title or row.file_name
 
 
 def _source_words(row: models.Document | models.WebUrl) -> str:

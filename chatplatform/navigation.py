@@ -57,6 +57,10 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
+# The filter of a list by client, which the platform's staff keep from page to page.
+_CLIENT = "client__id__exact"
+
+
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
     """The groups for Unfold's sidebar: the pages that the viewer may read."""
     user: Any = request.user
@@ -66,13 +70,41 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
     elif user.role != "agent":
         first.insert(0, _item("Home", "home", reverse("admin:index")))
     first.append(_item("Failures", "report", reverse("failures")))
-    shown = {name: [_page(*page) for page in pages if _may_read(request, page[2])]
-             for name, pages in PAGES.items()}  # fmt: skip
-    if not user.is_superuser:
-        shown["Reports"] = [_item(*page) for page in _reports()] + shown["Reports"]
-    return [{"items": first}] + [
-        {"title": name, "items": items} for name, items in shown.items() if items
-    ]
+    chosen = request.GET.get(_CLIENT, "") if user.is_superuser else ""
+    return [{"items": first}, *_groups(request, chosen)]
+
+
+def for_client(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
+    """The groups of the pages that show one client's rows."""
+    return _groups(request, str(client_id), of_clients=True)
+
+
+def of_client(path: str, client_id: int) -> str:
+    """The path of a list, with one client's rows alone."""
+    return f"{path}{'&' if '?' in path else '?'}{_CLIENT}={client_id}"
+
+
+def _groups(
+    request: HttpRequest, client_id: str, *, of_clients: bool = False
+) -> list[dict[str, Any]]:
+    """The groups that the viewer may read; a chosen client stays chosen from page to page."""
+    viewer: Any = request.user
+    shown = {}
+    for name, pages in PAGES.items():
+        items = []
+        for title, icon, label, *rest in pages:
+            page = admin.site.get_model_admin(apps.get_model(label))
+            is_tenants: Any = getattr(page, "client_path", None) == "client" and not rest
+            if not page.has_view_permission(request) or (of_clients and not is_tenants):
+                continue
+            item = _page(title, icon, label, *rest)
+            if client_id.isdecimal() and is_tenants:
+                item["link"] = of_client(item["link"], int(client_id))
+            items.append(item)
+        if name == "Reports" and not viewer.is_superuser:
+            items = [_item(*one) for one in _reports()] + items
+        shown[name] = items
+    return [{"title": name, "items": items} for name, items in shown.items() if items]
 
 
 def _reports() -> list[tuple[str, str, str]]:
@@ -82,11 +114,6 @@ def _reports() -> list[tuple[str, str, str]]:
         ("Ad-hoc reports", "table_view", reverse("reports_adhoc")),
         ("Warnings", "warning", reverse("reports_warnings")),
     ]
-
-
-def _may_read(request: HttpRequest, label: str) -> bool:
-    page = admin.site.get_model_admin(apps.get_model(label))
-    return bool(page.has_view_permission(request))
 
 
 def _page(title: str, icon: str, label: str, name: str = "") -> dict[str, Any]:

@@ -465,7 +465,11 @@ UNFOLD: dict[str, Any] = {
         ]
     },
     "DASHBOARD_CALLBACK": "reports.views.home.add_figures",
-    "SIDEBAR": {"navigation": "chatplatform.navigation.for_viewer"},
+    "SIDEBAR": {
+        "navigation": "chatplatform.navigation.for_viewer",
+        "show_search": True,
+        "command_search": True,
+    },
     "STYLES": [lambda request: static("chatplatform/site.css")],
     "SITE_TITLE": "Chatbot Platform",
     "SITE_HEADER": "Chatbot Platform",

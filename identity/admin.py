@@ -56,6 +56,7 @@ class ServiceAdmin(TenantAdmin):
     """A page whose form is saved by a service."""
 
     actions_list: Any = ()
+    actions_detail: Any = ()
 
     def get_form(
         self,
@@ -81,6 +82,12 @@ class ClientAdmin(ServiceAdmin):
     list_filter = ("is_disabled", "subscription__plan")
     search_fields = ("name", "code")
     readonly_fields = ("languages", "created_at")
+    actions_detail = ("overview",)
+
+    @button("Overview", permissions=["platform"], icon="home")
+    def overview(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The client's home, as the platform's staff see it."""
+        return redirect("client", self.row(request, object_id).pk)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         clients.update(obj, form.change, by=form.by)

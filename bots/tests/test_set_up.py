@@ -14,6 +14,8 @@ from identity.models import ApiKey
 from identity.testing import make_person
 
 NEW = reverse("admin:bots_bot_new_bot")
+# What the page shows of what was given, by form.
+SHOWN = {"web": "url", "text": "title", "question": "question", "prompt": "content"}
 
 
 @pytest.fixture
@@ -74,6 +76,7 @@ def test_files_are_uploaded_and_their_progress_is_shown(site, path, bot):
 def test_it_is_taught_in_other_ways_too(site, path, bot, form, model):
     assert site.post(path, form).status_code == 302
     assert model.objects.get().bot == bot
+    assert form[SHOWN[form["form"]]] in site.get(path).content.decode()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The first pages that people meet shut nobody out: in light and dark, wide and on a phone."""
 
+from django.urls import reverse
 from playwright.sync_api import Page
 
 from chatplatform.testing.browser import PHONE, violations
@@ -32,10 +33,16 @@ def test_pages_for_visitors_shut_nobody_out(screen):
 
 def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
     make_chat(bot)
-    WebhookConfig.objects.create(client=bot.client, url="https://x.example/", is_active=False)
+    hook = WebhookConfig.objects.create(
+        client=bot.client, url="https://x.example/", is_active=False
+    )
+    own = (
+        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        reverse("admin:webhooks_webhookconfig_manage", args=[hook.pk]),
+    )
     sign_in(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
-    assert looked_at(screen, FOR_STAFF) == {}
+    assert looked_at(screen, (*FOR_STAFF, *own)) == {}
     screen.goto("/admin/")
     screen.get_by_text("1 endpoint failing or switched off").wait_for()
     screen.get_by_role("link", name="Waiting now").click()

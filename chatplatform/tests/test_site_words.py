@@ -6,13 +6,16 @@ from html.parser import HTMLParser
 import pytest
 from django.contrib import admin
 from django.test import Client as Browser
+from django.urls import reverse
 
+from bots.models import Bot, Document
 from chatplatform import navigation
 from chatplatform.models import Job
 from chatplatform.tests.test_guard_site import PAGES, url, world
 from chats.models import Conversation
 from identity.models import Client, Role, User
 from identity.testing import make_person
+from webhooks.models import WebhookConfig
 
 # A code of the API, such as customer_asked or user.signed_in.
 RAW_CODE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]{3,}\.[a-z]+(?:_[a-z]+)*\b")
@@ -93,6 +96,41 @@ def test_pages_of_the_navigation_show_no_code_and_no_cross(rows, role):
     replies = {path: browser.get(path, follow=True) for path in reached}
     assert {path for path, reply in replies.items() if reply.status_code != 200} == set()
     assert {path: found for path, reply in replies.items() if (found := faults(reply))} == {}
+
+
+def own_pages(rows):
+    """Pages beside lists and rows."""
+    bot, chat = rows[Bot], rows[Conversation]
+    return [
+        reverse("admin:bots_bot_new_bot"),
+        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        reverse("admin:chats_try_bot", args=[bot.pk]),
+        reverse("admin:chats_conversation_change", args=[chat.pk]),
+        reverse("admin:identity_user_invite"),
+        reverse("admin:identity_apikey_new_key"),
+        reverse("admin:identity_creditorder_order"),
+        reverse("admin:webhooks_webhookconfig_new_endpoint"),
+        reverse("admin:webhooks_webhookconfig_manage", args=[rows[WebhookConfig].pk]),
+        reverse("failures"),
+    ]
+
+
+def test_own_pages_show_no_code_and_no_link_of_the_site_is_dead(rows):
+    Document.objects.update(status="failed", error_code="too_large")
+    WebhookConfig.objects.update(is_active=False, disabled_reason="by_hand")
+    browser = entered(rows, Role.OWNER)
+    replies = {path: browser.get(path) for path in (*own_pages(rows), "/admin/")}
+    assert {path for path, reply in replies.items() if reply.status_code != 200} == set()
+    assert {path: found for path, reply in replies.items() if (found := faults(reply))} == {}
+    lists = [browser.get(path) for path in links(browser)]
+    hrefs = {
+        href.split("#")[0]
+        for reply in (*replies.values(), *lists)
+        for href in re.findall(r'href="(/[^"]*)"', reply.content.decode())
+        if not href.startswith("/static/")
+    }
+    assert len(hrefs) > 60
+    assert {href for href in hrefs if browser.get(href, follow=True).status_code >= 400} == set()
 
 
 @pytest.mark.parametrize("what", ["change", "history"])

@@ -68,7 +68,7 @@ class HealthViewSet(OperationViewSet):
     )
     def health(self) -> HttpResponse:
         """Checks the database, the broker, the processes, the job queue and the disk."""
-        health = Health(status="ok", parts=_check_all())
+        health = Health(status="ok", parts=check_all())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:
             return json_response(health, 200)
@@ -85,7 +85,7 @@ class HealthViewSet(OperationViewSet):
         return Alive()
 
 
-def _check_all() -> list[Part]:
+def check_all() -> list[Part]:
     """The state of each part. A frozen one, which neither answers nor fails, is not waited for."""
     running = [(name, _threads[name].submit(_check, name, check)) for name, check in CHECKS]
     ends_at, parts = time.monotonic() + LONGEST_SECONDS, []

@@ -83,22 +83,27 @@ def set_up_steps(client: Client) -> list[Hint]:
     if Conversation.objects.for_client(client).exists():
         return []
     trained = Document.objects.for_client(client).filter(status=DocumentStatus.TRAINED)
-    steps: list[tuple[str, QuerySet[Any]]] = [
-        ("Create a bot", Bot.objects.for_client(client)),
-        ("Train it on a document", trained),
-        ("Make a key for your page or server", ApiKey.objects.for_client(client)),
-        ("Invite a colleague", User.objects.for_client(client)[1:2]),
-    ]
+    bot = Bot.objects.for_client(client).order_by("pk").first()
+    new_bot = reverse("admin:bots_bot_new_bot")
+    set_up = reverse("admin:bots_bot_set_up", args=[bot.pk]) if bot else new_bot
+    steps: list[tuple[str, QuerySet[Any], str]] = [
+        ("Create a bot", Bot.objects.for_client(client), new_bot),
+        ("Train it on a document", trained, set_up),
+        ("Make a key for your page or server", ApiKey.objects.for_client(client),
+         reverse("admin:identity_apikey_new_key")),
+        ("Invite a colleague", User.objects.for_client(client)[1:2],
+         reverse("admin:identity_user_invite")),
+    ]  # fmt: skip
     return [
         Hint(
             words,
             _list(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
             if (is_done := rows.exists())
-            else "/docs",
+            else how,
             rows.model,
             is_done,
         )
-        for words, rows in steps
+        for words, rows, how in steps
     ]
 
 

@@ -1,18 +1,18 @@
-"""What the site's home shows of a client."""
+"""What the site's home shows of a client, or of the platform."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 
-from reports.services import home
+from reports.services import home, platform
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Unfold calls it for the home; the platform's staff have no client."""
     client = getattr(request.user, "client", None)
     if client is None:
-        return context
+        return context | {"figures": platform.figures(), "warnings": platform.warnings()}
     steps, warnings = home.set_up_steps(client), home.warnings(client)
     return context | {
         "steps": _readable(request, steps),

@@ -1,0 +1,78 @@
+"""The palette of the site finds pages and rows, of the viewer's own client alone."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from bots.testing import make_bot
+from chats.models import Customer
+from chats.testing import make_chat
+from identity.models import User
+
+PATH = reverse("admin:search")
+
+
+def entered(person: Any) -> Browser:
+    browser = Browser()
+    browser.force_login(person)
+    return browser
+
+
+def found(browser, term):
+    page = browser.get(PATH, {"s": term, "extended": "1"})
+    assert page.status_code == 200
+    return re.findall(r'data-title="([^"]*)"', page.content.decode())
+
+
+@pytest.fixture
+def theirs(cara):
+    bot = make_bot(cara.client, bot_name="Foreign helper")
+    return make_chat(bot, chat_code="SHOP-FOREIGN", customer_name="Foreign Zoe")
+
+
+def test_pages_bots_chats_customers_and_people_are_found(ann, ben, bot, theirs):
+    make_chat(bot, chat_code="SHOP-42", customer_name="Zoe Zimmer")
+    browser = entered(ann.user)
+    assert found(browser, "endpo") == ["Endpoints"]
+    assert found(browser, "without an") == ["Questions without an answer"]
+    assert found(browser, "helper") == ["Helper"]
+    assert found(browser, "shop-4") == ["SHOP-42"]
+    assert found(browser, "zimmer") == [str(Customer.objects.get(name="Zoe Zimmer"))]
+    assert found(browser, "ben") == [str(ben.user)]
+    assert found(browser, "nothing like it") == []
+
+
+@pytest.mark.parametrize("term", ["foreign", "SHOP-F", "zoe", "cara"])
+def test_nobody_finds_another_clients_rows(ann, ben, cara, bot, theirs, term):
+    for person in (ann, ben):
+        page = entered(person.user).get(PATH, {"s": term, "extended": "1"}).content.decode().lower()
+        assert "foreign" not in page
+        assert cara.user.email not in page
+
+
+def test_pages_that_a_role_may_not_read_are_not_found(ben):
+    assert found(entered(ben.user), "endpo") == []
+    assert entered(ben.user).get(PATH, {"s": "ledger"}).content.count(b"data-title") == 0
+
+
+def test_staff_find_every_clients_bots(bot, theirs):
+    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    assert found(staff, "helper") == ["Foreign helper", "Helper"]
+    assert Browser().get(PATH, {"s": "helper"}).status_code == 302
+
+
+def test_many_rows_cost_no_more_statements(ann, bot):
+    browser = entered(ann.user)
+    found(browser, "helper")
+    with CaptureQueriesContext(connection) as few:
+        assert len(found(browser, "helper")) == 1
+    for number in range(20):
+        make_bot(ann.client, bot_name=f"Helper {number}")
+    with CaptureQueriesContext(connection) as many:
+        assert len(found(browser, "helper")) == 5
+    assert len(many) == len(few)

@@ -1,0 +1,74 @@
+"""The platform's staff: their home, the page of a client, and lists of one client's rows."""
+
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.testing import make_bot
+from chatplatform.models import Job
+from identity.models import Client, CreditOrder, User
+
+BOTS = reverse("admin:bots_bot_changelist")
+
+
+@pytest.fixture
+def site(db):
+    browser = Browser()
+    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    return browser
+
+
+def figures(page: Any) -> dict[str, Any]:
+    return {one.title: one for one in page.context["figures"]}
+
+
+def test_home_says_what_needs_the_staff(site, ann, cara):
+    Client.objects.filter(pk=cara.client.pk).update(is_disabled=True)
+    CreditOrder.objects.create(client=ann.client, amount=5, reference="x")
+    Job.objects.create(name="x.y", client_id=ann.client.pk, state="dead", last_error="Disk full")
+    page = site.get("/admin/")
+    shown = figures(page)
+    assert (shown["Clients"].value, shown["Clients"].note) == (
+        "2", "2 new this week, 1 disabled",
+    )  # fmt: skip
+    assert shown["Credit orders to decide"].value == "1"
+    assert shown["Work that failed at every try"].value == "1"
+    assert "database" not in shown["Health"].note
+    assert "1 × Work that failed at every try" in page.content.decode()
+    for one in shown.values():
+        assert site.get(one.path).status_code in {200, 503}
+
+
+def test_the_page_of_a_client_leads_to_its_rows_alone(site, ann, cara):
+    make_bot(ann.client, bot_name="Ours")
+    make_bot(cara.client, bot_name="Foreign")
+    change = reverse("admin:identity_client_overview", args=[ann.client.pk])
+    page = site.get(change, follow=True)
+    assert ann.client.name in page.content.decode()
+    links = [item["link"] for group in page.context["groups"] for item in group["pages"]]
+    links += [one.path for one in page.context["figures"]]
+    assert len(links) > 20
+    mine = f"client__id__exact={ann.client.pk}"
+    assert {link for link in links if mine not in link} == set()
+    assert {link for link in links if site.get(link).status_code != 200} == set()
+    listed = site.get(f"{BOTS}?{mine}").content.decode()
+    assert "Ours" in listed
+    assert "Foreign" not in listed
+    assert "One client&#x27;s rows alone" in listed or "One client's rows alone" in listed
+    deliveries = reverse("admin:webhooks_delivery_changelist")
+    assert f"{deliveries}?{mine}" in listed
+    assert "rows alone" not in site.get(BOTS).content.decode()
+
+
+def test_a_clients_people_have_no_client_page_and_no_switch(ann, cara):
+    browser = Browser()
+    browser.force_login(ann.user)
+    for client in (ann.client, cara.client):
+        assert browser.get(reverse("client", args=[client.pk])).status_code == 403
+    make_bot(cara.client, bot_name="Foreign")
+    page = browser.get(f"{BOTS}?client__id__exact={cara.client.pk}").content.decode()
+    assert "Foreign" not in page
+    people = reverse("admin:identity_user_changelist")
+    assert f'href="{people}"' in page

@@ -1,0 +1,41 @@
+"""The page of one client, for the platform's staff: its home, and the way to its rows."""
+
+from dataclasses import replace
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+
+from chatplatform import navigation
+from identity.models import Client, User
+from reports.services import home
+
+
+def page(request: HttpRequest, client_id: int) -> HttpResponse:
+    """Figures and warnings of a client; every link leads to its rows alone."""
+    user = request.user
+    assert isinstance(user, User), "the site admits people alone"
+    if not user.is_superuser:
+        raise PermissionDenied
+    client = get_object_or_404(
+        Client.objects.select_related("config", "subscription"), pk=client_id
+    )
+
+    def own(path: str) -> str:
+        return navigation.of_client(path, client.pk)
+
+    context = {
+        **admin.site.each_context(request),
+        "title": str(client),
+        "client": client,
+        "figures": [replace(one, path=own(one.path)) for one in home.figures(client)],
+        "warnings": [replace(one, path=own(one.path)) for one in home.warnings(client)],
+        "groups": [
+            # In a template, `items` of a dictionary is its method.
+            {"title": group["title"], "pages": group["items"]}
+            for group in navigation.for_client(request, client.pk)
+        ],
+    }
+    return TemplateResponse(request, "admin/client.html", context)

@@ -1,0 +1,72 @@
+"""The site's palette (Ctrl+K): pages, bots, documents, people, customers, and chats by their code,
+of the viewer's own client."""
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.dataclasses import SearchResult
+
+from bots.models import Bot, Document
+from chatplatform import navigation
+from chats.models import Conversation, Customer
+from chats.services.core import customers
+from identity.models import User
+
+# Of each kind; a page is found by its whole list.
+_MOST = 5
+# What may be the beginning of a chat's code.
+_CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """What the palette shows for the words typed so far."""
+    began, term = time.perf_counter(), request.GET.get("s", "").strip()[:100]
+    found = Paginator(list(_found(request, term)) if term else [], per_page=100)
+    context = {
+        "page_obj": found,
+        "results": found.page(1),
+        "page_counter": 0,
+        "execution_time": time.perf_counter() - began,
+    }
+    return TemplateResponse(
+        request, "unfold/helpers/command_results.html", context, headers={"HX-Trigger": "search"}
+    )
+
+
+def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
+    for group in navigation.for_viewer(request):
+        for item in group["items"]:
+            if term.lower() in item["title"].lower():
+                yield SearchResult(item["title"], "Page", item["link"], item["icon"])
+    yield from _rows(request, Bot, Q(bot_name__icontains=term), "smart_toy")
+    if _CODE.fullmatch(term):
+        yield from _rows(request, Conversation, Q(chat_code__startswith=term.upper()), "forum")
+    named = Q(title__icontains=term) | Q(file_name__icontains=term)
+    yield from _rows(request, Document, named, "description")
+    named = Q(full_name__icontains=term) | Q(email__icontains=term)
+    yield from _rows(request, User, named, "group")
+    client = getattr(request.user, "client", None)
+    if client:
+        # By its index; the platform's staff find customers in their list.
+        found = Q(pk__in=customers.search(client, term).order_by("-id").values("pk")[:_MOST])
+        yield from _rows(request, Customer, found, "person")
+
+
+def _rows(request: HttpRequest, model: type[Model], wanted: Q, icon: str) -> Iterator[SearchResult]:
+    """Rows that the viewer may see, the newest first."""
+    shown: Any = admin.site.get_model_admin(model)
+    if not shown.has_view_permission(request):
+        return
+    rows: QuerySet[Any] = shown.get_queryset(request).filter(wanted).order_by("-pk")
+    meta = model._meta
+    for row in rows[:_MOST]:
+        link = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
+        yield SearchResult(str(row), str(meta.verbose_name), link, icon)
