@@ -1,16 +1,21 @@
 """The site's lists stay light and quick, however many rows there are."""
 
 import gzip
+import uuid
 
 import pytest
 from django.db import connection
 from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
+from bots.models import Document
 from bots.testing import make_bot
-from chats.models import Conversation, Customer
+from chats.models import Conversation, Customer, Message, text_content
+from chats.testing import make_chat
 from identity.models import CreditEntry
+from webhooks.services import announce
 
 CHATS, LEDGER = "/admin/chats/conversation/", "/admin/identity/creditentry/"
 MOST_BYTES = 150_000
@@ -93,6 +98,53 @@ def test_a_long_list_is_not_counted_and_can_be_walked_to_its_end(site, ann):
     assert len(last.context["cl"].result_list) == 11
     assert b"Next" in last.content
     assert site.get(f"{LEDGER}?p=23").status_code in {200, 302}
+
+
+def own_pages(bot, endpoint):
+    return (
+        reverse("admin:chats_unanswered"),
+        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        reverse("admin:webhooks_webhookconfig_manage", args=[endpoint.pk]),
+        reverse("failures"),
+    )
+
+
+def more_rows(bot, count):
+    chat = make_chat(bot)
+    for number in range(count):
+        own = {"client": bot.client, "conversation": chat, "content": text_content("?")}
+        asked = Message.objects.create(
+            **own, seq=2 * number + 1, sender_type="customer", text=f"Question {number}?"
+        )
+        Message.objects.create(
+            **own, seq=2 * number + 2, sender_type="system", in_reply_to=asked,
+            receipt={"decision": "no_answer"},
+        )  # fmt: skip
+        name = uuid.uuid4().hex
+        Document.objects.create(
+            client=bot.client, bot=bot, file_name=name, mime_type="text/plain", size_bytes=1,
+            sha256=name * 2, status="failed", error_message=name,
+        )  # fmt: skip
+        announce(bot.client_id, "message.created", {"a": number})
+
+
+def test_pages_beside_the_lists_cost_the_same_for_many_rows(
+    site, bot, endpoint, django_assert_num_queries
+):
+    more_rows(bot, 2)
+    for path in own_pages(bot, endpoint):
+        site.get(path)
+    costs = {}
+    for path in own_pages(bot, endpoint):
+        with CaptureQueriesContext(connection) as seen:
+            assert site.get(path).status_code == 200
+        costs[path] = len(seen)
+    more_rows(bot, 20)
+    for path, cost in costs.items():
+        with django_assert_num_queries(cost):
+            page = site.get(path)
+        assert len(page.content) <= MOST_BYTES, path
+    assert max(costs.values()) < 25
 
 
 def test_a_filter_offers_no_more_than_a_hundred_rows(site, chats, ann):
