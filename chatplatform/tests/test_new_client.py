@@ -45,7 +45,7 @@ def test_a_new_client_by_the_site_alone(screen, nobody):
         {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
         for name, text in PAPERS.items()
     ]
-    screen.get_by_label("Documents").set_input_files(files)  # type: ignore[arg-type]
+    screen.get_by_label("Documents").set_input_files(files)
     press(screen, "Upload")
     run_jobs()
     # The page looks by itself whether they are trained.
