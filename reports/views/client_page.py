@@ -1,11 +1,11 @@
 """The page of one client, for the platform's staff: its home, and the way to its rows."""
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 
 from chatplatform import navigation
@@ -19,9 +19,8 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
     assert isinstance(user, User), "the site admits people alone"
     if not user.is_superuser:
         raise PermissionDenied
-    client = get_object_or_404(
-        Client.objects.select_related("config", "subscription"), pk=client_id
-    )
+    clients: Any = admin.site.get_model_admin(Client)
+    client: Client = clients.row(request, client_id)
 
     def own(path: str) -> str:
         return navigation.of_client(path, client.pk)
