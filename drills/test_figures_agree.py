@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 
 from reports.testing import YEARS, check_figures, fill, questions
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
 
 
 @settings(
