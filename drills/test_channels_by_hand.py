@@ -184,7 +184,7 @@ def start_walk(shop: Platform, channel: str, account: str) -> Walk:
     owner, agent = shop.login(OWNER, password), shop.login("amy@demo.example", password)
     wait_until(
         lambda: {each["status"] for each in
-                 shop.call("GET", "/ai/1/train/document", owner)["items"]} == {"trained"},
+                 shop.call("GET", "/ai/1/train/document", owner)["items"]} == {"trained", "failed"},
         what="training",
     )  # fmt: skip
     return Walk(shop, Client(found[1]), owner, agent, channel, account)
