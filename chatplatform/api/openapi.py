@@ -32,6 +32,11 @@ REASONS = {
     422: "The request does not fit its documented shape.",
     503: "A part that this needs is not reachable.",
 }
+# Of operations that ask another server.
+NOT_SET_UP = (
+    "A part that this needs is not reachable, or not set up here: a channel"
+    " (`channel_not_configured`) or the mail (`mail_not_configured`)."
+)
 
 
 def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
@@ -212,8 +217,9 @@ class OperationSchema(AutoSchema):
     def _refusal(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 304:
             return {"description": REASONS[status]}
+        asks_another = status == 503 and 502 in self.declared.also
         return {
-            "description": REASONS.get(status, "Refused."),
+            "description": NOT_SET_UP if asks_another else REASONS.get(status, "Refused."),
             "content": {"application/json": {"schema": self._refused(status, shape)}},
         }
 
