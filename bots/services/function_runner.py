@@ -250,6 +250,8 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
     started = time.monotonic()
     try:
         url, content = _request(function, {**call.arguments, **subject.values})
+        if secrets and not egress.keeps_secrets(url, purpose="function"):
+            raise egress.Blocked
         reply = egress.request(
             function.method,
             url,

@@ -107,6 +107,8 @@ def _merged_secret_headers(
                 position, "secret_headers",
                 msg="The address has another host: give the secret headers again, or {}.",
             )  # fmt: skip
+    if headers and not egress.keeps_secrets(function.http.url, purpose="function"):
+        raise _invalid(position, "secret_headers", msg="Secret headers go over https only.")
     if {name.lower() for name in headers} & {name.lower() for name in function.http.headers}:
         raise _invalid(position, "secret_headers", msg="A header cannot be both secret and not.")
     return headers

@@ -126,6 +126,17 @@ def test_secrets_are_not_sent_to_another_host(ann, bot):
     assert Function.objects.get().url == ORDER["http"]["url"]
 
 
+def test_secrets_go_over_https_only(ann, bot):
+    plain = {"url": "http://8.8.8.8/{order_id}"}
+    reply = ann.post(path(bot), config(order(http=plain)))
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "functions", 0, "secret_headers"]
+    assert not Function.objects.exists()
+    assert ann.post(path(bot), config(order(http=plain, secret_headers={}))).status_code == 200
+    named = {"url": "http://127.0.0.1:8443/{order_id}"}
+    assert ann.post(path(bot), config(order(http=named))).status_code == 200
+
+
 def wrong(**changes):
     return order(**changes)
 

@@ -43,6 +43,7 @@ __all__ = [
     "client",
     "host_port",
     "is_public",
+    "keeps_secrets",
     "post",
     "request",
 ]
@@ -151,6 +152,12 @@ def check_url(url: str, *, allow: Collection[str] = (), purpose: str = "check") 
     except EgressError:
         # An unknown name is refused in the same words, or the answer would list our own names.
         raise Blocked from None
+
+
+def keeps_secrets(url: str, *, purpose: str) -> bool:
+    """Whether secrets may be sent there: by https, or to a server that EGRESS_ALLOW names."""
+    target = parse(url, purpose)
+    return target.scheme == "https" or Guard(purpose, ()).is_named(target)
 
 
 def host_port(url: str) -> str:

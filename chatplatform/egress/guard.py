@@ -178,6 +178,10 @@ class Guard:
                     raise blocked(host, self._purpose, "address")
         return addresses
 
+    def is_named(self, url: httpx2.URL) -> bool:
+        """Whether the operator, or the caller, allows this very server."""
+        return self._allows(url.raw_host.decode("ascii"), port_of(url))
+
     def _allows(self, host: str, port: int) -> bool:
         return f"{host.lower()}:{port}" in self._allow
 
