@@ -59,6 +59,10 @@ openapi: .venv/run.stamp ## writes docs/openapi.json and docs/rights.md
 	$(py) manage.py rights > docs/rights.md.new
 	mv docs/rights.md.new docs/rights.md
 
+.PHONY: words
+words: .venv/dev.stamp ## compiles the words of the site's pages in locale/
+	.venv/bin/pybabel compile -D django -d locale
+
 .PHONY: bench
 bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/run.py

@@ -6,6 +6,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
 
 # Group to its pages: the words, the symbol, and the model whose rows the page lists, with the name
 # of the page if it is another than their list.
@@ -104,7 +105,7 @@ def _groups(
         if name == "Reports" and not viewer.is_superuser:
             items = [_item(*one) for one in _reports()] + items
         shown[name] = items
-    return [{"title": name, "items": items} for name, items in shown.items() if items]
+    return [{"title": gettext(name), "items": items} for name, items in shown.items() if items]
 
 
 def _reports() -> list[tuple[str, str, str]]:
@@ -122,4 +123,4 @@ def _page(title: str, icon: str, label: str, name: str = "") -> dict[str, Any]:
 
 
 def _item(title: str, icon: str, link: str) -> dict[str, Any]:
-    return {"title": title, "icon": icon, "link": link}
+    return {"title": gettext(title), "icon": icon, "link": link}

@@ -14,6 +14,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy
 
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -112,10 +113,10 @@ ADMIN_MIDDLEWARE = [
     # a page compresses tells nobody what it holds (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "chatplatform.web.languages.ReadersLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -222,6 +223,9 @@ DEFAULT_FROM_EMAIL = env.str(
 PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
 
 LANGUAGE_CODE = "en"
+# The languages of the pages that people of the client use; their words are in locale/.
+LANGUAGES = [("en", "English"), ("vi", "Tiếng Việt")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
@@ -459,9 +463,15 @@ LOGGING = {
 UNFOLD: dict[str, Any] = {
     "ACCOUNT": {
         "navigation": [
-            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
-            {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
-            {"title": "Where you are signed in", "link": reverse_lazy("admin:sign_ins")},
+            {
+                "title": gettext_lazy("Change password"),
+                "link": reverse_lazy("admin:password_change"),
+            },
+            {"title": gettext_lazy("Second factor"), "link": reverse_lazy("admin:second_factor")},
+            {
+                "title": gettext_lazy("Where you are signed in"),
+                "link": reverse_lazy("admin:sign_ins"),
+            },
         ]
     },
     "DASHBOARD_CALLBACK": "reports.views.home.add_figures",

@@ -10,10 +10,21 @@ from webhooks.models import WebhookConfig
 
 OPEN_TO_ALL = ("/", "/admin/login/", "/admin/forgot-password/")
 FOR_STAFF = ("/admin/", "/admin/second-factor/", "/admin/chats/conversation/")
+# Pages of the engine room, for wide screens first.
+LISTS = FOR_STAFF[1:]
+
+
+SMALL = """() => [...document.querySelectorAll("a, button, input, select, textarea")]
+    .filter((target) => {
+        const { width, height } = target.getBoundingClientRect();
+        return target.checkVisibility() && width > 1 && (width < 44 || height < 44);
+    })
+    .map((target) => `small: ${target.outerHTML}`)"""
 
 
 def looked_at(screen: Page, paths: tuple[str, ...]) -> dict[str, list[str]]:
-    """What axe-core finds on each page, in light and dark, wide and on a phone."""
+    """What axe-core finds on each page, in light and dark, wide and on a phone; there also each
+    target that a thumb misses."""
     found = {}
     for scheme in ("light", "dark"):
         screen.emulate_media(color_scheme=scheme)
@@ -22,7 +33,10 @@ def looked_at(screen: Page, paths: tuple[str, ...]) -> dict[str, list[str]]:
             for path in paths:
                 screen.goto(path)
                 screen.wait_for_function("document.readyState == 'complete'")
-                if problems := violations(screen):
+                problems = violations(screen)
+                if size == PHONE and path not in LISTS:
+                    problems += screen.evaluate(SMALL)
+                if problems:
                     found[f"{path} {scheme} {size['width']}"] = problems
     return found
 

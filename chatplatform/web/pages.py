@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from chatplatform.api.errors import page_not_found
+from chatplatform.web.languages import spoken_to
 
 
 @require_safe
@@ -20,11 +21,9 @@ def start(request: HttpRequest) -> HttpResponse:
     has_demo = settings.DEVELOPMENT and stored.exists()
     has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
     logins = json.loads(stored.read_text()) if has_demo else []
-    page = render(
-        request,
-        "start.html",
-        {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS},
-    )
+    context = {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS}
+    with spoken_to(request):
+        page = render(request, "start.html", context)
     page["Content-Security-Policy"] = (
         "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none';"
         " frame-ancestors 'none'"

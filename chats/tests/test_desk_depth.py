@@ -1,5 +1,7 @@
 """What the agents' desk offers beyond reading and answering, in a browser."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -162,9 +164,11 @@ def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben):
     ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
     enter(screen, ben)
     screen.get_by_role("button", name="Settings").click()
-    screen.get_by_role("button", name="Tiếng Việt").click()
+    with screen.expect_response("**/identity/users/me"):
+        screen.get_by_role("button", name="Tiếng Việt").click()
+    screen.reload()
     expect(screen.locator("html")).to_have_attribute("lang", "vi")
-    screen.keyboard.press("Escape")
+    expect(screen).to_have_title(re.compile("Bàn làm việc"))
     screen.get_by_role("navigation", name="Cuộc trò chuyện").locator("button.chat").click()
     expect(log(screen)).to_contain_text("Đơn hàng của tôi đâu?")
     screen.locator("#composer").evaluate(

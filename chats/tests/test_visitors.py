@@ -119,7 +119,7 @@ def test_a_visitor_sees_that_the_agent_of_the_chat_writes(page, ann, ben):
     ben.post(f"{at}/assign", {"assign_type": "agent"})
 
     def is_shown() -> bool:
-        return visitor.get(f"{CHAT}/{chat.pk}").json()["agent"]["is_typing"]
+        return visitor.get(f"{CHAT}/{chat.pk}").json()["agent"]["is_typing"] is True
 
     for caller in (ann, visitor):  # not who has the chat
         caller.post(f"{at}/typing", {})

@@ -157,7 +157,7 @@ def test_nothing_is_lost_or_doubled_without_a_connection(
 
 
 def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
-    shop: Shop, screen: Page, ben, bot
+    shop: Shop, screen: Page, ben, server, bot
 ):
     ben.put("/identity/users/me", {"full_name": "Ben\u202e"})
     hostile = "<img src=x onerror=alert(1)><b>&amp;</b> \u202egnorw\u202d http://x.example/?q=<i>"
@@ -169,14 +169,17 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     widget.get_by_role("button", name="Open the chat").click()
     write(widget, hostile)
     chat = Conversation.objects.get()
+    made_up = f"![picture](http://x.example/x.png?q=1) {hostile}"
+    said = server.post(f"/ai/client/chat/assistant/{chat.pk}", {"text": made_up})
+    assert said.status_code == 201, "a bot's words are no markup either"
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
     for text in (hostile, "x" * 8_000, "\U0001f9ed" * 300):
         assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": text}).status_code == 201
     expect(widget.locator(".message.agent")).to_have_count(3)
     expect(widget.get_by_text("You are talking to Ben.", exact=True)).to_have_count(1)
-    for side in ("customer", "agent"):
-        shown = widget.locator(f".message.{side} .words").first
-        assert shown.evaluate("(place) => place.textContent") == hostile
+    for side, words in (("customer", hostile), ("agent", hostile), ("bot", made_up)):
+        shown = widget.locator(f".message.{side} .words").all()
+        assert words in [one.evaluate("(place) => place.textContent") for one in shown]
     assert widget.locator(".message img, .message b, .message i").count() == 0
     frame = screen.frames[1]
     assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core import mail
 from django.db import connection
 from django.test import Client as Browser
 from django.utils import timezone
 from django_otp.oath import totp
 
 from identity.models import AuditEvent, RefreshToken, Role, SecondFactor, User
-from identity.services import users
+from identity.services import passwords, users
 from identity.testing import PASSWORD, make_person, sign_in
 
 HOME, LOGIN, CODE = "/admin/", "/admin/login/", "/admin/login/code/"
@@ -249,6 +250,25 @@ def test_the_api_asks_for_the_code_too(ann, secured, nobody):
     assert nobody.upload(TOKEN, **form, otp=code_of(secret)).status_code == 200
     assert nobody.upload(TOKEN, **form, otp=code_of(secret)).status_code == 401
     assert nobody.upload(TOKEN, **form, otp=codes[0]).status_code == 200
+
+
+def test_a_new_password_by_mail_leaves_the_second_factor(ann, secured, nobody):
+    secret, _ = secured
+    # What the job of Forgot Password does; it is not due while the clock stands still.
+    passwords.send_reset_link(email=ann.user.email, asked_from="")
+    token = mail.outbox[-1].body.partition("#token=")[2].split()[0]
+    new = {"token": token, "new_password": "another-horse-battery"}
+    assert nobody.post("/identity/reset-password", new).status_code == 204
+    form = {"username": ann.user.email, "password": new["new_password"]}
+    browser = Browser()
+    assert browser.post(LOGIN, form)["Location"] == CODE
+    assert not is_in(browser)
+    refused = nobody.browser.post(TOKEN, form)
+    assert (refused.status_code, refused.json()["code"]) == (401, "otp_required")
+    give(browser, "000000")
+    assert not is_in(browser)
+    give(browser, code_of(secret))
+    assert is_in(browser)
 
 
 def test_who_has_none_needs_no_code(ann, nobody):

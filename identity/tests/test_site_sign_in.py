@@ -12,6 +12,7 @@ from chatplatform.models import Job
 from chatplatform.testing import run_before
 from identity.models import AuditEvent, Role, SiteSession, User
 from identity.services import site_sessions, users
+from identity.services.site_sessions import SessionStore
 from identity.testing import PASSWORD, make_person, sign_in
 
 LOGIN, HOME, DESK = "/admin/login/", "/admin/", "/admin/desk/"
@@ -136,6 +137,29 @@ def test_logging_out_needs_a_token_of_the_page(ann):
     assert browser.get(HOME).status_code == 200
 
 
+def test_a_session_is_not_the_one_from_before_and_not_for_other_sites(ann):
+    strict = Browser(enforce_csrf_checks=True)
+    form = {"username": ann.user.email, "password": PASSWORD}
+    assert strict.post(LOGIN, form).status_code == 403, "without a token of the page"
+    browser, _ = enter(ann.user)
+    page = browser.get("/admin/second-factor/")
+    cookie = browser.cookies["sessionid"]
+    first = cookie.value
+    assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+    assert page["X-Frame-Options"] == "DENY"
+    browser.post("/admin/logout/")
+    stale = Browser()
+    stale.cookies["sessionid"] = first
+    assert stale.get(HOME).status_code == 302
+    planted = SessionStore()
+    planted["visits"] = 1
+    planted.save()
+    browser.cookies["sessionid"] = planted.session_key
+    enter(ann.user, browser=browser)
+    assert browser.get(HOME).status_code == 200
+    assert browser.cookies["sessionid"].value != planted.session_key
+
+
 def test_a_session_ends_after_hours_without_a_request(ann):
     with time_machine.travel(timezone.now(), tick=False) as clock:
         browser, _ = enter(ann.user)
@@ -212,7 +236,7 @@ def test_forgotten_passwords_have_the_limit_of_the_api(ann):
 
 def test_an_owner_signs_in_and_out_in_a_browser(screen, ann):
     screen.goto(HOME)
-    screen.get_by_role("link", name="Forgotten your password").click()
+    screen.get_by_role("link", name="Forgot your password?").click()
     screen.get_by_label("E-mail address").fill(ann.user.email)
     screen.get_by_role("button", name="Send the link").click()
     screen.get_by_text("If an account has this address").wait_for()

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext, gettext_lazy
 from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
@@ -19,10 +20,12 @@ from identity.services import attempts, logins, second_factor, site_sessions, to
 
 class CodeForm(forms.Form):
     code = forms.CharField(
-        label="Code",
+        label=gettext_lazy("Code"),
         max_length=40,
         widget=UnfoldAdminTextInputWidget({"autocomplete": "one-time-code", "autofocus": ""}),
-        help_text="The six digits that your app shows now, or one of your recovery codes.",
+        help_text=gettext_lazy(
+            "The six digits that your app shows now, or one of your recovery codes."
+        ),
     )
 
 
@@ -33,7 +36,7 @@ class SetUpForm(CodeForm):
         super().__init__(*args)
         self.user = user
         self.recovery_codes: list[str] = []
-        self.fields["code"].help_text = "The six digits that your app shows now."
+        self.fields["code"].help_text = gettext("The six digits that your app shows now.")
 
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"]
@@ -46,6 +49,7 @@ class RemovalForm(CodeForm):
     """An open session alone removes nothing."""
 
     password = forms.CharField(
+        label=gettext_lazy("Password"),
         max_length=128,
         strip=False,
         widget=UnfoldAdminPasswordWidget({"autocomplete": "current-password"}),
@@ -63,7 +67,7 @@ class RemovalForm(CodeForm):
             try:
                 self._prove(data["password"], data["code"])
             except (attempts.TooManyAttempts, tokens.InvalidGrant) as exc:
-                raise ValidationError(str(exc)) from exc
+                raise ValidationError(gettext(str(exc))) from exc
         return data
 
     def _prove(self, password: str, code: str) -> None:
@@ -72,7 +76,7 @@ class RemovalForm(CodeForm):
             email=email, password=password, address=address, admits_staff=True
         )
         if known is None:
-            raise ValidationError({"password": "This is not your password."})
+            raise ValidationError({"password": gettext("This is not your password.")})
         logins.check_code(self.user, code, address=address)
 
 
@@ -80,7 +84,7 @@ def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
     """Where one sets up, or removes, one's second factor."""
     user = request.user
     assert isinstance(user, User), "the site admits people alone"
-    context = {**site.each_context(request), "title": "Second factor"}
+    context = {**site.each_context(request), "title": gettext("Second factor")}
     if second_factor.is_set(user):
         return _removal(request, user, context)
     return _set_up(request, user, context)
@@ -124,11 +128,11 @@ def sign_in_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
             site_sessions.begin(request, user)
             return redirect(then)
         except attempts.TooManyAttempts as exc:
-            form.add_error("code", str(exc))
+            form.add_error("code", gettext(str(exc)))
             wait_seconds = exc.retry_after_seconds
         except tokens.InvalidGrant as exc:
-            form.add_error("code", str(exc))
-    context = {**site.each_context(request), "title": "Second factor", "form": form}
+            form.add_error("code", gettext(str(exc)))
+    context = {**site.each_context(request), "title": gettext("Second factor"), "form": form}
     page = TemplateResponse(request, "admin/login_code.html", context)
     if wait_seconds:
         page.status_code = 429

@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
@@ -55,7 +56,7 @@ class SignInForm(AuthenticationForm):
             data: dict[str, Any] = super().clean()
         except attempts.TooManyAttempts as exc:
             self.wait_seconds = exc.retry_after_seconds
-            raise ValidationError(str(exc)) from exc
+            raise ValidationError(gettext(str(exc))) from exc
         return data
 
 
@@ -73,7 +74,7 @@ class SignIn(LoginView):
         try:
             site_sessions.begin(self.request, user)
         except tokens.InvalidGrant as exc:
-            form.add_error(None, str(exc))
+            form.add_error(None, gettext(str(exc)))
             return self.form_invalid(form)
         return redirect(self.get_success_url())
 
@@ -98,9 +99,9 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):
                 email=self.user.email, password=given, address=current_address(), admits_staff=True
             )
         except attempts.TooManyAttempts as exc:
-            raise ValidationError(str(exc)) from exc
+            raise ValidationError(gettext(str(exc))) from exc
         if known is None:
-            raise ValidationError("This is not your password.")
+            raise ValidationError(gettext("This is not your password."))
         return given
 
     def save(self, commit: bool = True) -> User:  # noqa: FBT001, FBT002 - Django's signature
@@ -120,7 +121,7 @@ class OwnPassword(PasswordChangeView):
 
 class ForgotPasswordForm(forms.Form):
     email = forms.EmailField(
-        label="E-mail address",
+        label=gettext_lazy("E-mail address"),
         max_length=254,
         widget=UnfoldAdminEmailInputWidget({"autocomplete": "email", "autofocus": ""}),
     )
@@ -208,11 +209,11 @@ class Site(UnfoldAdminSite):
         assert isinstance(user, User), "the site admits people alone"
         if request.method == "POST":
             if site_sessions.end_own(user, request.POST.get("end", "")):
-                messages.success(request, "This sign-in has ended.")
+                messages.success(request, gettext("This sign-in has ended."))
             return redirect("admin:sign_ins")
         context = {
             **self.each_context(request),
-            "title": "Where you are signed in",
+            "title": gettext("Where you are signed in"),
             "sign_ins": site_sessions.list_own(user, current=current),
         }
         return TemplateResponse(request, "admin/sign_ins.html", context)
@@ -230,7 +231,7 @@ class Site(UnfoldAdminSite):
             return redirect("admin:index")
         context = {
             **self.each_context(request),
-            "title": "Log in",
+            "title": gettext("Log in"),
             "app_path": request.get_full_path(),
             **(extra_context or {}),
         }
@@ -260,11 +261,11 @@ class Site(UnfoldAdminSite):
                 passwords.request_reset(email=form.cleaned_data["email"], address=current_address())
                 is_sent = True
             except attempts.TooManyAttempts as exc:
-                form.add_error(None, str(exc))
+                form.add_error(None, gettext(str(exc)))
                 status = 429
         context = {
             **self.each_context(request),
-            "title": "Forgotten your password?",
+            "title": gettext("Forgot your password?"),
             "form": form,
             "is_sent": is_sent,
         }

@@ -7,6 +7,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext, ngettext
 
 from bots.models import Bot, Document, DocumentStatus
 from chats.models import AssignType, Conversation, Status
@@ -49,23 +51,27 @@ def figures(client: Client) -> list[Figure]:
     chats = _list("chats_conversation")
     return [
         _waiting(client),
-        Figure("Chats", f"{now.chats:,}", f"{before.chats:,} in the week before", chats),
+        Figure(gettext("Chats"), _number(now.chats), _before(_number(before.chats)), chats),
         Figure(
-            "Solved by the bot",
+            gettext("Solved by the bot"),
             words.share(now.bot_resolved, now.chats),
-            f"{words.share(before.bot_resolved, before.chats)} in the week before",
+            _before(words.share(before.bot_resolved, before.chats)),
             chats,
         ),
         Figure(
-            "First response of a person",
+            gettext("First response of a person"),
             words.duration(now.person_response_seconds.p50),
-            f"half of them; {waited} in the week before",
+            gettext("half of them; {value} in the week before").format(value=waited),
             f"{chats}?assign_type__exact=agent",
         ),
         Figure(
-            "Rating",
-            f"{now.rating_mean:.1f} of 5" if now.rating_mean else "–",
-            "1 rating" if now.rating_count == 1 else f"{now.rating_count} ratings",
+            gettext("Rating"),
+            gettext("{mean} of 5").format(mean=_number(now.rating_mean, places=1))
+            if now.rating_mean
+            else "–",
+            ngettext("{count} rating", "{count} ratings", now.rating_count).format(
+                count=_number(now.rating_count)
+            ),
             _list("chats_feedback"),
         ),
         _credits(client, now),
@@ -87,11 +93,11 @@ def set_up_steps(client: Client) -> list[Hint]:
     new_bot = reverse("admin:bots_bot_new_bot")
     set_up = reverse("admin:bots_bot_set_up", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
-        ("Create a bot", Bot.objects.for_client(client), new_bot),
-        ("Train it on a document", trained, set_up),
-        ("Make a key for your page or server", ApiKey.objects.for_client(client),
+        (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
+        (gettext("Train it on a document"), trained, set_up),
+        (gettext("Make a key for your page or server"), ApiKey.objects.for_client(client),
          reverse("admin:identity_apikey_new_key")),
-        ("Invite a colleague", User.objects.for_client(client)[1:2],
+        (gettext("Invite a colleague"), User.objects.for_client(client)[1:2],
          reverse("admin:identity_user_invite")),
     ]  # fmt: skip
     return [
@@ -114,18 +120,30 @@ def _waiting(client: Client) -> Figure:
     path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
-        return Figure("Waiting now", f"{rows.count()}", "nobody waits", path)
+        return Figure(gettext("Waiting now"), _number(rows.count()), gettext("nobody waits"), path)
     wait = words.duration((timezone.now() - oldest).total_seconds())
-    return Figure("Waiting now", f"{rows.count()}", f"the oldest for {wait}", path)
+    note = gettext("the oldest for {wait}").format(wait=wait)
+    return Figure(gettext("Waiting now"), _number(rows.count()), note, path)
 
 
 def _credits(client: Client, week: Figures) -> Figure:
     left = Subscription.objects.get(client=client).credits_left
     path = _list("identity_subscription")
     if not week.credits_used:
-        return Figure("Credits", f"{left:,}", "none used this week", path)
+        return Figure(gettext("Credits"), _number(left), gettext("none used this week"), path)
     ends = (timezone.now() + timedelta(days=min(3650, left * _DAYS / week.credits_used))).date()
-    return Figure("Credits", f"{left:,}", f"until {ends:%-d %b %Y} at this week's pace", path)
+    day = date_format(ends, gettext("j M Y"))
+    note = gettext("until {day} at this week's pace").format(day=day)
+    return Figure(gettext("Credits"), _number(left), note, path)
+
+
+def _number(value: float, places: int | None = None) -> str:
+    """As it is written in the reader's language."""
+    return number_format(value, places, use_l10n=True, force_grouping=True)
+
+
+def _before(value: str) -> str:
+    return gettext("{value} in the week before").format(value=value)
 
 
 def _list(page: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any, Literal
 from django.db.models import Count, Min, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentStatus
 from bots.services import business_hours
@@ -99,7 +101,7 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     warning = shapes.Warning(
         code=rule.code,
         severity=rule.severity,
-        title=rule.title.format(n=f"{count:,}", s="" if count == 1 else "s"),
+        title=gettext(rule.title).format(n=f"{count:,}", s="" if count == 1 else "s"),
         what_to_do=rule.what_to_do,
         count=count,
         since=told["at"] if rule.since else None,
@@ -289,14 +291,16 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
         return
     left = account.credits_left
     if not account.is_active:
-        yield _credits("credits_used_up", "The plan has ended", account)
+        yield _credits("credits_used_up", gettext("The plan has ended"), account)
     elif left == 0:
-        yield _credits("credits_used_up", "The credits are used up", account)
+        yield _credits("credits_used_up", gettext("The credits are used up"), account)
     elif (ends := _end_of_credits(account, now)) is not None:
-        title = f"The credits end on {ends:%-d %B} at today's pace"
+        day = date_format(ends, gettext("j F"))
+        title = gettext("The credits end on {day} at today's pace").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:
-        yield _credits("credits_low", f"{left:,} credits are left", account)
+        title = gettext("{n} credits are left").format(n=f"{left:,}")
+        yield _credits("credits_low", title, account)
 
 
 def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:

@@ -1,14 +1,16 @@
 """Figures as people read them."""
 
+from django.utils.translation import gettext
+
 
 def duration(seconds: float | None) -> str:
     """In the largest unit that says enough."""
     if seconds is None:
         return "–"
-    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+    for size, unit in ((86_400, gettext("days")), (3600, gettext("h")), (60, gettext("min"))):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{seconds:.0f} {gettext('s')}"
 
 
 def share(part: int, of: int) -> str:

@@ -39,6 +39,7 @@ _LETTERS = str.maketrans(
 )  # fmt: skip
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
+_SENTENCE = re.compile(r"[.!?;…\n。！？；؟؛।]+")
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _SLOT = re.compile(r"\{(\w+)([*?]?)\}")
 _MAX_CHARACTERS, _MAX_SMALL = 300, 120
@@ -55,12 +56,13 @@ class Heard:
 
     message: str
     clauses: tuple[str, ...]
+    sentences: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> "Heard":
         text = text[:_MAX_CHARACTERS]
-        clauses = (plain(clause) for clause in _CLAUSE.split(text))
-        return cls(plain(text), tuple(filter(None, clauses)))
+        parts = (tuple(filter(None, map(plain, cut.split(text)))) for cut in (_CLAUSE, _SENTENCE))
+        return cls(plain(text), *parts)
 
 
 def plain(text: str) -> str:
@@ -116,6 +118,9 @@ class Phrasebook:
             clause for clause in map(self._joined, heard.clauses) if not self._is_aside(clause)
         ]
         if len(clauses) <= 1 and any(map(self._bare.fullmatch, (message, *clauses))):
+            return True
+        # Behind what else is told: "My boots are torn. A person, please."
+        if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
             return True
         return any(
             (self._asks.search(clause) or self._whole.fullmatch(clause))
@@ -278,6 +283,14 @@ class Phrasebook:
     @cached_property
     def _bare(self) -> re.Pattern[str]:
         return re.compile(f"{self._polite}{{0,4}}{self._patterns('bare')}{self._polite}{{0,6}}")
+
+    @cached_property
+    def _asked_politely(self) -> re.Pattern[str]:
+        """A bare request with a "please": `bare` alone may answer a question."""
+        polite = {*self._hears["around"], *self._hears["thanks"]}
+        please = [] if self._is_dense else [w for w in self._info["tail"] if w in polite]
+        behind = f".*{self._start}{self._any(please)}" if please else "(?!)"
+        return re.compile(f"(?={behind}){self._bare.pattern}")
 
     @cached_property
     def _never(self) -> re.Pattern[str]:

@@ -2,7 +2,7 @@
 
 import { html } from "../common/html.js";
 import { Component, createRef } from "../vendor/preact.js";
-import { signOut } from "./api.js";
+import { put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
 import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
@@ -110,12 +110,18 @@ function Help() {
   `;
 }
 
+/** The language is the person's, on all of their screens. */
+async function turnTo(language) {
+  chooseLanguage(language);
+  await put("/identity/users/me", { language }).catch(chats.report);
+}
+
 function Menu({ state }) {
   const other = spoken() === "en" ? "vi" : "en";
   return html`
     <p><bdi>${state.me.full_name}</bdi> <span class="quiet">${state.me.email}</span></p>
     <ul class="choices">
-      <li><button type="button" lang=${other} onClick=${() => chooseLanguage(other)}>${t("other_language")}</button></li>
+      <li><button type="button" lang=${other} onClick=${() => turnTo(other)}>${t("other_language")}</button></li>
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("notify")}</label></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("saved_replies")}</button></li>`}

@@ -3,10 +3,9 @@
 import { VIEWS, initial, reduce } from "./reducer.js";
 import { LANGUAGES, speak } from "./words.js";
 
-const LANGUAGE_KEY = "desk.language";
 const VIEW_KEY = "desk.view";
-const chosen = localStorage.getItem(LANGUAGE_KEY) ?? navigator.language.slice(0, 2);
-
+// The page says in which language its reader is spoken to.
+const { lang: chosen } = document.documentElement;
 const view = localStorage.getItem(VIEW_KEY);
 
 let state = initial({
@@ -40,8 +39,8 @@ export function subscribe(listener) {
   listeners.add(listener);
 }
 
+/** Speaks another language from now on. */
 export function chooseLanguage(language) {
-  remember(LANGUAGE_KEY, language);
   speak(language);
   dispatch({ type: "language", language });
 }

@@ -1,0 +1,107 @@
+"""The pages that people of a client use are whole in English and in Vietnamese."""
+
+import io
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel.messages.mofile import read_mo
+from babel.messages.pofile import read_po
+from django.conf import settings
+from django.test import Client as Browser
+from django.urls import reverse
+from django.utils import timezone
+
+from bots.testing import make_bot
+from chatplatform.tests.test_site_words import texts
+from chats.models import Conversation
+from chats.testing import make_chat
+from identity.testing import make_person
+
+BEFORE = ["start", "admin:login", "admin:admin_password_reset"]
+BEHIND = ["admin:index", "admin:sign_ins", "admin:second_factor", "admin:password_change"]
+# Words that are the same in both languages.
+SHARED = {"Chatbot Platform", "*", "Email", "API", "Bot", "Acme", "Ann", "A", "esc"}
+
+
+def shown(browser, name):
+    reply = browser.get(reverse(name))
+    assert reply.status_code == 200
+    return {text for text in texts(reply) if "@" not in text and " | " not in text}
+
+
+def speaking(language):
+    return Browser(headers={"Accept-Language": language})
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_before_the_sign_in_the_browsers_language_is_spoken(db, name):
+    english, vietnamese, german = (shown(speaking(code), name) for code in ("en", "vi-VN", "de"))
+    assert english & vietnamese <= SHARED, "locale/vi lacks these words"
+    assert german == english
+
+
+def test_a_refused_sign_in_is_explained_in_vietnamese(ann):
+    form = {"username": ann.user.email, "password": "wrong"}
+    texts_of = [texts(speaking(code).post(reverse("admin:login"), form)) for code in ("en", "vi")]
+    english, vietnamese = ({t for t in found if " | " not in t} for found in texts_of)
+    assert english & vietnamese <= SHARED
+    assert any("mật khẩu" in text for text in vietnamese)
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_whoever_is_signed_in_is_spoken_to_in_their_own_language(client_a, name):
+    person = make_person(client_a, "owner", "Ann").user
+    assert person
+    seen = {}
+    for own, asked in (("en", "vi"), ("vi-VN", "en"), ("de", "vi")):
+        person.language = own
+        person.save()
+        browser = speaking(asked)
+        browser.force_login(person)
+        seen[own] = shown(browser, name)
+    assert seen["en"] & seen["vi-VN"] <= SHARED, "locale/vi lacks these words"
+    assert len(seen["de"] - seen["vi-VN"]) < len(seen["en"] - seen["vi-VN"])
+
+
+def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
+    person = make_person(client_a, "owner", "Ann").user
+    assert person
+    chat = make_chat(make_bot(client_a))
+    hours_ago = timezone.now() - timedelta(hours=3)
+    Conversation.objects.filter(pk=chat.pk).update(assign_type="queue", waiting_since=hours_ago)
+    seen = {}
+    for person.language in ("en", "vi"):
+        person.save()
+        browser = Browser()
+        browser.force_login(person)
+        seen[person.language] = {
+            text for text in shown(browser, "admin:index") if re.search("[a-z]{2}", text)
+        }
+    assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
+    assert {"the oldest for 3 h", "1 chat waiting for longer than the target."} <= seen["en"]
+    assert "lâu nhất đã 3 giờ" in seen["vi"]
+
+
+def joined(entry: Any) -> tuple[str, str]:
+    """A text and its translation, each with its plural."""
+    return "".join(entry.id), "".join(entry.string)
+
+
+@pytest.mark.parametrize("code", ["en", "vi"])
+def test_the_compiled_words_are_those_that_are_written(code):
+    """`make words` compiles them."""
+    folder = Path(settings.LOCALE_PATHS[0]) / code / "LC_MESSAGES"
+    written, compiled = (
+        dict(map(joined, read(io.BytesIO(file))))
+        for read, file in (
+            (read_po, (folder / "django.po").read_bytes()),
+            (read_mo, (folder / "django.mo").read_bytes()),
+        )
+    )
+    assert written.pop("")
+    assert compiled.pop("")
+    assert written
+    assert written == compiled

@@ -1,0 +1,32 @@
+"""The language of a page for people: the reader's own, else the browser's."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+
+
+def spoken_to(request: HttpRequest) -> AbstractContextManager[None]:
+    """What is rendered inside is in the reader's language."""
+    own = getattr(getattr(request, "user", None), "language", "")
+    try:
+        language = translation.get_supported_language_variant(own)
+    except LookupError:
+        language = translation.get_language_from_request(request)
+    return translation.override(language)
+
+
+class ReadersLanguage:
+    """The pages of the site, in the reader's language."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with spoken_to(request):
+            response = self.get_response(request)
+            response.headers.setdefault("Content-Language", translation.get_language() or "")
+        patch_vary_headers(response, ("Accept-Language",))
+        return response
