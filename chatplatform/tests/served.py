@@ -276,6 +276,7 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
 
 
 def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
+    assert owner.user
     own = {"client": owner.client, "conversation": chat}
     message = Message.objects.create(**own, seq=1, sender_type="customer", content=[])
     answer = Message.objects.create(**own, seq=2, sender_type="bot", content=[], receipt={})

@@ -23,7 +23,7 @@ from identity.testing import make_person
 BEFORE = ["start", "admin:login", "admin:admin_password_reset"]
 BEHIND = ["admin:index", "admin:sign_ins", "admin:second_factor", "admin:password_change"]
 # Words that are the same in both languages.
-SHARED = {"Chatbot Platform", "*", "Email", "API", "Bot", "Acme", "Ann", "A", "esc"}
+SHARED = {"Chatbot Platform", "*", "Email", "API", "Bot", "Acme", "Ann", "A", "esc", "Ctrl + K"}
 
 
 def shown(browser, name):
