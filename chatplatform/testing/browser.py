@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from urllib.request import urlopen
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -19,6 +20,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from chatplatform.testing.documented import IDLE_PATH
 from chatplatform.testing.web_process import free_port, web
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -78,6 +80,8 @@ def screen(
     _collect(context, site_origin, problems)
     yield context.new_page()
     context.close()
+    with urlopen(f"{site_origin}{IDLE_PATH}", timeout=60) as idle:
+        assert idle.status == 204
     assert problems == [], problems
 
 

@@ -26,7 +26,7 @@ from chatplatform.testing import run_before, run_jobs
 from chats.models import Attachment
 from identity.testing import make_key
 
-FOLDERS = ["attachments", "banners", "documents"]
+FOLDERS = ["attachments", "banners", "documents", "reports"]
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
 pytestmark = pytest.mark.django_db
 
@@ -122,7 +122,7 @@ def test_new_files_stay(media):
     restored = leave_behind(media, "documents/restored")
     os.utime(restored, (0, 0))
     clean_up_files()
-    assert len(stored(media)) == 4
+    assert len(stored(media)) == len(FOLDERS) + 1
 
 
 def test_files_stay_for_a_day(media, two_days_later):
