@@ -92,7 +92,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
     # Hostile files make parsers raise any kind of error.
     except Exception as error:
         raise ExtractError(
-            "malformed", f"The file cannot be read ({type(error).__name__})."
+            "malformed", "The file cannot be read: it is damaged, or not what its name says."
         ) from error
     sections = [
         Section(clean(section.heading), clean(section.text), section.page)
