@@ -10,6 +10,8 @@ from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
 MAX_QUESTION, MAX_ANSWER = 300, 4_000
+# Titles and questions are joined at these; the four separators of ASCII are blank to Python alone.
+_BLANK = r"\s\x1c-\x1f"
 
 
 class Written(Shape):
@@ -48,7 +50,7 @@ class TextDto(Written):
     title: Text = Field(
         min_length=1,
         max_length=MAX_TITLE,
-        pattern=r"\S",
+        pattern=rf"[^{_BLANK}]",
         description=f"Its name in citations, 1..{MAX_TITLE} characters; line breaks become spaces.",
     )
     text: Text = Field(
@@ -84,7 +86,7 @@ class QuestionAnswerDto(Written):
     question: Text = Field(
         min_length=1,
         max_length=MAX_QUESTION,
-        pattern=r"[^\s!-/:-@\[-`{-~]",
+        pattern=rf"[^{_BLANK}!-/:-@\[-`{{-~]",
         description=f"What customers ask, 1..{MAX_QUESTION} characters; line breaks become spaces.",
     )
     answer: Text = Field(

@@ -205,7 +205,8 @@ def test_the_limit_of_a_bot(ann, bot):
 @pytest.mark.parametrize(
     "change",
     [
-        {"question": ""}, {"question": "?!"}, {"question": "x" * 301}, {"question": None},
+        {"question": ""}, {"question": "?!"}, {"question": "\x1d?"}, {"question": "x" * 301},
+        {"question": None},
         {"answer": ""}, {"answer": "  "}, {"answer": "x" * 4_001}, {"title": "Dogs"},
     ],
 )  # fmt: skip

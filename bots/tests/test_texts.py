@@ -162,6 +162,7 @@ def test_the_limit_of_a_bot(ann, bot):
         ({"title": "x" * 201}, "title"),
         ({"title": None}, "title"),
         ({"text": ""}, "text"),
+        ({"title": " \x1c\x1f"}, "title"),
         ({"text": " \n-- "}, "text"),
         ({"text": "x" * 20_001}, "text"),
         ({"text": "a\x00b"}, "text"),
