@@ -108,9 +108,12 @@ def test_browsers_are_told_to_stay_with_tls_where_it_was_used(nobody, settings, 
 
 READ = """
 import json
-from chatplatform import settings as s
-print(json.dumps([s.DEVELOPMENT, s.ALLOWED_HOSTS, s.CSRF_TRUSTED_ORIGINS, s.SECURE_HSTS_SECONDS,
-    s.SESSION_COOKIE_SECURE, [str(each) for each in s.TRUSTED_PROXIES]]))
+from chatplatform import settings
+print(json.dumps([
+    settings.DEVELOPMENT, settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS,
+    settings.SECURE_HSTS_SECONDS, settings.SESSION_COOKIE_SECURE,
+    [str(each) for each in settings.TRUSTED_PROXIES],
+]))
 """
 
 

@@ -103,6 +103,7 @@ def test_a_newcomer_finds_the_way_in(screen, ann):
     sign_in(screen, ann.user)
     screen.locator('a[href="/admin/bots/bot/"]').first.click()
     screen.wait_for_url("**/admin/bots/bot/")
+    assert screen.get_by_role("link", name="Bots").first.is_visible()
 
 
 def test_a_lost_reader_finds_the_way_back(screen, problems):
