@@ -210,9 +210,25 @@ def test_a_picture_comes_into_view_and_a_broken_one_is_words(shop: Shop, screen:
         drawn.seek(0)
         text = f"Shoe {number}"
         assert ben.upload(f"{at}/files", files=drawn, text=text).status_code == 201
+    expect(widget.get_by_role("img", name="shoe.png")).to_have_count(3)
     picture = widget.get_by_role("img", name="shoe.png").last
     expect(picture).to_have_js_property("naturalWidth", 200)
     expect(picture).to_be_in_viewport(ratio=0.9)
+    # A picture that grew after the log moved and before the browser said so.
+    log = widget.locator(".log")
+    log.evaluate(
+        """(log) => {
+            log.lastElementChild.style.paddingTop = "600px";
+            log.dispatchEvent(new Event("scroll"));
+        }"""
+    )
+    # The keyboard of a phone takes half of the room.
+    screen.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"] // 2})
+    expect(picture).to_be_in_viewport(ratio=0.9)
+    log.evaluate("(log) => { log.scrollTop = 0; }")
+    expect(picture).not_to_be_in_viewport()
+    screen.set_viewport_size(PHONE)
+    expect(picture).not_to_be_in_viewport()
 
 
 def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: Page, ben):

@@ -1,5 +1,6 @@
 /** The middle pane: one chat, what was said in it, and where the agent writes. */
 
+import { followEnd } from "../common/end.js";
 import { html } from "../common/html.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Bubble, Pending, Step } from "./bubble.js";
@@ -11,8 +12,6 @@ import { viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, midnight } from "./times.js";
 import { t } from "./words.js";
-
-const NEAR_END_PX = 120;
 
 export function Thread({ state, chat }) {
   return html`
@@ -70,43 +69,25 @@ class Transcript extends Component {
   }
 
   componentDidMount() {
-    this.toEnd();
-    // The field below grows and shrinks: what was at the end stays there.
-    this.sizes = new ResizeObserver(() => this.isAtEnd && this.toEnd());
-    this.sizes.observe(this.place.current);
+    this.end = followEnd(this.place.current);
   }
 
   componentWillUnmount() {
-    this.sizes.disconnect();
+    this.end.stop();
   }
-
-  isAtEnd = true;
-
-  /** A picture has come: it is not pushed below the edge. */
-  onLoad = () => this.isAtEnd && this.toEnd();
-
-  onScroll = () => {
-    const { scrollHeight, scrollTop, clientHeight } = this.place.current;
-    this.isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-  };
 
   componentDidUpdate(before, _, fromEnd) {
     const first = (thread) => thread?.messages[0]?.seq;
     const log = this.place.current;
-    if (this.isAtEnd) this.toEnd();
+    if (this.end.isAtEnd()) this.end.toEnd();
     else if (first(before.thread) !== first(this.props.thread)) log.scrollTop = log.scrollHeight - fromEnd;
-  }
-
-  toEnd() {
-    const log = this.place.current;
-    log.scrollTop = log.scrollHeight;
   }
 
   render({ state, chat, thread }) {
     const typist = state.typing[chat.id]?.sender;
     const waiting = state.outbox.filter((item) => item.chatId === chat.id);
     return html`
-      <div class="log" ref=${this.place} onScroll=${this.onScroll} onLoadCapture=${this.onLoad} role="log" aria-label=${t("transcript")} tabindex="0">
+      <div class="log" ref=${this.place} role="log" aria-label=${t("transcript")} tabindex="0">
         ${thread?.cursor && html`<button type="button" class="more" onClick=${() => chats.loadEarlier(chat.id)}>${t("earlier")}</button>`}
         ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("loading")}</p>`}
         ${thread && lines(state, chat, thread)}

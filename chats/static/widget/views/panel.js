@@ -1,12 +1,11 @@
 /** The open chat: head, what comes before the chat, log, composer. */
+import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Introduction, Terms } from "./before.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
-
-const NEAR_END = 60; // pixels
 
 export function Panel({ state, actions, t, locale }) {
   const { config, agreed, known, chat, outbox, isReady } = state;
@@ -90,21 +89,19 @@ function Banner({ banner }) {
 function Talk({ state, actions, t, locale }) {
   const { config, chat, messages, outbox, draft, thumbs, rated } = state;
   const log = useRef(null);
-  const isAtEnd = useRef(true);
-  const toEnd = () => (log.current.scrollTop = log.current.scrollHeight);
-  const stay = () => isAtEnd.current && toEnd();
-  const note = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
-  };
+  const end = useRef(null);
   const typist = chat?.status !== "ended" && chat?.agent?.is_typing ? chat.agent.name : null;
-  useEffect(toEnd, [messages.length, outbox.length, draft, chat?.status, chat?.assign_type]);
-  useEffect(stay, [typist]);
+  useEffect(() => {
+    end.current = followEnd(log.current);
+    return end.current.stop;
+  }, []);
+  useEffect(() => end.current.toEnd(), [messages.length, outbox.length, draft, chat?.status, chat?.assign_type]);
+  useEffect(() => end.current.stay(), [typist]);
   const isEnded = chat?.status === "ended";
   const hasAsked = outbox.length > 0 || messages.some((message) => message.sender.type === "customer");
   const greets = !messages.length && config.welcome_message;
   return html`
-    <div class="log" ref=${log} tabindex="0" role="region" aria-label=${config.bot_name}
-      onScroll=${note} onLoadCapture=${stay}>
+    <div class="log" ref=${log} tabindex="0" role="region" aria-label=${config.bot_name}>
       <ol aria-live="polite" aria-relevant="additions">
         ${greets &&
         html`<li class="message bot"><div class="bubble"><p class="words" dir="auto">${config.welcome_message}</p></div></li>`}

@@ -1,0 +1,22 @@
+/** Keeps a log at its end for as long as its reader is there, whatever grows or shrinks in it or below it. */
+const NEAR_END = 80; // pixels
+
+export function followEnd(log) {
+  let isAtEnd = true;
+  let last = log.scrollTop;
+  const toEnd = () => (log.scrollTop = log.scrollHeight);
+  const stay = () => isAtEnd && toEnd();
+  const note = () => {
+    const { scrollHeight, scrollTop, clientHeight } = log;
+    // Only a move upwards leaves the end: a picture may have grown between a move and its event.
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END) isAtEnd = true;
+    else if (scrollTop < last) isAtEnd = false;
+    last = scrollTop;
+  };
+  const sizes = new ResizeObserver(stay);
+  sizes.observe(log);
+  log.addEventListener("scroll", note);
+  log.addEventListener("load", stay, true);
+  toEnd();
+  return { toEnd, stay, isAtEnd: () => isAtEnd, stop: () => sizes.disconnect() };
+}
