@@ -102,7 +102,7 @@ class BotAdmin(TenantAdmin):
         client = viewer(request).client
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = bots.create(client, body=BotDto(**data))
+            made = bots.create(client, body=BotDto(**data), by=viewer(request))
             return redirect("admin:bots_bot_set_up", made.id)
 
         form = forms.NewBotForm(request.POST or None)

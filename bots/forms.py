@@ -134,26 +134,26 @@ def look_of(bot: Bot) -> dict[str, Any]:
 
 def _save_look(bot: Bot, data: dict[str, Any], by: User) -> None:
     drawn = {name: data.pop(name) for name in ("position", "dark_mode")}
-    bots.update(bot, body=BotDto(**data, style=BotStyle(**{**bot.style, **drawn})))
+    bots.update(bot, body=BotDto(**data, style=BotStyle(**{**bot.style, **drawn})), by=by)
 
 
 # What trainers do, as well as owners and admins.
 TEACH = {
     "files": Step(
         FilesForm, "Upload documents", "Upload", "Uploaded: the bot reads them now.",
-        lambda bot, data, by: documents.upload(bot, files=data["files"]),
+        lambda bot, data, by: documents.upload(bot, files=data["files"], by=by),
     ),
     "web": Step(
         WebForm, "Read a web site", "Read it", "The pages are read now.",
-        lambda bot, data, by: web_urls.create(bot, body=WebUrlDto(**data)),
+        lambda bot, data, by: web_urls.create(bot, body=WebUrlDto(**data), by=by),
     ),
     "text": Step(
         TextForm, "Write a text", "Save", "Saved: the bot reads it now.",
-        lambda bot, data, by: written_sources.create(bot, body=WrittenText(**data)),
+        lambda bot, data, by: written_sources.create(bot, body=WrittenText(**data), by=by),
     ),
     "question": Step(
         QuestionForm, "Answer a question", "Save", "Saved: the bot learns it now.",
-        lambda bot, data, by: written_sources.create(bot, body=QuestionAnswerDto(**data)),
+        lambda bot, data, by: written_sources.create(bot, body=QuestionAnswerDto(**data), by=by),
     ),
     "prompt": Step(
         PromptForm, "Give instructions", "Save", "Saved as a new version.",
@@ -165,6 +165,6 @@ SHOW = {
     "look": Step(LookForm, "The look", "Save the look", "Saved.", _save_look),
     "hosts": Step(
         HostsForm, "Where it may be shown", "Save the hosts", "Saved.",
-        lambda bot, data, by: bots.update(bot, body=BotDto(**data)),
+        lambda bot, data, by: bots.update(bot, body=BotDto(**data), by=by),
     ),
 }  # fmt: skip

@@ -178,7 +178,8 @@ class ConversationAdmin(TenantAdmin):
         assert asked, "a question without an answer was asked"
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            written_sources.create(bot, body=QuestionAnswerDto(**data))
+            body = QuestionAnswerDto(**data)
+            written_sources.create(bot, body=body, by=viewer(request))
             messages.success(request, f"{bot} learns it now. In a moment, ask again:")
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")

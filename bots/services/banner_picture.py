@@ -35,7 +35,10 @@ class NoBanner(ApiError):
 
 
 def upload(
-    bot: Bot, *, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
+    bot: Bot,
+    *,
+    body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
+    by: User,
 ) -> BannerUploadResponseDto:
     """Replace the bot's banner."""
     image = _reencoded(body.file)
@@ -43,6 +46,8 @@ def upload(
     try:
         _set(
             bot,
+            "uploaded",
+            by=by,
             banner=stored,
             banner_mime_type=image.mime_type,
             banner_width=image.width,
@@ -59,7 +64,7 @@ def upload(
     return BannerUploadResponseDto.copy_from(image, url=_url(stored), size_bytes=len(image.data))
 
 
-def update(bot: Bot, *, body: BotBannerDto) -> BotBannerDto:
+def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
     """Change what the request names, and keep the picture; 409 `no_banner` without one."""
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
@@ -73,6 +78,7 @@ def update(bot: Bot, *, body: BotBannerDto) -> BotBannerDto:
         if begins and ends and begins >= ends:
             raise Invalid.field("body", "valid_to", msg="Must lie after valid_from.")
         locked.save(update_fields=[*(f"banner_{name}" for name in changes), "updated_at"])
+        _record(bot, "updated", by=by, fields=sorted(changes))
     return for_bot(locked)
 
 
@@ -80,23 +86,27 @@ def remove(bot: Bot, *, by: User) -> None:
     """Remove the banner; its file goes after the commit. Nothing happens if there is none."""
     if not bot.banner:
         return
-    with transaction.atomic():
-        _set(
-            bot,
-            banner="",
-            banner_mime_type="",
-            banner_width=None,
-            banner_height=None,
-            banner_size_bytes=None,
-            banner_link="",
-            banner_alt="",
-            banner_valid_from=None,
-            banner_valid_to=None,
-        )
-        audit.record(bot.client_id, "banner.removed", by=by, subject=f"bot:{bot.pk}")
+    _set(
+        bot,
+        "removed",
+        by=by,
+        banner="",
+        banner_mime_type="",
+        banner_width=None,
+        banner_height=None,
+        banner_size_bytes=None,
+        banner_link="",
+        banner_alt="",
+        banner_valid_from=None,
+        banner_valid_to=None,
+    )
 
 
-def _set(bot: Bot, **fields: Any) -> None:
+def _record(bot: Bot, action: str, *, by: User, **changes: Any) -> None:
+    audit.record(bot.client_id, f"banner.{action}", by=by, subject=f"bot:{bot.pk}", changes=changes)
+
+
+def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
     with transaction.atomic():
         # Of two concurrent uploads, the later one sees and removes the file of the earlier.
         locked = bots.lock(bot)
@@ -104,6 +114,7 @@ def _set(bot: Bot, **fields: Any) -> None:
         for name, value in fields.items():
             setattr(locked, name, value)
         locked.save(update_fields=[*fields, "updated_at"])
+        _record(bot, action, by=by)
 
 
 def _reencoded(file: Any) -> picture.Picture:

@@ -93,9 +93,9 @@ def names(client: Client) -> dict[int, str]:
     return dict(Bot.objects.for_client(client).order_by("bot_name").values_list("pk", "bot_name"))
 
 
-def allow_hosts(client: Client, bot_id: int, hosts: str) -> None:
+def allow_hosts(client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:
     """Set the hosts whose pages may use the bot's public key."""
-    update(get(client, bot_id), body=BotDto(allowed_domain=hosts))
+    update(get(client, bot_id), body=BotDto(allowed_domain=hosts), by=by)
 
 
 def allowed_hosts(bot_id: int) -> list[str]:
@@ -132,7 +132,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
     return matches[0]
 
 
-def create(client: Client, *, body: BotDto) -> BotDto:
+def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
     """Create a bot; 409 `bot_limit` if the client already has 200."""
     if "bot_name" not in body.model_fields_set:
         raise Invalid.field("body", "bot_name", msg="Field required", type="missing")
@@ -149,17 +149,23 @@ def create(client: Client, *, body: BotDto) -> BotDto:
         if Bot.objects.for_client(client).count() >= MAX_BOTS:
             raise BotLimit
         bot.save()
+        _record(bot, "created", by=by, bot_name=bot.bot_name)
     return describe(client, bot.pk)
 
 
-def update(bot: Bot, *, body: BotDto) -> BotDto:
+def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
     """Change the fields that the request names, and keep the others."""
     with transaction.atomic():
         # Locked, since languages and their default may arrive in two concurrent requests.
         rows = with_derived_fields(Bot.objects.select_for_update(no_key=True, of=("self",)))
         current = first_or_404(rows.filter(pk=bot.pk))
+        columns = [*WRITABLE, "own_setup"]
+        before = {name: getattr(current, name) for name in columns}
         _fill(current, body, body.model_fields_set)
-        current.save(update_fields=[*WRITABLE, "own_setup", "updated_at"])
+        current.save(update_fields=[*columns, "updated_at"])
+        changed = sorted(name for name in columns if getattr(current, name) != before[name])
+        if changed:
+            _record(current, "updated", by=by, fields=changed)
     return describe(bot.client, bot.pk)
 
 
@@ -172,12 +178,7 @@ def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
             .update(is_disabled=is_disabled, updated_at=datetime.now(UTC))
         )
         if changed:
-            audit.record(
-                bot.client_id,
-                "bot.disabled" if is_disabled else "bot.enabled",
-                by=by,
-                subject=f"bot:{bot.pk}",
-            )
+            _record(bot, "disabled" if is_disabled else "enabled", by=by)
     return describe(bot.client, bot.pk)
 
 
@@ -198,14 +199,12 @@ def delete(bot: Bot, *, by: User) -> None:
         except ProtectedError as exc:
             raise BotHasChats from exc
         keys = api_keys.revoke_of_bot(bot.client, bot_id=bot.pk)
-        audit.record(
-            bot.client_id,
-            "bot.deleted",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"bot_name": locked.bot_name, "keys_revoked": keys},
-        )
+        _record(bot, "deleted", by=by, bot_name=locked.bot_name, keys_revoked=keys)
         media.remove_later(bot.client_id, names)
+
+
+def _record(bot: Bot, action: str, *, by: User | None, **changes: Any) -> None:
+    audit.record(bot.client_id, f"bot.{action}", by=by, subject=f"bot:{bot.pk}", changes=changes)
 
 
 def lock(bot: Bot) -> Bot:
@@ -229,11 +228,13 @@ def bump_knowledge_version(bot_id: int) -> None:
     Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
-def update_columns(bot: Bot, **fields: Any) -> Bot:
+def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
     """Update columns and return the new row; 404 if the bot was deleted meanwhile."""
-    rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
-    if not rows.update(updated_at=datetime.now(UTC), **fields):
-        raise NotFound
+    with transaction.atomic():
+        rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
+        if not rows.update(updated_at=datetime.now(UTC), **fields):
+            raise NotFound
+        _record(bot, "updated", by=by, fields=sorted(fields))
     return get(bot.client, bot.pk)
 
 

@@ -10,6 +10,7 @@ from bots.models import Bot
 from bots.services import bots
 from bots.shapes.widget import CustomerInfoFields
 from chatplatform.api.errors import Invalid
+from identity.models import User
 
 MAX_TEXT = 500
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
@@ -17,13 +18,14 @@ _PHONE = re.compile(r"\+?[0-9][0-9 ().-]{3,28}[0-9]")
 AT = ("body", "customer", "attributes")
 
 
-def update(bot: Bot, *, body: CustomerInfoFields) -> CustomerInfoFields:
+def update(bot: Bot, *, body: CustomerInfoFields, by: User) -> CustomerInfoFields:
     """Replace the fields that the bot asks for."""
     for position, field in enumerate(body.fields):
         for name, texts in (("label", field.label), ("question", field.question)):
             bots.check_offered_languages(bot, texts, at=("body", "fields", position, name))
     stored = body.model_dump(mode="json")["fields"]
-    return CustomerInfoFields.from_bot(bots.update_columns(bot, customer_info_fields=stored))
+    row = bots.update_columns(bot, by=by, customer_info_fields=stored)
+    return CustomerInfoFields.from_bot(row)
 
 
 def check(

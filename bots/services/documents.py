@@ -46,7 +46,7 @@ class StoredFile:
     sha256: str
 
 
-def upload(bot: Bot, *, files: Sequence[File]) -> list[Document]:
+def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> list[Document]:
     """Store files as documents queued for training; all of them or none.
 
     A file that the bot already has gives the existing document, trained again if it failed.
@@ -58,7 +58,7 @@ def upload(bot: Bot, *, files: Sequence[File]) -> list[Document]:
         for file, mime_type in zip(files, types, strict=True):
             stored.append(_store(file, mime_type))
         with transaction.atomic():
-            documents = _create_documents(bot, stored)
+            documents = _create_documents(bot, stored, by=by)
         used = {document.file.name or "" for document in documents}
     finally:
         # Duplicates, and every file if the transaction failed.
@@ -88,7 +88,7 @@ def _store(file: File, mime_type: str) -> StoredFile:
     return StoredFile(name, media.safe_name(file), mime_type, file.size or 0, digest.hexdigest())
 
 
-def _create_documents(bot: Bot, stored: Sequence[StoredFile]) -> list[Document]:
+def _create_documents(bot: Bot, stored: Sequence[StoredFile], *, by: User | None) -> list[Document]:
     """Create rows and jobs, under the bot's lock: it prevents duplicates and guards the limit."""
     bots.lock(bot)
     by_digest = {stored_file.sha256: stored_file for stored_file in stored}
@@ -103,9 +103,9 @@ def _create_documents(bot: Bot, stored: Sequence[StoredFile]) -> list[Document]:
         if document.status == DocumentStatus.FAILED:
             retrain(document)
     for stored_file in new:
-        enqueue_training(
-            Document.objects.create(client_id=bot.client_id, bot=bot, **asdict(stored_file))
-        )
+        document = Document.objects.create(client_id=bot.client_id, bot=bot, **asdict(stored_file))
+        enqueue_training(document)
+        record(document, "created", by=by)
     # Read again, with the columns that the database has set.
     documents = _find_by_digest(bot, by_digest)
     return [documents[digest] for digest in by_digest]
@@ -167,6 +167,17 @@ def enqueue_training(document: Document) -> None:
         # A document is trained by one worker at a time.
         ordering_key=f"document:{document.pk}",
         document_id=document.pk,
+    )
+
+
+def record(document: Document, action: str, *, by: User | None) -> None:
+    """Record what was done with a document, in the transaction that did it."""
+    audit.record(
+        document.client_id,
+        f"document.{action}",
+        by=by,
+        subject=f"document:{document.pk}",
+        changes={"file_name": document.file_name},
     )
 
 
@@ -236,18 +247,12 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
     """Delete a document with its passages, and its file after the commit."""
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
-        name, subject = document.file.name, f"document:{document.pk}"
+        name = document.file.name
+        record(document, "deleted", by=by)
         WebPage.objects.filter(document=document).delete()
         document.delete()
         enqueue_crawl_update(document)
         bots.bump_knowledge_version(bot.pk)
-        audit.record(
-            bot.client_id,
-            "document.deleted",
-            by=by,
-            subject=subject,
-            changes={"file_name": document.file_name},
-        )
         media.remove_later(bot.client_id, [name])
 
 

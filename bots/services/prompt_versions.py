@@ -11,6 +11,7 @@ from bots.services import bots
 from bots.shapes.train import PromptDto
 from chatplatform.api.errors import NotFound
 from identity.models import User
+from identity.services import audit
 
 # What a client writes of a version.
 _WRITTEN = ("content", "tone", "language", "model", "temperature")
@@ -50,6 +51,13 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
             version=latest.version + 1 if latest else 1,
             created_by=by,
             **fields,
+        )
+        audit.record(
+            locked.client_id,
+            "prompt.created",
+            by=by,
+            subject=f"prompt:{prompt.pk}",
+            changes={"version": prompt.version},
         )
     # Read again, with the time that the database has set.
     return Prompt.objects.get(pk=prompt.pk)

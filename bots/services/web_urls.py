@@ -83,7 +83,7 @@ def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
     return with_pages(WebUrl.objects.filter(bot=bot))
 
 
-def create(bot: Bot, *, body: WebUrlDto) -> WebUrlDto:
+def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
     """Create an address and queue its crawl; 409 if it exists or there are too many."""
     if "url" not in body.model_fields_set:
         raise Invalid.field("body", "url", msg="Field required", type="missing")
@@ -104,10 +104,11 @@ def create(bot: Bot, *, body: WebUrlDto) -> WebUrlDto:
             refresh_hours=body.refresh_hours,
         )
         _enqueue(row)
+        _record(row, "created", by=by, url=row.url)
     return describe(row)
 
 
-def update(bot: Bot, *, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
+def update(bot: Bot, *, web_url_id: int, body: WebUrlDto, by: User) -> WebUrlDto:
     """Change the fields that the request names; a new address or depth is crawled at once."""
     changes: dict[str, Any] = body.model_dump(
         include={"url", "crawl_depth", "refresh_hours"} & body.model_fields_set
@@ -126,7 +127,10 @@ def update(bot: Bot, *, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
             raise WebUrlExists
         scope = {"url": row.url, "crawl_depth": row.crawl_depth}
         scope_changed = any(changes.get(name, value) != value for name, value in scope.items())
+        fields = sorted(name for name, value in changes.items() if getattr(row, name) != value)
         _apply(row, changes)
+        if fields:
+            _record(row, "updated", by=by, fields=fields)
         if scope_changed:
             crawl_again(row, even_if_busy=True)
     return describe(row)
@@ -188,13 +192,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
         bots.lock(bot)
         row = first_or_404(WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id))
         names = list(Document.objects.filter(web_url=row).values_list("file", flat=True))
-        audit.record(
-            bot.client_id,
-            "web_url.deleted",
-            by=by,
-            subject=f"web_url:{row.pk}",
-            changes={"url": row.url, "documents": len(names)},
-        )
+        _record(row, "deleted", by=by, url=row.url, documents=len(names))
         row.delete()
         if names:
             bots.bump_knowledge_version(bot.pk)
@@ -218,6 +216,12 @@ def is_waiting(row: WebUrl) -> bool:
     return Job.objects.filter(
         name="bots.crawl_web_url", dedupe_key=f"web_url:{row.pk}", state=JobState.QUEUED
     ).exists()
+
+
+def _record(row: WebUrl, action: str, *, by: User | None, **changes: Any) -> None:
+    audit.record(
+        row.client_id, f"web_url.{action}", by=by, subject=f"web_url:{row.pk}", changes=changes
+    )
 
 
 def _enqueue(row: WebUrl) -> None:

@@ -27,10 +27,10 @@ _LEADING = re.compile(r"^(?:[-*•–·▪◦#>|\s]+|(?:Q|q|Question)\s*[:.]\s*|
 _MIN_WORDS, _MAX_CHARACTERS = 3, 120
 
 
-def update_messages(bot: Bot, *, body: WelcomeMessages) -> WelcomeMessages:
+def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMessages:
     """Replace the bot's welcome messages."""
     bots.check_offered_languages(bot, body.messages, at=("body", "messages"))
-    stored = bots.update_columns(bot, welcome_message=body.messages)
+    stored = bots.update_columns(bot, by=by, welcome_message=body.messages)
     return WelcomeMessages.model_construct(messages=stored.welcome_message)
 
 

@@ -15,7 +15,6 @@ from bots.shapes.written import QuestionAnswerDto, TextDto
 from chatplatform import media
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
-from identity.services import audit
 
 # Of one bot, by source.
 LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
@@ -40,7 +39,7 @@ def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
     return first_or_404(list_for_bot(bot, source).filter(pk=document_id))
 
 
-def create(bot: Bot, *, body: TextDto | QuestionAnswerDto) -> Document:
+def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> Document:
     """Store a text or a pair, queued for training; 409 if it exists or there are too many."""
     columns = _columns(body)
     with transaction.atomic():
@@ -53,6 +52,7 @@ def create(bot: Bot, *, body: TextDto | QuestionAnswerDto) -> Document:
             raise DocumentLimit(f"A bot has at most {limit:,} of these; delete some first.")
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
         documents.enqueue_training(document)
+        documents.record(document, "created", by=by)
     # Read again, with the times that the database has set.
     return Document.objects.get(pk=document.pk)
 
@@ -82,13 +82,8 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
         )
         # A run of the old words finds the document queued, and stores nothing.
         documents.enqueue_training(document)
-        audit.record(
-            bot.client_id,
-            "document.changed",
-            by=by,
-            subject=f"document:{document.pk}",
-            changes={"title": columns["title"]},
-        )
+        document.file_name = columns["file_name"]
+        documents.record(document, "changed", by=by)
     return Document.objects.get(pk=document.pk)
 
 

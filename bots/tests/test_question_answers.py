@@ -110,7 +110,7 @@ def test_a_change_is_trained_again(ann, server, bot):
     assert retrieval.search(Bot.objects.get(), QUESTION, language="en").gate < 1
     assert [chunk.heading for chunk in Chunk.objects.all()] == [new["question"]]
     audited = AuditEvent.objects.get(action="document.changed")
-    assert (audited.user, audited.changes) == (ann.user, {"title": new["question"]})
+    assert (audited.user, audited.changes) == (ann.user, {"file_name": f"{new['question']}.txt"})
 
 
 @pytest.mark.django_db(transaction=True)

@@ -68,7 +68,7 @@ def test_a_change_is_trained_again(ann, bot):
     assert Chunk.objects.count() == 1
     changed = AuditEvent.objects.get(action="document.changed")
     assert (changed.user, changed.subject) == (ann.user, f"document:{shown['id']}")
-    assert changed.changes == {"title": "Car park"}
+    assert changed.changes == {"file_name": "Car park.txt"}
 
 
 @pytest.mark.django_db(transaction=True)

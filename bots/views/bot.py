@@ -65,12 +65,12 @@ class BotViewSet(TenantViewSet):
     @operation("bot", "Create Bot", access=ADMIN, status=201, also={409: Error})
     def create(self, body: BotDto) -> BotDto:
         """Create a bot; fields left out get their defaults. A client has at most 200 bots."""
-        return bots.create(self.client, body=body)
+        return bots.create(self.client, body=body, by=self.user)
 
     @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
         """Change the fields that the body names; the others stay."""
-        return bots.update(bots.get(self.client, bot_id), body=body)
+        return bots.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:

@@ -102,7 +102,7 @@ class DocumentViewSet(TenantViewSet):
         A worker trains them; `Get Files` shows the progress. A file that the bot already has
         gives the existing document.
         """
-        rows = documents.upload(bots.get(self.client, bot_id), files=body.files)
+        rows = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         return {"items": [DocumentDto.from_row(row) for row in rows], "next_cursor": None}
 
     @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
@@ -154,7 +154,7 @@ class TextViewSet(TenantViewSet):
     def create(self, bot_id: int, body: TextDto) -> TextDto:
         """Train the bot on a text; a worker does it, as with a file."""
         bot = bots.get(self.client, bot_id)
-        return TextDto.from_row(written_sources.create(bot, body=body))
+        return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Texts", access=BEARER, returns=TextsResponse)
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class QuestionAnswerViewSet(TenantViewSet):
         questions it is a source like any document.
         """
         bot = bots.get(self.client, bot_id)
-        return QuestionAnswerDto.from_row(written_sources.create(bot, body=body))
+        return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Question Answers", access=BEARER, returns=QuestionAnswersResponse)
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
@@ -239,13 +239,13 @@ class WebUrlViewSet(TenantViewSet):
 
         A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress.
         """
-        return web_urls.create(bots.get(self.client, bot_id), body=body)
+        return web_urls.create(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change the fields that the body names; a new address or depth is crawled at once."""
         bot = bots.get(self.client, bot_id)
-        return web_urls.update(bot, web_url_id=web_url_id, body=body)
+        return web_urls.update(bot, web_url_id=web_url_id, body=body, by=self.user)
 
     @operation("AI / train", "Get Web Urls", access=BEARER, returns=WebUrlsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class CustomerInfoViewSet(TenantViewSet):
     @operation("AI / train", "Update Customer Info Field", access=TRAINER)
     def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
         """Replace the fields that the bot asks a customer for."""
-        return customer_info.update(bots.get(self.client, bot_id), body=body)
+        return customer_info.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER)
     def retrieve(self, bot_id: int) -> CustomerInfoFields:
@@ -276,7 +276,7 @@ class WelcomeViewSet(TenantViewSet):
     @operation("AI / train", "Update Client Customer Welcome Message Route", access=TRAINER)
     def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
         """Replace the bot's welcome message, by language."""
-        return welcome.update_messages(bots.get(self.client, bot_id), body=body)
+        return welcome.update_messages(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Client Customer Welcome Message Route", access=BEARER)
     def retrieve(self, bot_id: int) -> WelcomeMessages:
@@ -291,7 +291,7 @@ class BannerViewSet(TenantViewSet):
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
         """Replace the banner above the chat, with its link, text and dates."""
-        return banner_picture.upload(bots.get(self.client, bot_id), body=body)
+        return banner_picture.upload(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
@@ -304,7 +304,7 @@ class BannerViewSet(TenantViewSet):
 
         Fields left out keep their value. Without a picture: 409 `no_banner`.
         """
-        return banner_picture.update(bots.get(self.client, bot_id), body=body)
+        return banner_picture.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Delete Bot Banner", access=TRAINER, status=204)
     def destroy(self, bot_id: int) -> None:

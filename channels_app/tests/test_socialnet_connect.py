@@ -261,9 +261,12 @@ def test_giving_up_forgets_the_token_and_ends_the_subscription(socialnet, page, 
     assert not account["is_subscribed"]
     again = ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE})
     assert again.json() == reply.json()
-    assert [event.type for event in Event.objects.order_by("id")] == [
-        "channel.connected", "channel.disconnected",
-    ]  # fmt: skip
+    done = ["channel.connected", "channel.disconnected"]
+    assert [event.type for event in Event.objects.order_by("id")] == done
+    audited = AuditEvent.objects.filter(action__startswith="channel.").order_by("id")
+    assert [(event.action, event.user_id) for event in audited] == [
+        (action, ann.user.pk) for action in done
+    ]
     assert ann.put(socialnet.bot_path("disconnect_page"), {"page_id": "999"}).status_code == 404
 
 

@@ -31,7 +31,8 @@ def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
     for reply in SCRIPT["saved_replies"]:
         saved_replies.create(owner, SavedReplyDto(**reply, is_shared=True))
     _add_endpoint(owner)
-    documents.upload(bot, files=[SimpleUploadedFile("price-list.pdf", BROKEN_PDF)])
+    files = [SimpleUploadedFile("price-list.pdf", BROKEN_PDF)]
+    documents.upload(bot, files=files, by=owner)
     for number, (customer, line) in enumerate(WRITERS):
         name = SCRIPT["customers"][customer - 1]
         language = "vi" if name in SCRIPT["vietnamese"] else "en"

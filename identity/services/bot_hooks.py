@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from identity.models import Client
+from identity.models import Client, User
 
 
 class BotLookup(Protocol):
@@ -20,7 +20,7 @@ class BotLookup(Protocol):
     def names(self, client: Client) -> dict[int, str]:
         """The names of the client's bots, by their ids."""
 
-    def allow_hosts(self, client: Client, bot_id: int, hosts: str) -> None:
+    def allow_hosts(self, client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:
         """Set the hosts whose pages may use the bot's public key; 404, or 422 for no hosts."""
 
 

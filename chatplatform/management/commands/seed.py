@@ -80,13 +80,13 @@ def _create_client(password: str) -> tuple[Bot, str]:
     owner = RegisterTrialDto(email=OWNER, password=password, **shop["client"])
     client: Client = clients.register_trial(owner)
     User.objects.create_superuser(ADMIN, password, full_name="Platform Admin")
-    bot_dto = bots.create(client, body=BotDto(**shop["bot"]))
+    bot_dto = bots.create(client, body=BotDto(**shop["bot"]), by=None)
     assert bot_dto.id
     bot = bots.get(client, bot_dto.id)
     prompt_versions.create(bot, body=PromptDto(**shop["prompt"]), by=None)
     samples = sorted(SAMPLES.glob("*.md"))
     files = [SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
-    documents.upload(bot, files=files)
+    documents.upload(bot, files=files, by=None)
     order = credit_orders.create(client, amount=DEMO_CREDITS, reference="demo", by=None)
     credit_orders.pay(order, by=None)
     _, key = api_keys.create(client, name="Demo key", scope=KeyScope.SECRET, bot_id=bot.pk)

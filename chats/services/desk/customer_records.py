@@ -106,10 +106,7 @@ def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
             setattr(kept, name, getattr(kept, name) or getattr(gone, name))
         kept.attributes = customers.merged_attributes(gone.attributes, kept.attributes)
         kept.save()
-        _record(
-            caller, "customer.merged", kept,
-            {"merged_id": merged_id, "merged_external_id": gone.external_id},
-        )  # fmt: skip
+        _record(caller, "customer.merged", kept, {"merged_id": merged_id})
         data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
         announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
     return kept

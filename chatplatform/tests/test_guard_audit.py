@@ -1,0 +1,198 @@
+"""Guards of the audit log: every change writes a row of it, whoever makes it and wherever."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.db import transaction
+from django.test import Client as Browser
+
+from bots.models import Bot, Prompt
+from bots.testing import make_bot
+from channels_app.models import ChannelConnection
+from chatplatform.models import Job
+from chatplatform.tests.served import ALL, callers, rows_of, send
+from chatplatform.tests.test_guard_site import url, world
+from identity.models import ApiKey, AuditEvent, SecondFactor, User
+from identity.testing import make_key
+from webhooks.models import WebhookConfig
+
+# Operations that change nothing which the audit log is for; the reason, and where it stands.
+NOT_AUDITED_BECAUSE = {
+    "the event log holds what is done in conversations": {
+        "POST /ai/chat/{chat_id}/generate", "POST /ai/chat/{chat_id}/assign",
+        "POST /ai/chat/{chat_id}/unassign", "POST /ai/chat/{chat_id}/manual",
+        "POST /ai/chat/{chat_id}/manual/files", "POST /ai/chat/{chat_id}/end",
+        "POST /ai/chat/{chat_id}/agent-end", "POST /ai/chat/{chat_id}/snooze",
+        "POST /ai/chat/{chat_id}/summarize", "POST /ai/chat/{chat_id}/tags",
+        "PUT /ai/chat/{chat_id}/tags", "POST /ai/chat/{chat_id}/tags/auto",
+        "POST /ai/chat/{chat_id}/sentiment", "POST /ai/chat/{chat_id}/feedback",
+        "POST /ai/client/chat", "POST /ai/client/chat/{chat_id}",
+        "POST /ai/client/chat/customer/{chat_id}", "POST /ai/client/chat/files/{chat_id}",
+        "POST /ai/client/chat/assistant/{chat_id}",
+        "POST /ai/client/chat/auto-response/{chat_id}",
+        "POST /ai/client/chat/{chat_id}/delivered", "POST /ai/client/chat/{chat_id}/read",
+        "POST /mesaging/conversations",
+        "POST /mesaging/conversations/{conversation_id}/messages",
+        "PUT /mesaging/conversations/{conversation_id}/end",
+        "POST /mesaging/conversations/{conversation_id}/summary",
+        "POST /mesaging/conversations/{conversation_id}/ai-tags",
+        "POST /socialnet/webhook", "POST /photoapp/webhook", "POST /localapp/callback",
+        "POST /chatapp/webhook", "POST /socialnet/{client_id}/messages/{bot_id}",
+        "POST /photoapp/{client_id}/messages/{bot_id}",
+        "POST /localapp/{client_id}/messages/{bot_id}",
+        "POST /chatapp/{client_id}/messages/{bot_id}",
+        "POST /chatapp/{client_id}/templates/{bot_id}",
+    },
+    "it answers and stores no change": {
+        "POST /ai/{bot_id}/generate-chat", "POST /ai/chat/{chat_id}/tags/auto-temp",
+        "POST /ai/client/chat/suggestions/{chat_id}", "POST /client/translate",
+        "POST /ai/translate", "POST /client/summarize", "POST /report/adhoc/search",
+        "POST /identity/verify-reset-token", "POST /config/{client_id}/email-notification/test",
+    },
+    "it lasts seconds, or is one person's reading mark": {
+        "POST /ai/chat/{chat_id}/typing", "POST /ai/chat/{chat_id}/viewing",
+        "POST /ai/chat/events/ticket", "POST /ai/chat/{chat_id}/read",
+        "PUT /ai/chat/notifications/read", "PUT /ai/chat/notifications/{notification_id}/read",
+    },
+    "a row of its own says who asked, and when": {
+        "POST /report/adhoc/export", "POST /ai/chat/summary/calculate",
+    },
+    "it sends or reads again what is there": {
+        "POST /webhook/test", "POST /webhook/events/{event_id}/replay", "POST /webhook/replay",
+        "POST /ai/{bot_id}/train/document/reupload",
+    },
+    "the person is sent to the provider; what comes back is recorded": {
+        "POST /socialnet/{client_id}/connect/{bot_id}",
+        "POST /photoapp/{client_id}/connect/{bot_id}",
+        "POST /localapp/{client_id}/connect/{bot_id}",
+    },
+}  # fmt: skip
+EXEMPT = {operation for operations in NOT_AUDITED_BECAUSE.values() for operation in operations}
+# What needs more than a row and a body is tried in a test of its own, which names the action.
+TRIED_IN = {
+    "POST /identity/token2": ("identity/tests/test_audit.py", "user.signed_in"),
+    "POST /identity/forgot-password": (
+        "identity/tests/test_password_reset.py", "password_reset.asked"
+    ),
+    "POST /identity/reset-password": (
+        "identity/tests/test_password_reset.py", "password_reset.used"
+    ),
+    "POST /identity/subscription/payments": (
+        "identity/tests/test_credit_orders.py", "credits.topped_up"
+    ),
+    # Every channel is connected by the same service.
+    **dict.fromkeys(
+        (
+            "POST /socialnet/{client_id}/connect_page/{bot_id}",
+            "PUT /socialnet/{client_id}/reconnect_page/{bot_id}",
+            "POST /photoapp/{client_id}/connect_page/{bot_id}",
+            "POST /chatapp/{client_id}/connect/{bot_id}",
+        ),
+        ("channels_app/tests/test_socialnet_connect.py", "channel.connected"),
+    ),
+}  # fmt: skip
+SHARED_REPLY = {"shortcut": "x", "texts": {"en": "x"}, "is_shared": True}
+# Another body than the accepted one, which would leave its row as it is.
+CHANGED = {
+    "PUT /ai/customers/{customer_id}": {"name": "Zoe Fox"},
+    "PUT /ai/{bot_id}/train/text/{text_id}": {"title": "Hours", "text": "Open from ten."},
+    # Everybody's: one's own are nobody else's business.
+    "POST /ai/chat/saved-replies": SHARED_REPLY,
+    "PUT /ai/chat/saved-replies/{saved_reply_id}": SHARED_REPLY,
+}
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What the block writes is rolled back, so that the next one finds the rows as they were."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def new_actions(before: int) -> list[str]:
+    return list(AuditEvent.objects.filter(pk__gt=before).values_list("action", flat=True))
+
+
+def test_every_operation_that_changes_something_is_audited(ann):
+    key = make_key(ann.client)
+    ApiKey.objects.update(last_used_at="2026-01-01T00:00:00Z")  # its first use is recorded
+    own_ids = rows_of(ann, key)
+    Bot.objects.filter(pk=own_ids["bot_id"]).update(banner="banners/x.png")
+    Prompt.objects.update(is_current=False)
+    before = AuditEvent.objects.latest("pk").pk
+    silent, tried = set(), 0
+    for served in (served for served in ALL if served.method != "GET"):
+        name = str(served)
+        if name in TRIED_IN:
+            continue
+        tried += 1
+        caller = (callers(served.declared.access, ann, key) or [ann])[0]
+        with undone():
+            ids = own_ids
+            if name == "DELETE /ai/bot/{bot_id}":  # one without conversations
+                ids = own_ids | {"bot_id": make_bot(ann.client).pk}
+            elif "disconnect" in name:
+                ChannelConnection.objects.update(status="connected")
+            reply = send(caller, served, ids, CHANGED.get(name))
+            actions = new_actions(before)
+            assert reply.status_code < 300 or name in EXEMPT, (name, reply.content)
+        if not actions:
+            silent.add(name)
+    assert tried > 100
+    assert silent - EXEMPT == set(), "audit.record() in the service, or the table above"
+    assert EXEMPT - silent == set(), "these are recorded, or gone: take them from the table"
+
+
+def test_what_is_tried_elsewhere_is_served_and_named_there():
+    assert set(TRIED_IN) <= {str(served) for served in ALL}
+    for path, action in TRIED_IN.values():
+        assert action in (settings.BASE_DIR / path).read_text(), path
+
+
+ACTIONS_NOT_AUDITED_BECAUSE = {
+    "train_again": "reads again what is there",
+    "crawl_now": "reads again what is there",
+    "send_test": "sends an event that says it is a test",
+    "send_again": "sends again what was sent",
+    "requeue": "the job, which stays, counts its attempts",
+}
+
+
+def prepare(rows: dict[Any, Any], action: str) -> None:
+    """Bring the row into the state in which the action changes it."""
+    person = rows[User]
+    if action == "enable":
+        Bot.objects.filter(pk=rows[Bot].pk).update(is_disabled=True)
+    elif action == "switch_on":
+        WebhookConfig.objects.update(is_active=False, url="https://93.184.215.14/")
+    elif action == "restore":
+        Prompt.objects.update(is_current=False)
+    elif action == "delete_bots":
+        rows[Bot] = make_bot(person.client)
+    elif action == "reset_second_factor":
+        SecondFactor.objects.create(user=person, secret="A", latest_step=1, recovery_hashes=[])
+    elif action == "cancel":
+        rows[Job] = Job.objects.create(name="x.y", client_id=person.client_id)
+
+
+def test_every_action_of_the_site_is_audited(db):
+    rows = world("ourownword")
+    rows[Job] = Job.objects.create(name="x.y", state="dead", client_id=rows[User].client_id)
+    browser = Browser()
+    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    before = AuditEvent.objects.latest("pk").pk
+    silent = set()
+    actions = [(m, name) for m, page in admin.site._registry.items() for name in page.actions or ()]
+    for model, name in actions:
+        with undone():
+            prepare(rows, name)
+            form = {"action": name, "_selected_action": [rows[model].pk], "confirmed": "yes"}
+            browser.post(url(model, "changelist"), form)
+            if not new_actions(before):
+                silent.add(name)
+    assert len(actions) > 15
+    assert silent == set(ACTIONS_NOT_AUDITED_BECAUSE)
