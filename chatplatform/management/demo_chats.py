@@ -261,7 +261,8 @@ class DemoChat:
         self.at += timedelta(seconds=self.chance.uniform(least, most))
 
     def _add_customer_message(self, text: str) -> Message:
-        self._wait(15, 120)
+        if self.messages:  # the first one opens the chat
+            self._wait(15, 120)
         name = self.row.customer.name
         message = self._add_message(SenderType.CUSTOMER, text, sender_name=name)
         self.row.unread_count += 1

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
 
-from bots.models import Bot
-from bots.services import bots, documents, prompt_versions
+from bots.models import Bot, Document, DocumentStatus
+from bots.services import bots, documents, prompt_versions, training
 from bots.shapes.bot import BotDto
 from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats, demo_today
@@ -31,6 +31,9 @@ OWNER, ADMIN = "owner@demo.example", "admin@demo.example"
 class Command(BaseCommand):
     help = "Create the demo client once, and print its logins."
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--train", action="store_true", help="Train its documents at once.")
+
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEVELOPMENT:
             self.stdout.write("No demo client: DEBUG is off.")
@@ -40,7 +43,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 new_bot, key = _create_client(password)
             stored_secret("demo_api_key", key)
-            self.stdout.write(f"Made the demo client and bot {new_bot.pk}; it is being trained.")
+            self.stdout.write(f"Made the demo client and bot {new_bot.pk}.")
         owner = User.objects.get(email=OWNER)
         bot = Bot.objects.filter(client=owner.client).order_by("id")[0]
         _make_page_key(bot)
@@ -50,6 +53,8 @@ class Command(BaseCommand):
                 keys = ApiKey.objects.filter(client=bot.client, scope=KeyScope.SECRET)
                 demo_today.begin(bot, keys.order_by("id")[0], owner=owner)
                 self.stdout.write(f"Made {count} chats of the last month; some customers wait.")
+        if options["train"]:
+            _train(bot)
         self._print_logins(password)
 
     def _print_logins(self, password: str) -> None:
@@ -63,6 +68,13 @@ class Command(BaseCommand):
             self.stdout.write(f"  {login['role']:<14}  {login['email']}  {password}")
         if (keys / "demo_api_key").exists():
             self.stdout.write(f"  API-KEY         {(keys / 'demo_api_key').read_text()}")
+
+
+def _train(bot: Bot) -> None:
+    """Train what waits for it: whoever asks as soon as the platform is ready gets an answer."""
+    waiting = Document.objects.filter(bot=bot, status=DocumentStatus.QUEUED)
+    for document_id in waiting.order_by("id").values_list("id", flat=True):
+        training.train(document_id)
 
 
 def _make_page_key(bot: Bot) -> None:

@@ -40,14 +40,19 @@ function Piece({ piece, t, onChoose }) {
   `;
 }
 
+/** Each page of a document once, with all that the answer took from it. */
 function Sources({ citations, t }) {
   const name = (source) => (source.page ? `${source.title}, ${t("page", { page: source.page })}` : source.title);
+  const isSame = (one, other) => one.document_id === other.document_id && one.page === other.page;
+  const sources = citations.filter((source, at) => citations.findIndex((other) => isSame(source, other)) === at);
   return html`<ul class="sources" aria-label=${t("sources")}>
-    ${citations.map(
+    ${sources.map(
       (source) => html`<li>
         <details>
           <summary dir="auto">${name(source)}</summary>
-          <blockquote dir="auto">${source.quote}</blockquote>
+          ${citations
+            .filter((other) => isSame(source, other))
+            .map(({ quote }) => html`<blockquote dir="auto">${quote}</blockquote>`)}
           ${isWeb(source.url) && html`<a href=${source.url} target="_blank" rel="noopener noreferrer">${t("openSource")}</a>`}
         </details>
       </li>`,
