@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import pydantic
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
@@ -17,6 +18,7 @@ Made = TypeVar("Made")
 _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
     forms.TextInput: widgets.UnfoldAdminTextInputWidget,
     forms.EmailInput: widgets.UnfoldAdminEmailInputWidget,
+    forms.PasswordInput: widgets.UnfoldAdminPasswordWidget,
     forms.NumberInput: widgets.UnfoldAdminIntegerFieldWidget,
     forms.Textarea: widgets.UnfoldAdminTextareaWidget,
     forms.Select: widgets.UnfoldAdminSelectWidget,
@@ -57,7 +59,8 @@ class ServiceForm(forms.Form):
             return act(self.cleaned_data)
         except (pydantic.ValidationError, ApiError) as exc:
             for place, words in refusals(exc):
-                self.add_error(next((name for name in place if name in self.fields), None), words)
+                beside = next((name for name in place if name in self.fields), None)
+                self.add_error(beside, gettext(words))
         except ValidationError as exc:
             self.add_error(None, exc)
         return None

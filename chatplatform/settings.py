@@ -176,6 +176,8 @@ SESSION_ENGINE = "identity.services.site_sessions"
 # Seconds without a request after which somebody is signed out of the site.
 SESSION_COOKIE_AGE = env.int("SITE_IDLE_SECONDS", default=8 * 3600)
 SESSION_SAVE_EVERY_REQUEST = True
+# Whether anybody may register a company; else the platform's staff alone add them, in the site.
+REGISTRATION_OPEN = env.bool("REGISTRATION_OPEN", default=DEVELOPMENT)
 # Whether the platform's staff must have a second factor.
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]

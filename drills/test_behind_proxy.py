@@ -73,7 +73,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
     address = f"https://localhost:{port}"
     platform = Platform(
         folder, DEBUG="false", SECRET_KEY="drill" * 12, ALLOWED_HOSTS="localhost",
-        PUBLIC_URL=address, TRUSTED_PROXIES="127.0.0.1",
+        PUBLIC_URL=address, TRUSTED_PROXIES="127.0.0.1", REGISTRATION_OPEN="true",
     )  # fmt: skip
     try:
         with nginx(folder, port, platform.port):

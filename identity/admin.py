@@ -25,7 +25,7 @@ from chatplatform.jobs import leases
 from chatplatform.models import Job
 from identity import forms, models
 from identity.services import api_keys, clients, credit_orders, credits, job_cancelling, users
-from identity.shapes.clients import ClientChange, TopUpAmount
+from identity.shapes.clients import ClientChange, CompanyDto, TopUpAmount
 from identity.shapes.users import UserDto
 
 Checked = TypeVar("Checked", bound=Shape)
@@ -73,7 +73,7 @@ class ServiceAdmin(TenantAdmin):
 
 @admin.register(models.Client)
 class ClientAdmin(ServiceAdmin):
-    """Added by registration only, which creates the owner, the config and the plan as well."""
+    """Added with their owner, config and plan: by registration, or by the platform's staff."""
 
     client_path = "pk"
     changed_by = PLATFORM
@@ -82,7 +82,20 @@ class ClientAdmin(ServiceAdmin):
     list_filter = ("is_disabled", "subscription__plan")
     search_fields = ("name", "code")
     readonly_fields = ("languages", "created_at")
+    actions_list = ("new_company",)
     actions_detail = ("overview",)
+
+    @button("New company", permissions=["platform"], icon="add")
+    def new_company(self, request: HttpRequest) -> HttpResponse:
+        """A company on trial; its owner is mailed a link to choose a password."""
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            made = clients.add(CompanyDto(**data), by=viewer(request))
+            messages.success(request, f"{data['email']} is mailed a link to choose a password.")
+            return redirect("client", made.pk)
+
+        form = forms.CompanyForm(request.POST or None)
+        return self.form_page(request, form, act, title="New company", button="Add the company")
 
     @button("Overview", permissions=["platform"], icon="home")
     def overview(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -1,15 +1,58 @@
-"""The forms of the site's pages about people, keys and credits."""
+"""The forms of the site's pages about companies, people, keys and credits."""
 
+import zoneinfo
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy
 
 from chatplatform.forms import ServiceForm
 from identity.models import Client, KeyScope, Role
 from identity.services.bot_hooks import bots
 
-_LANGUAGES = [("en", "English"), ("vi", "Tiếng Việt")]
 _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
+
+
+class CompanyForm(ServiceForm):
+    """A new company, and its owner."""
+
+    company_name = forms.CharField(label=gettext_lazy("Company"), max_length=200)
+    full_name = forms.CharField(
+        label=gettext_lazy("Name of the owner"),
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail address"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )
+    language = forms.ChoiceField(label=gettext_lazy("Language"), choices=settings.LANGUAGES)
+
+
+class RegistrationForm(CompanyForm):
+    """A company that registers by itself; the browser tells its time zone."""
+
+    full_name = forms.CharField(
+        label=gettext_lazy("Your name"),
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    password = forms.CharField(
+        label=gettext_lazy("Password"),
+        max_length=128,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy("At least 10 characters, not a common word and not only digits."),
+    )
+    timezone = forms.CharField(required=False, widget=forms.HiddenInput)
+    field_order = ("company_name", "full_name", "email", "password", "language", "timezone")
+
+    def clean_timezone(self) -> str:
+        """The zone of the browser; a person can mend nothing in one that is not known here."""
+        name: str = self.cleaned_data["timezone"]
+        return name if name in zoneinfo.available_timezones() else "UTC"
 
 
 class InviteForm(ServiceForm):
@@ -23,7 +66,7 @@ class InviteForm(ServiceForm):
         " owner makes an owner.",
     )
     can_train = forms.BooleanField(label="May train bots, whatever the role", required=False)
-    language = forms.ChoiceField(label="Language of their mails", choices=_LANGUAGES)
+    language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
 
 
 class KeyForm(ServiceForm):

@@ -20,10 +20,23 @@ from chats.models import Conversation
 from chats.testing import make_chat
 from identity.testing import make_person
 
-BEFORE = ["start", "admin:login", "admin:admin_password_reset"]
+BEFORE = ["start", "admin:login", "admin:register", "admin:admin_password_reset"]
 BEHIND = ["admin:index", "admin:sign_ins", "admin:second_factor", "admin:password_change"]
 # Words that are the same in both languages.
-SHARED = {"Chatbot Platform", "*", "Email", "API", "Bot", "Acme", "Ann", "A", "esc", "Ctrl + K"}
+SHARED = {
+    "Chatbot Platform",
+    "*",
+    "English",
+    "Tiếng Việt",
+    "Email",
+    "API",
+    "Bot",
+    "Acme",
+    "Ann",
+    "A",
+    "esc",
+    "Ctrl + K",
+}
 
 
 def shown(browser, name):

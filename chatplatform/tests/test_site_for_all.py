@@ -8,7 +8,7 @@ from chats.testing import make_chat
 from identity.testing import sign_in
 from webhooks.models import WebhookConfig
 
-OPEN_TO_ALL = ("/", "/admin/login/", "/admin/forgot-password/")
+OPEN_TO_ALL = ("/", "/admin/login/", "/admin/register/", "/admin/forgot-password/")
 FOR_STAFF = ("/admin/", "/admin/second-factor/", "/admin/chats/conversation/")
 # Used on phones too: a thumb hits each target.
 FOR_THUMBS = (*OPEN_TO_ALL, "/admin/")

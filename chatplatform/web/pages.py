@@ -22,6 +22,7 @@ def start(request: HttpRequest) -> HttpResponse:
     has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
     logins = json.loads(stored.read_text()) if has_demo else []
     context = {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS}
+    context["may_register"] = settings.REGISTRATION_OPEN
     with spoken_to(request):
         page = render(request, "start.html", context)
     page["Content-Security-Policy"] = (

@@ -2,27 +2,47 @@
 
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
+from chatplatform.api.errors import Forbidden
 from chatplatform.customer_channels import MessagingChannel
 from identity.models import AttemptKind, ChannelToken, Client, ClientConfig, Role, User
 from identity.services import attempts, audit, credits, users
-from identity.shapes.clients import ClientChange, RegisterTrialDto
+from identity.shapes.clients import ClientChange, CompanyDto, RegisterTrialDto
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
 
 
-def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Client:
-    """A client with its owner, config and trial plan, in one transaction.
+class RegistrationClosed(Forbidden):
+    code = "registration_closed"
+    detail = "Nobody registers here by themselves: ask those who run the platform."
 
-    429 after too many registrations from one `address`; None: the platform itself registers.
+
+def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Client:
+    """A client with its owner, config and trial plan.
+
+    403 `registration_closed` where nobody registers by themselves, 429 after too many
+    registrations from one `address`; None: the platform itself registers.
     """
     if address is not None:
+        if not settings.REGISTRATION_OPEN:
+            raise RegistrationClosed
         attempts.start(AttemptKind.REGISTER, address=address)
+    return _register(body, password=body.password, by=None)
+
+
+def add(body: CompanyDto, *, by: User) -> Client:
+    """A client that the platform's staff add; its owner is mailed a link to choose a password."""
+    return _register(body, password=None, by=by)
+
+
+def _register(body: CompanyDto, *, password: str | None, by: User | None) -> Client:
+    """All rows of a new client, in one transaction."""
     with transaction.atomic():
         client = _create_client(body)
         owner = users.create(
@@ -31,10 +51,10 @@ def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Cli
             full_name=body.full_name,
             role=Role.OWNER,
             language=body.language,
-            password=body.password,
-            by=None,
+            password=password,
+            by=by,
         )
-        audit.record(client.pk, "client.registered", by=owner, subject=f"client:{client.pk}")
+        audit.record(client.pk, "client.registered", by=by or owner, subject=f"client:{client.pk}")
         ClientConfig.objects.create(client=client)
         client.subscription = credits.open_account(
             client, included=TRIAL_CREDITS, period_end=timezone.now() + TRIAL_PERIOD
@@ -90,7 +110,7 @@ def store_channel_token(
     return token
 
 
-def _create_client(body: RegisterTrialDto) -> Client:
+def _create_client(body: CompanyDto) -> Client:
     """The client with a unique code: the name's slug, with a suffix if that is taken."""
     slug = slugify(body.company_name)[:50].strip("-") or "client"
     for code in (slug, f"{slug}-{ids.short_code(6).lower()}"):

@@ -127,8 +127,8 @@ class ClientChange(Shape):
     )
 
 
-class RegisterTrialDto(Shape):
-    """A company that registers for a trial, and its owner."""
+class CompanyDto(Shape):
+    """A new company, and its owner."""
 
     company_name: Name = Field(
         description="The company's name, 1..200 characters.",
@@ -146,12 +146,17 @@ class RegisterTrialDto(Shape):
         description="The owner's sign-in name; at most 254 characters.",
         examples=["ann@acme.example"],
     )
-    password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
     language: Language = Field("en", description="BCP 47 language of the client and its owner.")
     timezone: TimeZone = Field(
         "UTC", description="IANA time zone of the client.", examples=["Europe/Berlin"]
+    )
+
+
+class RegisterTrialDto(CompanyDto):
+    """A company that registers for a trial, and its owner."""
+
+    password: NewPassword = Field(
+        description="10..128 characters, not a common password and not only digits."
     )
 
 

@@ -16,11 +16,13 @@ from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest, T
 
 
 class ClientViewSet(TenantViewSet):
-    @operation("identity", "Register Trial", access=PUBLIC, status=201, also={409: None, 429: None})
+    @operation("identity", "Register Trial", access=PUBLIC, status=201,
+               also={403: None, 409: None, 429: None})  # fmt: skip
     def register_trial(self, body: client_shapes.RegisterTrialDto) -> client_shapes.ClientDto:
         """Register a company with its owner and a trial plan. 409 `email_taken`.
 
-        After 20 registrations from one address within an hour: 429 with Retry-After.
+        403 `registration_closed` where the platform's staff alone add companies. After 20
+        registrations from one address within an hour: 429 with Retry-After.
         """
         client = clients.register_trial(body, address=current_address())
         return client_shapes.ClientDto.from_row(client)

@@ -33,6 +33,7 @@ from identity.services import (
     tokens,
     users,
 )
+from identity.views import registration
 from identity.views import second_factor as second_factor_pages
 
 # What the platform's staff reach before they have set up a second factor that they must have.
@@ -64,7 +65,7 @@ class SignIn(LoginView):
     """The one sign-in page; afterwards each role lands where it works."""
 
     form_class = SignInForm
-    template_name = "admin/login.html"
+    template_name = "admin/sign_in.html"
 
     def form_valid(self, form: Any) -> HttpResponse:
         user = form.get_user()
@@ -142,6 +143,7 @@ class Site(UnfoldAdminSite):
             path("sign-ins/", self.admin_view(self.sign_ins), name="sign_ins"),
             path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
             path("login/code/", self.login_code, name="login_code"),
+            path("register/", self.register_company, name="register"),
             # The sign-in page links to the path of this name.
             path("forgot-password/", self.forgot_password, name="admin_password_reset"),
         ]
@@ -163,6 +165,11 @@ class Site(UnfoldAdminSite):
                 return errors.refused(request, exc)
 
         return lead
+
+    @method_decorator(never_cache)
+    def register_company(self, request: HttpRequest) -> HttpResponse:
+        """Where a company registers, if anybody may."""
+        return registration.page(self, request)
 
     def second_factor(self, request: HttpRequest) -> HttpResponse:
         """Where one sets up or removes one's second factor."""
@@ -233,6 +240,7 @@ class Site(UnfoldAdminSite):
             **self.each_context(request),
             "title": gettext("Log in"),
             "app_path": request.get_full_path(),
+            "may_register": settings.REGISTRATION_OPEN,
             **(extra_context or {}),
         }
         return SignIn.as_view(extra_context=context)(request)
