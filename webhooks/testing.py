@@ -1,6 +1,7 @@
-"""Fixtures for tests of every app: endpoints of a client."""
+"""Fixtures for tests of every app: endpoints of a client, and their deliveries."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from chatplatform import signatures
 from identity.models import Client
 from webhooks.models import WebhookConfig
+from webhooks.services.dispatcher import Dispatcher
 
 MakeEndpoint = Callable[..., WebhookConfig]
 
@@ -27,3 +29,23 @@ def make_endpoint(db: None) -> MakeEndpoint:
 def endpoint(client_a: Client, make_endpoint: MakeEndpoint) -> WebhookConfig:
     """An endpoint of client A that takes every event."""
     return make_endpoint(client_a)
+
+
+@pytest.fixture
+def dispatcher(db: None) -> Iterator[Dispatcher]:
+    sender = Dispatcher(threads=16)
+    yield sender
+    sender.drain(0)
+
+
+@pytest.fixture
+def deliver(dispatcher: Dispatcher) -> Callable[..., None]:
+    """Runs the dispatcher until nothing is due or in flight."""
+
+    def run(seconds: float = 30.0) -> None:
+        ends_at = time.monotonic() + seconds
+        while dispatcher.tick() or dispatcher._in_flight:
+            assert time.monotonic() < ends_at, "the dispatcher did not finish"
+            dispatcher.attempt_ended.wait(0.02)
+
+    return run

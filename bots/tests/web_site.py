@@ -17,14 +17,15 @@ def html(text: str, *links: str, head: str = "") -> str:
 
 
 class Site(ThreadingHTTPServer):
-    """Serves `pages`: text, or (status, headers, body), by path; records `requests`."""
+    """Serves `pages`: text, or (status, headers, body), by path; records `requests` and `posts`."""
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.pages: dict[str, Any] = {}
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.posts: list[tuple[dict[str, str], bytes]] = []
         self.connections = 0
 
     @property
@@ -51,8 +52,16 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.posts.append((self._named(), body))
+        self._send(200, {"Content-Length": "0"}, b"")
+
+    def _named(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
     def do_GET(self) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
+        headers = self._named()
         self.server.requests.append((self.path, headers))
         if self.path == "/drip":
             return self._drip()
@@ -94,8 +103,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving() -> Iterator[Site]:
-    site = Site()
+def serving(port: int = 0) -> Iterator[Site]:
+    site = Site(port)
     threading.Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield site

@@ -42,11 +42,17 @@ def chromium_path() -> str:
 
 
 @pytest.fixture(scope="session")
-def site_origin(chromium_path: str, django_db_setup: None) -> Iterator[str]:
+def outside_port() -> int:
+    """Where a test may serve what the platform calls, such as a customer's web site."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) -> Iterator[str]:
     """The address of a web process that serves all browser tests."""
     port = free_port()
     origin = f"http://127.0.0.1:{port}"
-    with web(port=port, PUBLIC_URL=origin):
+    with web(port=port, PUBLIC_URL=origin, EGRESS_ALLOW=f"127.0.0.1:{outside_port}"):
         yield origin
 
 

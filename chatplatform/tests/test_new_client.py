@@ -1,18 +1,35 @@
 """A new client sets everything up by the site alone, in a browser, as somebody new would."""
 
+import re
+
+import pytest
+from django.core import mail
 from django.urls import reverse
+from standardwebhooks import Webhook
 
 from bots.models import Bot
+from bots.tests.test_extract import docx_bytes, page, pdf_bytes
+from bots.tests.test_office_files import words, xlsx_bytes
+from bots.tests.web_site import html, serving
 from chatplatform.testing import run_jobs
-from identity.models import ApiKey, User
-from identity.testing import sign_in
+from identity.models import ApiKey, Client, User
 from webhooks.models import WebhookConfig
 
 PAPERS = {
-    "hours.txt": "Opening hours.\n\nThe shop is open from nine to five on weekdays.",
-    "returns.txt": "Returns.\n\nAn order can be returned within thirty days.",
-    "parking.txt": "Parking.\n\nGuests park for free behind the house.",
+    "hours.pdf": pdf_bytes(page("Opening hours", "The shop is open from nine to five.")),
+    "returns.docx": docx_bytes(),
+    "prices.xlsx": xlsx_bytes(words("Item", "Price") + words("Green tea", "4 euros")),
 }
+
+
+@pytest.fixture
+def outside(outside_port, settings):
+    """The new client's own server: its web site, and where it takes webhooks."""
+    with serving(outside_port) as server:
+        settings.EGRESS_ALLOW = [server.host_port]
+        settings.CRAWL_DELAY_SECONDS = 0
+        server.pages["/help"] = html("Guests of the tea house park for free behind the house.")
+        yield server
 
 
 def press(screen, name):
@@ -21,21 +38,29 @@ def press(screen, name):
         screen.get_by_role("button", name=name, exact=True).click()
 
 
-def test_a_new_client_by_the_site_alone(screen, nobody):
-    registered = {
-        "company_name": "Tea House", "email": "tess@tea.example", "full_name": "Tess",
-        "password": "correct-horse-battery",
-    }  # fmt: skip
-    assert nobody.post("/identity/register-trial", registered).status_code == 201
-    sign_in(screen, User.objects.get())
-    screen.get_by_text("Set up your company").wait_for()
+def test_a_new_client_by_the_site_alone(screen, nobody, outside, deliver):
+    register(screen)
     invite(screen)
-    teach(screen)
+    teach(screen, outside)
     show(screen)
     try_it(screen)
     make_a_key(screen, nobody)
-    add_an_endpoint(screen)
+    add_an_endpoint(screen, outside, deliver)
     find_a_page(screen)
+
+
+def register(screen):
+    screen.goto("/")
+    screen.get_by_role("link", name="Log in to the site").click()
+    screen.get_by_role("link", name="Register your company").click()
+    screen.get_by_label("Company").fill("Tea House")
+    screen.get_by_label("Your name").fill("Tess")
+    screen.get_by_label("E-mail address").fill("tess@tea.example")
+    screen.get_by_label("Password").fill("correct-horse-battery")
+    press(screen, "Register")
+    screen.get_by_text("Set up your company").wait_for()
+    here = screen.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    assert Client.objects.get().timezone == here
 
 
 def invite(screen):
@@ -44,22 +69,27 @@ def invite(screen):
     screen.get_by_label("Name").fill("Ada")
     press(screen, "Invite")
     assert User.objects.get(email="ada@tea.example").role == "agent"
+    run_jobs()
+    assert [sent.to for sent in mail.outbox] == [["ada@tea.example"]]
 
 
-def teach(screen):
+def teach(screen, outside):
     screen.goto("/admin/")
     screen.get_by_role("listitem").filter(has_text="Create a bot").get_by_role("link").click()
     screen.get_by_label("Name").fill("Tess's helper")
     press(screen, "Create the bot")
     files = [
-        {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
-        for name, text in PAPERS.items()
+        {"name": name, "mimeType": "application/octet-stream", "buffer": paper}
+        for name, paper in PAPERS.items()
     ]
     screen.get_by_label("Documents").set_input_files(files)
     press(screen, "Upload")
+    screen.get_by_text("Read a web site").click()
+    screen.get_by_label("Web address").fill(outside.at("/help"))
+    press(screen, "Read it")
     run_jobs()
     # The page looks by itself whether they are trained.
-    screen.locator("#sources").get_by_text("Trained", exact=True).nth(2).wait_for()
+    screen.locator("#sources").get_by_text("Trained", exact=True).nth(3).wait_for()
 
 
 def show(screen):
@@ -83,11 +113,17 @@ def show(screen):
 
 def try_it(screen):
     screen.get_by_role("link", name="Try it", exact=True).click()
-    screen.get_by_label("Your question").fill("How long can I return an order?")
+    ask(screen, "How much is the green tea?")
+    screen.get_by_text("4 euros").first.wait_for()
+    screen.get_by_text("Source 1: prices").wait_for()
+    ask(screen, "Where can guests park?")
+    screen.get_by_text("behind the house").first.wait_for()
+
+
+def ask(screen, question):
+    screen.get_by_label("Your question").fill(question)
     press(screen, "Ask")
     run_jobs()
-    screen.get_by_text("within thirty days").first.wait_for()
-    screen.get_by_text("Source 1: returns").wait_for()
 
 
 def make_a_key(screen, nobody):
@@ -98,13 +134,18 @@ def make_a_key(screen, nobody):
     assert nobody.get("/ai/customers", **{"API-KEY": key}).status_code == 200
 
 
-def add_an_endpoint(screen):
+def add_an_endpoint(screen, outside, deliver):
     screen.goto(reverse("admin:webhooks_webhookconfig_new_endpoint"))
-    screen.get_by_label("Address").fill("https://8.8.8.8/hook")
+    screen.get_by_label("Address").fill(outside.at("/hook"))
     press(screen, "Add the endpoint")
+    secret = screen.get_by_text(re.compile("^whsec_")).inner_text()
     screen.get_by_role("link", name="Go on to the endpoint").click()
     press(screen, "Send a test")
     screen.get_by_text("Not tried yet").wait_for()
+    deliver()
+    screen.get_by_text("Delivered (200)").wait_for()
+    ((headers, body),) = outside.posts
+    assert Webhook(secret).verify(body, headers)
     assert WebhookConfig.objects.get().is_active
 
 

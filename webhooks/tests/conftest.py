@@ -1,7 +1,6 @@
 """Fixtures for webhooks: receivers on real sockets, and a dispatcher."""
 
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -9,7 +8,6 @@ from django.db import connection
 from standardwebhooks import Webhook
 
 from webhooks.models import Delivery, WebhookConfig
-from webhooks.services.dispatcher import Dispatcher
 
 
 class Receiver(ThreadingHTTPServer):
@@ -135,26 +133,6 @@ def receiver(make_receiver):
 def listening(client_a, make_endpoint, receiver):
     """Client A's endpoint at `receiver`."""
     return make_endpoint(client_a, url=receiver.url)
-
-
-@pytest.fixture
-def dispatcher(db):
-    sender = Dispatcher(threads=16)
-    yield sender
-    sender.drain(0)
-
-
-@pytest.fixture
-def deliver(dispatcher):
-    """Runs the dispatcher until nothing is due or in flight."""
-
-    def run(seconds=30.0):
-        ends_at = time.monotonic() + seconds
-        while dispatcher.tick() or dispatcher._in_flight:
-            assert time.monotonic() < ends_at, "the dispatcher did not finish"
-            dispatcher.attempt_ended.wait(0.02)
-
-    return run
 
 
 @pytest.fixture
