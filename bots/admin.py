@@ -14,6 +14,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from unfold.decorators import display
 
 from bots import forms, models
+from bots.pages import language_models
 from bots.services import bots, documents, prompt_versions, web_urls
 from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
@@ -21,6 +22,9 @@ from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, 
 from chatplatform.templatetags.site_words import say
 from identity.models import ApiKey, KeyScope, User
 from identity.services import api_keys
+
+# Registers its page.
+__all__ = ["language_models"]
 
 COLORS: dict[str, str] = {
     models.DocumentStatus.QUEUED: "info",

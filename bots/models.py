@@ -110,6 +110,31 @@ class Prompt(TenantModel):
         return f"prompt {self.version} of bot {self.bot_id}"
 
 
+class LanguageModel(TenantModel):
+    """A model of a client's own, or of one bot's: it writes in place of the platform's."""
+
+    # Known before the insert, since the encryption binds the key to the row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    bot = models.OneToOneField(
+        Bot, on_delete=models.CASCADE, null=True, related_name="language_model"
+    )
+    base_url = models.CharField(max_length=500)
+    model = models.CharField(max_length=100)
+    api_key = EncryptedTextField(default="", blank=True)
+    credits_per_1000_tokens = models.PositiveSmallIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client"], condition=models.Q(bot=None), name="language_model_of_client"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} of {self.bot or self.client}"
+
+
 class SampleQuestion(TenantModel):
     """A question that the widget offers, written by the client."""
 

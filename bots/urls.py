@@ -5,6 +5,7 @@ from django.urls import path
 from bots.views import media
 from bots.views.bot import BotViewSet, LanguageViewSet
 from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
+from bots.views.language_model import LanguageModelViewSet
 from bots.views.train import (
     BannerViewSet,
     CustomerInfoViewSet,
@@ -36,6 +37,7 @@ customer_info = CustomerInfoViewSet.as_view({"put": "update", "get": "retrieve"}
 welcome = WelcomeViewSet.as_view({"put": "update", "get": "retrieve"})
 banner = BannerViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 questions = BotViewSet.as_view({"get": "sample_questions", "put": "replace_questions"})
+language_model = LanguageModelViewSet.as_view({"get": "list", "put": "store", "delete": "destroy"})
 function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
 function_calls = FunctionCallViewSet.as_view({"get": "list"})
 function_call = FunctionCallViewSet.as_view({"post": "decide"})
@@ -56,6 +58,8 @@ urlpatterns = [
     path("ai/<int:bot_id>/train/web-url", web_urls),
     path("ai/<int:bot_id>/train/web-url/<int:web_url_id>", web_url),
     path("ai/<int:bot_id>/train/document/<int:document_id>/important", important),
+    path("ai/model", language_model),
+    path("ai/model/test", LanguageModelViewSet.as_view({"post": "test"})),
     path("ai/<int:bot_id>/customer-info-field", customer_info),
     path("ai/<int:bot_id>/welcome-message", welcome),
     path("ai/<int:bot_id>/upload-banner-image", BannerViewSet.as_view({"post": "upload"})),

@@ -34,8 +34,8 @@ ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
 # Columns that nobody may filter by: guessing letter by letter would read them.
 _SECRETS = {
-    "access_token", "password", "previous_secret", "refresh_token", "secret", "secret_hash",
-    "secret_headers", "token_hash",
+    "access_token", "api_key", "password", "previous_secret", "refresh_token", "secret",
+    "secret_hash", "secret_headers", "token_hash",
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("Documents", "description", "bots.Document"),
         ("Web addresses", "language", "bots.WebUrl"),
         ("Passages", "short_text", "bots.Chunk"),
+        ("Language models", "neurology", "bots.LanguageModel"),
         ("Function settings", "tune", "bots.FunctionCalling"),
         ("Functions", "function", "bots.Function"),
         ("Function calls", "call_made", "bots.FunctionCall"),

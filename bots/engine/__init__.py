@@ -25,6 +25,10 @@ class Engine(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]: ...
 
+    @property
+    def price(self) -> int:
+        """Credits for 1,000 tokens, if it counts any."""
+
     def answer(
         self,
         question: Question,

@@ -48,6 +48,7 @@ class EmbeddedEngine:
 
     name = "embedded"
     capabilities: frozenset[Capability] = frozenset()
+    price = 0  # it counts no tokens
 
     def answer(
         self,

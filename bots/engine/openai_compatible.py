@@ -39,15 +39,22 @@ _DECORATION = " \t\r\n*_`\"'“”«».!"
 
 
 class OpenAICompatible:
-    """A chat model behind `base_url`, whose host and port count as allowed for the egress."""
+    """A chat model behind `base_url`; that of the operator, and no other, may be private.
+
+    `price` is what 1,000 of its tokens cost, in credits.
+    """
 
     name = "openai_compatible"
     capabilities = frozenset({Capability.WRITE, Capability.CALL_FUNCTIONS})
 
-    def __init__(self, base_url: str, api_key: str, model: str) -> None:
+    def __init__(
+        self, base_url: str, api_key: str, model: str, *, price: int = 1, is_operators: bool = True
+    ) -> None:
         self._base_url = base_url
         self._api_key = api_key
         self._model = model
+        self.price = price
+        self._is_operators = is_operators
 
     def answer(
         self,
@@ -190,7 +197,7 @@ class OpenAICompatible:
             timeout_seconds=left,
             max_bytes=MAX_STREAM_BYTES,
             purpose="model",
-            allow={egress.host_port(self._base_url)},
+            allow={egress.host_port(self._base_url)} if self._is_operators else (),
         ) as client:
             yield openai.OpenAI(
                 base_url=self._base_url,

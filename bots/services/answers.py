@@ -78,6 +78,8 @@ class Trace:
     engine: str | None = None
     model: str | None = None
     usage: Usage | None = None
+    # Credits for 1,000 tokens of `usage`; not stored.
+    price: int = 1
     # The model failed: its error.
     engine_error: str | None = None
     # A model was asked: with which prompt, and which functions were called.
@@ -157,7 +159,8 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     )
     if not is_model:
         return _quote(question, trace, on)
-    trace = replace(trace, engine=engine.name, prompt_version=prompt.version if prompt else None)
+    version = prompt.version if prompt else None
+    trace = replace(trace, engine=engine.name, price=engine.price, prompt_version=version)
     return _compose(request, question, functions, trace, on)
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from django.conf import settings
+from django.db.models import F, Q
 
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import Draft, Task
 from bots.engine.types import EngineError
-from bots.models import Bot
+from bots.models import Bot, LanguageModel
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
 from identity.models import Client
@@ -31,7 +32,10 @@ class EngineNotConfigured(NotConfigured):
     """Only a model can do this, and none is set."""
 
     code = "engine_not_configured"
-    detail = "This needs a language model: set LLM_BASE_URL (and LLM_MODEL) on the server."
+    detail = (
+        "This needs a language model: a model of your own, or LLM_BASE_URL (and LLM_MODEL) on the"
+        " server."
+    )
 
     def __init__(self) -> None:
         super().__init__(setting="LLM_BASE_URL")
@@ -45,21 +49,38 @@ class EngineDown(ApiError):
     headers: ClassVar[dict[str, str]] = {"Retry-After": "30"}
 
 
-def engine_for(client: Client, bot: Bot | None = None) -> Engine:  # noqa: ARG001
-    """The engine that works for a client and its bot.
-
-    The only reader of the settings: a model of a client's or a bot's own is chosen here.
+def engine_for(client: Client, bot: Bot | None = None) -> Engine:
+    """The engine that works for a client and its bot: a model of the bot's own, else of the
+    client's, else the platform's. The only reader of all three.
     """
+    rows = LanguageModel.objects.for_client(client).filter(Q(bot=None) | Q(bot=bot))
+    own = rows.order_by(F("bot").asc(nulls_last=True)).first()
+    if own:
+        return own_engine(own)
     if not settings.LLM_BASE_URL:
         return EmbeddedEngine()
     return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
+
+
+def own_engine(row: LanguageModel) -> OpenAICompatible:
+    """The engine of a model of somebody's own, which reaches no private address."""
+    return OpenAICompatible(
+        row.base_url,
+        row.api_key,
+        row.model,
+        price=row.credits_per_1000_tokens,
+        is_operators=False,
+    )
 
 
 def why_no_functions(client: Client, bot: Bot) -> str | None:
     """The setting that function calling lacks; None if it works."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
-    return "The embedded engine calls no functions: set LLM_BASE_URL and LLM_MODEL."
+    return (
+        "The embedded engine calls no functions: set a model of your own, or LLM_BASE_URL and"
+        " LLM_MODEL."
+    )
 
 
 @dataclass
@@ -78,7 +99,7 @@ class PaidWork:
         """Have a text written; what the model counted is charged."""
         written = self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
-        self._charge.used = credits.price_of_tokens(tokens)
+        self._charge.used = credits.price_of_tokens(tokens, price=self.engine.price)
         return written.draft
 
     def make_free(self) -> None:
@@ -88,20 +109,27 @@ class PaidWork:
 
 @contextmanager
 def paid_work(
-    client: Client, *, purpose: str, characters: int, needs_model: bool = False
+    client: Client,
+    *,
+    bot: Bot | None = None,
+    purpose: str,
+    characters: int,
+    needs_model: bool = False,
 ) -> Iterator[PaidWork]:
     """Work on a text of so many characters, charged if the block ends well.
 
     402 if the balance does not suffice; 503 if only a model could do it and there is none, or if
     the model fails. Store inside the block: what cannot be stored is not charged.
     """
-    engine = engine_for(client)
+    engine = engine_for(client, bot)
     is_written = Capability.WRITE in engine.capabilities
     if needs_model and not is_written:
         raise EngineNotConfigured
     # A token a character is more than any text takes: what is not used comes back.
     cost = (
-        credits.price_of_tokens(characters + _TASK_TOKENS) if is_written else credits.EMBEDDED_TASK
+        credits.price_of_tokens(characters + _TASK_TOKENS, price=engine.price)
+        if is_written
+        else credits.EMBEDDED_TASK
     )
     reference = f"{purpose}:{uuid7()}"
     with (

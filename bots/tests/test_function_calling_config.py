@@ -54,8 +54,8 @@ def test_off_by_default(ann, bot):
         "max_calls_per_reply": 5,
         "functions": [],
         "is_available": False,
-        "unavailable_reason": "The embedded engine calls no functions: set LLM_BASE_URL and"
-        " LLM_MODEL.",
+        "unavailable_reason": "The embedded engine calls no functions: set a model of your own,"
+        " or LLM_BASE_URL and LLM_MODEL.",
         "updated_at": None,
     }
 

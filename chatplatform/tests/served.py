@@ -63,6 +63,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}"): {"refresh_hours": 24},
     ("PUT", "/ai/{bot_id}/train/document/{document_id}/important"): {"is_important": True},
     ("POST", "/ai/{bot_id}/train/document/reupload"): {"document_ids": [1]},
+    ("PUT", "/ai/model"): {"base_url": "https://93.184.215.14/v1", "model": "small"},
     ("PUT", "/ai/{bot_id}/customer-info-field"): {
         "fields": [{"name": "city", "label": {"en": "City"}, "type": "text"}]
     },

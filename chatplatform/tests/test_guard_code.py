@@ -18,6 +18,7 @@ FILES_OF_AN_APP = {
 # Of apps whose pages in the site have forms.
 OPTIONAL_FILES = {"forms.py"}
 OWN_FILES_BECAUSE = {
+    "bots/pages": "larger pages of the site, each in a module of its own",
     "identity/auth.py": "authentication, used by the views of every app",
     "identity/static": "the script of the page that a mailed link opens",
     "webhooks/catalogue.py": "the events in the OpenAPI document",

@@ -25,6 +25,7 @@ from bots.models import (
     Document,
     Function,
     FunctionCall,
+    LanguageModel,
     Prompt,
     SampleQuestion,
     WebPage,
@@ -54,7 +55,10 @@ from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, W
 FEW, MANY, LIMIT = 3, 300, 100
 # For the caller, the parent row, the rows, and their relations.
 MOST_STATEMENTS = 4
-ONE_MORE_BECAUSE = {"/webhook/events": "new events get their places first"}
+ONE_MORE_BECAUSE = {
+    "/webhook/events": "new events get their places first",
+    "/function-calling/{bot_id}": "whether the model in use calls functions",
+}
 # An export leaves out rows of the last seconds.
 A_WHILE_AGO = timezone.now() - timedelta(minutes=5)
 # From 3: the chat in the paths already has messages 1 and 2.
@@ -137,6 +141,13 @@ def function_calls(at: Place, count: int) -> list[Any]:
     return rows(
         FunctionCall, count, client=at.client, bot_id=at.ids["bot_id"], status="succeeded",
         function_name="refund", conversation_id=new_ids(count), decided_by=users(at, count),
+    )  # fmt: skip
+
+
+def language_models(at: Place, count: int) -> list[Any]:
+    return rows(
+        LanguageModel, count, client=at.client, bot=bots(at, count), api_key="k",
+        base_url="https://93.184.215.14/v1",
     )  # fmt: skip
 
 
@@ -290,6 +301,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/bot": trained_bots,
     "/ai/bot/config": questions,
     "/ai/bot/{bot_id}/sample-questions": questions,
+    "/ai/model": language_models,
     "/ai/{bot_id}/train/document": documents,
     "/ai/{bot_id}/train/prompt/versions": prompts,
     "/ai/{bot_id}/train/text": partial(written, source="text"),

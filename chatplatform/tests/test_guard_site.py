@@ -21,6 +21,7 @@ from bots.models import (
     Function,
     FunctionCall,
     FunctionCalling,
+    LanguageModel,
     Prompt,
     SampleQuestion,
     WebPage,
@@ -63,6 +64,7 @@ READ_BY: dict[Any, frozenset[str]] = {
     **dict.fromkeys((Conversation, Customer, Feedback, Summary, SummaryJob), EVERYBODY),
     **dict.fromkeys((Client, ClientConfig, User, Subscription, ChannelConnection), EVERYBODY),
     **dict.fromkeys((Export,), EVERYBODY),
+    **dict.fromkeys((LanguageModel,), ADMINS),
     **dict.fromkeys((ApiKey, CreditOrder, CreditEntry, AuditEvent), ADMINS),
     **dict.fromkeys((Event, WebhookConfig, Delivery, OutboundSend), ADMINS),
 }
@@ -96,6 +98,9 @@ def world(name: str) -> dict[Any, Any]:
     rows[WebUrl] = WebUrl.objects.create(**of_bot, url=f"http://{name}.example/")
     WebPage.objects.create(
         **own, web_url=rows[WebUrl], url=f"http://{name}.example/a", fetched_at=timezone.now()
+    )
+    rows[LanguageModel] = LanguageModel.objects.create(
+        **of_bot, base_url=f"https://{name}.example/v1", model=name
     )
     rows[FunctionCalling] = FunctionCalling.objects.create(**of_bot)
     rows[Function] = Function.objects.create(
@@ -247,6 +252,7 @@ TAKEN_AT_ONCE_BECAUSE = {
     "crawl_now": "the next crawl comes anyway",
     "enable": "it can be disabled again",
     "switch_on": "it can be switched off again",
+    "test": "it asks the model for one word, and changes nothing",
     "send_test": "a test says that it is one",
     "send_again": "receivers know an event by its id",
 }
@@ -347,7 +353,13 @@ def services_in(tree: ast.Module) -> set[str]:
 
 def test_no_page_writes_by_itself():
     """Services write: they check, audit and announce."""
-    paths = sorted([*settings.BASE_DIR.glob("*/admin.py"), *settings.BASE_DIR.glob("*/forms.py")])
+    paths = sorted(
+        [
+            *settings.BASE_DIR.glob("*/admin.py"),
+            *settings.BASE_DIR.glob("*/pages/*.py"),
+            *settings.BASE_DIR.glob("*/forms.py"),
+        ]
+    )
     assert len(paths) >= 8
     violations = []
     for path in paths:

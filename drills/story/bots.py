@@ -17,6 +17,7 @@ def tell(world: World) -> None:
     show_a_banner(world)
     offer_questions(world)
     switch_off_and_on(world)
+    have_a_model(world)
 
 
 def make(world: World) -> None:
@@ -124,3 +125,18 @@ def switch_off_and_on(world: World) -> None:
     assert chat["assign_type"] == "queue", "people answer"
     world.ann.put(path, {"is_disabled": False})
     eventually(lambda: world.open_chat()["assign_type"] == "bot", "the bot answers again")
+
+
+def have_a_model(world: World) -> None:
+    own = f"/ai/model?bot_id={world.bot_id}"
+    body = {"base_url": world.model.base_url, "model": "own", "api_key": "sk-story"}
+    world.ann.put(own, body)
+    (listed,) = world.ann.get("/ai/model")["items"]
+    assert (listed["bot_id"], listed["has_api_key"]) == (world.bot_id, True)
+    assert "sk-story" not in json.dumps(listed)
+    world.model.json_answer = {"text": "Xin chào"}
+    world.model.play("json")
+    assert world.ann.post(f"/ai/model/test?bot_id={world.bot_id}")["is_working"] is True
+    world.model.play("ok")
+    world.ann.delete(own)
+    assert world.ann.get("/ai/model")["items"] == []

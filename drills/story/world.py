@@ -100,7 +100,9 @@ class World:
             LLM_BASE_URL=self.model.base_url,
             EXPORT_ROWS_AT_ONCE="1",
             LLM_MODEL="stub",
-            EGRESS_ALLOW=f"{self.tool.host_port},{self.site.host_port}",
+            # The model's server is also a company's own.
+            EGRESS_ALLOW=f"{self.tool.host_port},{self.site.host_port},"
+            f"127.0.0.1:{self.model.server_port}",
             PAYMENT_WEBHOOK_SECRET=self.payment_secret,
             CRAWL_DELAY_SECONDS="0",
         )

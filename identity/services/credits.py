@@ -27,7 +27,7 @@ from identity.services import audit
 # Prices in credits (docs/credits.md).
 EMBEDDED_TASK = 1
 TOKENS_A_CREDIT = 1_000
-# Reserved for a model's reply before its tokens are known; also the highest price.
+# Tokens (in thousands) that are reserved for a model's reply, and the most that it pays.
 MODEL_REPLY = 10
 
 # Levels of warnings, in per cent of credits_included; each is sent once.
@@ -70,9 +70,9 @@ class Reservation:
     used: int
 
 
-def price_of_tokens(count: int) -> int:
-    """One credit for each started thousand tokens of a model."""
-    return max(1, -(-count // TOKENS_A_CREDIT))
+def price_of_tokens(count: int, *, price: int = 1) -> int:
+    """`price` credits for each started thousand tokens of a model."""
+    return max(1, -(-count // TOKENS_A_CREDIT)) * price
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def _enqueue(message: Message, *, to: str, ordering_key: str | None = None) -> N
     client = message.client
     if not message.text.strip() or base_of(message.language) == base_of(to):
         return
-    if Capability.WRITE in engines.engine_for(client).capabilities:
+    if Capability.WRITE in engines.engine_for(client, message.conversation.bot).capabilities:
         enqueue(
             "chats.translate_message",
             client_id=client.pk,

@@ -87,7 +87,10 @@ def analyse_sentiment(chat: Conversation) -> ChatSentiment:
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
     with engines.paid_work(
-        chat.client, purpose=f"sentiment:{chat.pk}", characters=transcript.characters
+        chat.client,
+        bot=chat.bot,
+        purpose=f"sentiment:{chat.pk}",
+        characters=transcript.characters,
     ) as work:
         analyse = _sentiment_by_model if work.is_written else _sentiment_by_rules
         overall, by_message = analyse(chat, transcript, work)
@@ -96,7 +99,8 @@ def analyse_sentiment(chat: Conversation) -> ChatSentiment:
 
 def run_after_end(conversation_id: str) -> None:
     """After the end of a chat: the customer is asked how it was, and a job makes each insight."""
-    chat = Conversation.objects.select_related("client__config").filter(pk=conversation_id).first()
+    rows = Conversation.objects.select_related("client__config", "bot")
+    chat = rows.filter(pk=conversation_id).first()
     if chat is None:
         return
     config = chat.client.config
@@ -114,7 +118,7 @@ def run_after_end(conversation_id: str) -> None:
 
 def compute(conversation_id: str, kind: str) -> None:
     """One insight into a chat, for the job."""
-    chat = Conversation.objects.select_related("client").filter(pk=conversation_id).first()
+    chat = Conversation.objects.select_related("client", "bot").filter(pk=conversation_id).first()
     if chat is None:
         return
     actions: dict[str, Any] = {
@@ -143,7 +147,10 @@ def _new_summary(chat: Conversation, made_since: datetime | None) -> Summary:
     if not transcript.lines:
         return _store_summary(chat, _summary_by_rules(chat, transcript), made_since)
     with engines.paid_work(
-        chat.client, purpose=f"summary:{chat.pk}", characters=transcript.characters
+        chat.client,
+        bot=chat.bot,
+        purpose=f"summary:{chat.pk}",
+        characters=transcript.characters,
     ) as work:
         if work.is_written:
             summary = _summary_by_model(chat, transcript, work)
@@ -214,7 +221,10 @@ def _tagging(
     chat: Conversation, transcript: Transcript
 ) -> AbstractContextManager[engines.PaidWork]:
     return engines.paid_work(
-        chat.client, purpose=f"tags:{chat.pk}", characters=transcript.characters
+        chat.client,
+        bot=chat.bot,
+        purpose=f"tags:{chat.pk}",
+        characters=transcript.characters,
     )
 
 

@@ -10,6 +10,7 @@ from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.knowledge import language as languages
 from bots.knowledge.search import SearchResult
+from bots.models import Bot
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
@@ -56,15 +57,16 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
 
 def translate_message(message_id: str, *, to: str) -> None:
     """Store a message's translation beside it; once."""
-    rows = Message.objects.select_related("client__config", "conversation")
+    rows = Message.objects.select_related("client__config", "conversation__bot")
     message = rows.filter(pk=message_id).first()
     if message is None or not message.text or to in message.translations:
         return
-    if Capability.WRITE not in engines.engine_for(message.client).capabilities:
+    bot = message.conversation.bot
+    if Capability.WRITE not in engines.engine_for(message.client, bot).capabilities:
         return
     text = message.text[:MAX_TRANSLATED_CHARS]
     try:
-        draft = _translated(message.client, text, to=to, purpose=f"message:{message.pk}")
+        draft = _translated(message.client, text, to=to, purpose=f"message:{message.pk}", bot=bot)
     except InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
     with jobs.commit():
@@ -117,7 +119,10 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
     question = transcript.of_customer[-1]
     language = languages.detect(question, default=chat.language)
     with engines.paid_work(
-        chat.client, purpose=f"suggestions:{chat.pk}", characters=transcript.characters
+        chat.client,
+        bot=chat.bot,
+        purpose=f"suggestions:{chat.pk}",
+        characters=transcript.characters,
     ) as work:
         result = retrieval.search(chat.bot, question, language=language)
         suggestions = (
@@ -128,9 +133,11 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
 
-def _translated(client: Client, text: str, *, to: str, purpose: str) -> text_tasks.TranslationDraft:
+def _translated(
+    client: Client, text: str, *, to: str, purpose: str, bot: Bot | None = None
+) -> text_tasks.TranslationDraft:
     with engines.paid_work(
-        client, purpose=purpose, characters=2 * len(text), needs_model=True
+        client, bot=bot, purpose=purpose, characters=2 * len(text), needs_model=True
     ) as work:
         mask = transcripts.mask_for(client)
         draft = work.complete(text_tasks.translate(mask.hide(text), to=to))

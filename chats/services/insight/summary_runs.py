@@ -68,7 +68,7 @@ def summarise_next(summary_job_id: str) -> None:
     if run is None or run.status not in _UNFINISHED:
         return
     failures = 0
-    chats = list(_chats(run).select_related("client__config").order_by("id")[:CHATS_A_JOB])
+    chats = list(_chats(run).select_related("client__config", "bot").order_by("id")[:CHATS_A_JOB])
     for chat in chats:
         is_done = _summarise(run, chat)
         failures = 0 if is_done else failures + 1

@@ -9,7 +9,7 @@ from identity.services import credits
 def reserve(message: Message, engine: Engine) -> bool:
     """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
     is_model = Capability.WRITE in engine.capabilities
-    cost = credits.MODEL_REPLY if is_model else credits.EMBEDDED_TASK
+    cost = credits.MODEL_REPLY * engine.price if is_model else credits.EMBEDDED_TASK
     chat = message.conversation
     # Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
     key_id = chat.opened_by_key_id if chat.visitor_id else None
@@ -40,5 +40,6 @@ def _price(decision: Decision | None) -> int:
     """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
     trace = decision.receipt.trace if decision else None
     if trace and trace.usage:
-        return credits.price_of_tokens(trace.usage.prompt_tokens + trace.usage.completion_tokens)
+        tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
+        return credits.price_of_tokens(tokens, price=trace.price)
     return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0

@@ -1,0 +1,124 @@
+"""Models of a client's or a bot's own in the site: set, tried, removed."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminPasswordWidget
+
+from bots.models import Bot, LanguageModel
+from bots.services import bots, language_models
+from bots.shapes.language_model import LanguageModelDto
+from chatplatform.admin import ADMINS, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.forms import ServiceForm
+from identity.models import Client
+
+
+class ModelForm(ServiceForm):
+    base_url = forms.CharField(
+        label="Address",
+        max_length=500,
+        widget=forms.TextInput(attrs={"placeholder": "https://api.openai.com/v1"}),
+        help_text="Of a server that speaks OpenAI's chat completions. It must be public.",
+    )
+    model = forms.CharField(
+        label="Name", max_length=100, help_text="The model's name, as its server knows it."
+    )
+    api_key = forms.CharField(
+        label="Key",
+        max_length=500,
+        required=False,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+        help_text="Stored encrypted and never shown. Empty: the stored one stays.",
+    )
+    credits_per_1000_tokens = forms.IntegerField(
+        label="Price", initial=1, help_text="In credits of each started 1,000 tokens."
+    )
+
+
+class NewModelForm(ModelForm):
+    bot = forms.ChoiceField(label="For", required=False)
+    field_order = ("bot",)
+
+
+@admin.register(LanguageModel)
+class LanguageModelAdmin(TenantAdmin):
+    """The key is not shown: it is no field of a form."""
+
+    read_by = ADMINS
+    list_display = (
+        "model", "client", "used_for", "base_url", "credits_per_1000_tokens", "updated_at",
+    )  # fmt: skip
+    search_fields = ("model", "base_url", "client__name", "bot__bot_name")
+    list_select_related = ("client", "bot")
+    fields = ("client", "bot", "base_url", "model", "credits_per_1000_tokens", "updated_at")
+    actions = ("test", "remove")
+    actions_list = ("set_model",)
+    actions_detail = ("edit",)
+
+    @display(description="Writes for")
+    def used_for(self, row: LanguageModel) -> str:
+        return str(row.bot) if row.bot else "All bots"
+
+    @button("Set a model", permissions=["create"], icon="add")
+    def set_model(self, request: HttpRequest) -> HttpResponse:
+        """A model for the client, or for one of its bots."""
+        client: Client = viewer(request).client
+        form = NewModelForm(request.POST or None)
+        form.offer("bot", [("", "All bots"), *bots.names(client).items()])
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            chosen = data.pop("bot")
+            bot = bots.get(client, int(chosen)) if chosen else None
+            return self._store(request, client, bot, data)
+
+        return self._page(request, form, act)
+
+    @button("Change", url_path="edit", permissions=["manage"], icon="edit")
+    def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Another address, name, key or price."""
+        row: LanguageModel = self.row(request, object_id)
+        shown = ("base_url", "model", "credits_per_1000_tokens")
+        form = ModelForm(request.POST or None, initial={name: getattr(row, name) for name in shown})
+        return self._page(
+            request, form, lambda data: self._store(request, row.client, row.bot, data)
+        )
+
+    @admin.action(description="Test", permissions=["manage"])
+    def test(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
+        for row in rows:
+            self._try(request, row)
+
+    @admin.action(description="Remove", permissions=["manage"])
+    @asks_first("Remove these models and their keys? The next in line writes again.")
+    def remove(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: language_models.remove(row.client, row.bot, by=by))
+
+    def _page(self, request: HttpRequest, form: ModelForm, act: Any) -> HttpResponse:
+        return self.form_page(
+            request, form, act,
+            title="A model of your own",
+            button="Save and test",
+            intro="It writes in place of the platform's, and when it fails all goes on as before.",
+        )  # fmt: skip
+
+    def _store(
+        self, request: HttpRequest, client: Client, bot: Bot | None, data: dict[str, Any]
+    ) -> HttpResponse:
+        data["api_key"] = data["api_key"] or None
+        row = language_models.store(client, bot, body=LanguageModelDto(**data), by=viewer(request))
+        self._try(request, row)
+        return cast("HttpResponse", redirect("admin:bots_languagemodel_change", row.pk))
+
+    def _try(self, request: HttpRequest, row: LanguageModel) -> None:
+        """Say what comes of asking the model."""
+        result = language_models.test(row)
+        if result.is_working:
+            messages.success(request, f"{row.model} works: {result.duration_ms} ms.")
+        else:
+            messages.error(request, f"{row.model} gave no usable answer. {result.error}")

@@ -1,0 +1,122 @@
+"""Models of a client's, or of one bot's own: set, removed, and tried."""
+
+import time
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from bots.engine import function_templates, text_tasks
+from bots.engine.types import EngineError, Usage
+from bots.models import Bot, LanguageModel
+from bots.services import engines
+from bots.shapes.language_model import LanguageModelDto, LanguageModelTest
+from chatplatform import egress
+from chatplatform.api.errors import Invalid, first_or_404
+from identity.models import Client, User
+from identity.services import audit
+
+_TEST_SECONDS = 20
+_SET = ("base_url", "model", "credits_per_1000_tokens")
+
+
+def list_for_client(client: Client) -> QuerySet[LanguageModel]:
+    """The models of the client's and of its bots' own, unordered."""
+    return LanguageModel.objects.for_client(client)
+
+
+def get(client: Client, bot: Bot | None) -> LanguageModel:
+    """A model of the bot's own, or (None) of the client's; 404 if there is none."""
+    return first_or_404(_of(client, bot))
+
+
+def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) -> LanguageModel:
+    """Set the model of a bot, or of the whole client; a key left out stays with its host."""
+    # The name is resolved before the transaction, since that may take seconds.
+    _check_destination(body.base_url)
+    with transaction.atomic():
+        # Two requests at once must not both insert.
+        Client.objects.select_for_update(no_key=True).get(pk=client.pk)
+        row = _of(client, bot).first() or LanguageModel(client=client, bot=bot)
+        _check_price(row, body, by)
+        row.api_key = _merged_key(row, body)
+        for name in _SET:
+            setattr(row, name, getattr(body, name))
+        row.save()
+        changes = {name: getattr(row, name) for name in _SET}
+        _record(row, "language_model.set", by, key_replaced=body.api_key is not None, **changes)
+    return row
+
+
+def remove(client: Client, bot: Bot | None, *, by: User) -> None:
+    """Forget a model and its key, if there is one; the next in line writes again."""
+    with transaction.atomic():
+        row = _of(client, bot).select_for_update(of=("self",)).first()
+        if row is None:
+            return
+        _record(row, "language_model.removed", by, base_url=row.base_url, model=row.model)
+        row.delete()
+
+
+def test(row: LanguageModel) -> LanguageModelTest:
+    """Ask a model to translate one word. Costs no credits; a failure is part of the result."""
+    engine, started = engines.own_engine(row), time.monotonic()
+    usage: Usage | None = None
+    error = answered_by = None
+    try:
+        written = engine.complete(
+            text_tasks.translate("Hello", to="vi"), deadline_seconds=_TEST_SECONDS
+        )
+        usage, answered_by = written.usage, written.model
+    except EngineError as exc:
+        usage, error = exc.usage, str(exc)
+    return LanguageModelTest(
+        is_working=error is None,
+        error=error,
+        answered_by=answered_by,
+        tokens=usage.prompt_tokens + usage.completion_tokens if usage else 0,
+        duration_ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def _of(client: Client, bot: Bot | None) -> QuerySet[LanguageModel]:
+    """The model of the bot, or without one that of the whole client: one row, or none."""
+    return LanguageModel.objects.for_client(client).filter(bot=bot)
+
+
+def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
+    """The key to store; a stored one is never sent to another host."""
+    key = row.api_key if body.api_key is None else body.api_key
+    is_moved = function_templates.origin(row.base_url) != function_templates.origin(body.base_url)
+    if key and body.api_key is None and is_moved:
+        raise Invalid.field(
+            "body", "api_key", msg="The address has another host: give the key again, or empty."
+        )
+    if key and not egress.keeps_secrets(body.base_url, purpose="model"):
+        raise Invalid.field("body", "api_key", msg="A key goes over https only.")
+    return key
+
+
+def _check_price(row: LanguageModel, body: LanguageModelDto, by: User) -> None:
+    price = body.credits_per_1000_tokens
+    # What the platform's staff have granted may be sent back as it is.
+    if price < 1 and not by.is_superuser and (row._state.adding or row.credits_per_1000_tokens):
+        raise Invalid.field(
+            "body", "credits_per_1000_tokens", msg="Less than 1 is set by the platform's staff."
+        )
+
+
+def _check_destination(url: str) -> None:
+    try:
+        egress.check_url(url, purpose="model")
+    except egress.EgressError as error:
+        raise Invalid.field("body", "base_url", msg=str(error)) from error
+
+
+def _record(row: LanguageModel, action: str, by: User, **changes: object) -> None:
+    audit.record(
+        row.client_id,
+        action,
+        by=by,
+        subject=f"language_model:{row.pk}",
+        changes={"bot_id": row.bot_id, **changes},
+    )
