@@ -51,6 +51,7 @@ NOT_AUDITED_BECAUSE = {
         "POST /ai/client/chat/suggestions/{chat_id}", "POST /client/translate",
         "POST /ai/translate", "POST /client/summarize", "POST /report/adhoc/search",
         "POST /identity/verify-reset-token", "POST /config/{client_id}/email-notification/test",
+        "POST /ai/model/test",
     },
     "it lasts seconds, or is one person's reading mark": {
         "POST /ai/chat/{chat_id}/typing", "POST /ai/chat/{chat_id}/viewing",
@@ -73,6 +74,7 @@ NOT_AUDITED_BECAUSE = {
 EXEMPT = {operation for operations in NOT_AUDITED_BECAUSE.values() for operation in operations}
 # What needs more than a row and a body is tried in a test of its own, which names the action.
 TRIED_IN = {
+    "DELETE /ai/model": ("chats/tests/test_language_models.py", "language_model.removed"),
     "POST /identity/token2": ("identity/tests/test_audit.py", "user.signed_in"),
     "POST /identity/forgot-password": (
         "identity/tests/test_password_reset.py", "password_reset.asked"
@@ -154,6 +156,7 @@ def test_what_is_tried_elsewhere_is_served_and_named_there():
 
 
 ACTIONS_NOT_AUDITED_BECAUSE = {
+    "test": "asks the model for one word",
     "train_again": "reads again what is there",
     "crawl_now": "reads again what is there",
     "send_test": "sends an event that says it is a test",

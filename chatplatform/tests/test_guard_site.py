@@ -100,7 +100,7 @@ def world(name: str) -> dict[Any, Any]:
         **own, web_url=rows[WebUrl], url=f"http://{name}.example/a", fetched_at=timezone.now()
     )
     rows[LanguageModel] = LanguageModel.objects.create(
-        **of_bot, base_url=f"https://{name}.example/v1", model=name
+        **of_bot, base_url=f"http://127.0.0.1:9/{name}", model=name
     )
     rows[FunctionCalling] = FunctionCalling.objects.create(**of_bot)
     rows[Function] = Function.objects.create(
