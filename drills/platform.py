@@ -15,6 +15,9 @@ from typing import Any
 
 import httpx2
 
+from chatplatform.testing import stub_model
+from chatplatform.testing.stub_model import StubModel
+
 ROOT = Path(__file__).resolve().parent.parent
 OWNER = "owner@demo.example"
 
@@ -126,19 +129,16 @@ class Platform:
 class DemoShop(Platform):
     """The platform with the demo client's trained bot, and with a scripted model."""
 
-    def __init__(self, folder: Path, model_port: int, **environ: str) -> None:
-        self._model = f"http://127.0.0.1:{model_port}"
-        model = {"LLM_BASE_URL": f"{self._model}/v1", "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
-        super().__init__(folder, **model, **environ)
+    def __init__(self, folder: Path, model: StubModel, **environ: str) -> None:
+        self.model = model
+        of_model = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
+        super().__init__(folder, **of_model, **environ)
         self.key = {"API-KEY": (self.data / "keys" / "demo_api_key").read_text()}
         question = {"text": "How many days do I have to return an item?", "reply": "wait"}
         wait_until(
             lambda: self.ask(self.open_chat(), **question)["status"] == "answered", what="an answer"
         )
-
-    def script(self, mode: str) -> None:
-        """Change the model's script."""
-        httpx2.post(f"{self._model}/script", json={"mode": mode}).raise_for_status()
+        assert model.requests, "the model was never asked"
 
     def owner(self) -> dict[str, str]:
         return self.login(OWNER, (self.data / "keys" / "demo_password").read_text())
@@ -180,15 +180,9 @@ class DemoShop(Platform):
 @contextmanager
 def demo_shop(folder: Path, **environ: str) -> Iterator[DemoShop]:
     """Start the demo shop and its model."""
-    port = free_port()
-    stub = [sys.executable, "-m", "chatplatform.testing.stub_model", "--port", str(port)]
-    model = subprocess.Popen([*stub, "--script", "ok"], cwd=ROOT)
-    try:
-        running = DemoShop(folder, port, **environ)
+    with stub_model.running() as model:
+        shop = DemoShop(folder, model, **environ)
         try:
-            yield running
+            yield shop
         finally:
-            running.stop()
-    finally:
-        model.terminate()
-        model.wait(10)
+            shop.stop()

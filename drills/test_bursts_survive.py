@@ -212,7 +212,7 @@ def test_nothing_is_lost_or_doubled(
     client_id = platform.call("GET", "/identity/client", owner)["id"]
     config = {"burst_wait_ms": burst_wait_ms}
     platform.call("POST", f"/config/{client_id}/chat", owner, json=config)
-    platform.script("slow:0.2")
+    platform.model.play("slow:0.2")
     started_at, killed = time.monotonic(), Counter[str]()
     chats, wrote = run_burst(platform, agent, killed)
     took = time.monotonic() - started_at

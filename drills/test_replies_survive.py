@@ -52,7 +52,7 @@ def check(platform: DemoShop, chats: list[str]) -> None:
     ids=["worker", "broker", "worker, broker and database"],
 )
 def test_killed_while_fifty_replies_are_made(platform: DemoShop, victims: list[str]) -> None:
-    platform.script("slow:1.5")
+    platform.model.play("slow:1.5")
     # Ten chats of five messages each: order inside each, and many at once.
     chats = [platform.open_chat() for _ in range(MESSAGES // 5)] * 5
     started_at = time.monotonic()

@@ -1,19 +1,13 @@
 """A scripted model server for tests and drills; standard library only.
 
-    python -m chatplatform.testing.stub_model --port 9100 --script ok
-
 Modes: ok, slow (slow:2 for two seconds), held (answers `json_answer` after `release.set()`), cut,
 500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (answers JSON to a
 request for a stream), flood (never ends), json (answers `json_answer`), no_schema (the same, but
 400 to a request with a schema), huge (ten million characters), say:TEXT (answers TEXT). A mode that
 is a list of [name, arguments] calls these functions; the arguments are an object or raw text. Of
 several modes, separated by commas, each answers one request, and the last one all that follow.
-
-POST /script {"mode": "500,ok"} or {"mode": [[["get_order", {"id": 1}]], "say:Done."]} changes the
-script, GET /count returns the number of completions, GET /last the body of the latest request.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -97,21 +91,14 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        if self.path == "/count":
-            self._json({"count": len(self.server.requests)})
-        elif self.path == "/last":
-            self._json(self.server.requests[-1] if self.server.requests else {})
-        elif self.path.endswith("/models"):
+        if self.path.endswith("/models"):
             self._json({"object": "list", "data": [{"id": _MODEL, "object": "model"}]})
         else:
             self._json({"error": {"message": "not found"}}, 404)
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        if self.path == "/script":
-            self.server.play(body["mode"])
-            self._json({"mode": body["mode"]})
-        elif self.path.endswith("/chat/completions"):
+        if self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)
         else:
             self._json({"error": {"message": "not found"}}, 404)
@@ -255,15 +242,3 @@ def _whole(content: str, calls: list[dict[str, Any]] | None = None) -> dict[str,
     usage = {"prompt_tokens": 100, "completion_tokens": len(content.split()), "total_tokens": 0}
     head = {"id": "stub-1", "object": "chat.completion", "created": 0, "model": _MODEL}
     return {**head, "choices": [choice], "usage": usage}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="A scriptable OpenAI-compatible server.")
-    parser.add_argument("--port", type=int, default=9100)
-    parser.add_argument("--script", default="ok")
-    options = parser.parse_args()
-    StubModel(options.port, options.script).serve_forever()
-
-
-if __name__ == "__main__":
-    main()
