@@ -87,6 +87,7 @@ def fill() -> Any:
             tags="(ARRAY['vip', 'late', 'refund', 'new'])[n %% 5:n %% 5 + 1]",
             status="CASE WHEN n %% 9 = 0 THEN 'open' ELSE 'ended' END",
             ended_at=f"{BEGAN.format(chats=size)} + interval '1 hour'",
+            last_seq="0" if number == CLIENTS else str(MESSAGES),
         )  # fmt: skip
         chat.delete()
     fill_messages(clients)
@@ -94,6 +95,19 @@ def fill() -> Any:
         execute(f"CREATE TABLE plain_{name} AS TABLE chats_{name}")
     execute("VACUUM ANALYZE")
     return clients[0], clients[CLIENTS]
+
+
+def keep() -> str:
+    """The figures of all chats, counted as the worker does: all at once, then only what is new."""
+    from reports.services import chat_figures  # noqa: PLC0415
+
+    first, again = took(chat_figures.keep), took(chat_figures.keep)
+    execute("VACUUM ANALYZE reports_chatfigures")
+    each = 1000 * first / CHATS / MESSAGES
+    return (
+        f"{CHATS:,} chats counted in {first / 1000:.1f} s ({each:.1f} µs a message),"
+        f" looked through again in {again:.0f} ms"
+    )
 
 
 def fill_messages(clients: list[Any]) -> None:
@@ -182,7 +196,8 @@ def export(client: Any, reader: Any) -> list[str]:
         param = ExportAdhocReportParam.model_validate({"format": form, "date_from": "2000-01-01"})
         row = exports.start(client, param, by=person)
         assert isinstance(row, Export)
-        command = [sys.executable, "-c", WORKER, str(row.pk)]
+        # As the launcher starts this worker: requests come first.
+        command = ["nice", "-n", "10", sys.executable, "-c", WORKER, str(row.pk)]
         worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         began, beside = time.perf_counter(), []
         while worker.poll() is None:
@@ -216,8 +231,9 @@ def main() -> None:
         reader, exporter = fill()
         print(f"{CHATS * MESSAGES:,} messages in {time.monotonic() - began:.0f} s", file=sys.stderr)
         load = os.getloadavg()[0]
+        kept = keep()
         compared, exported = compare(reader), export(exporter, reader)
-    print(f"{CHATS * MESSAGES:,} messages; load average at the start: {load:.1f}\n")
+    print(f"{CHATS * MESSAGES:,} messages; load average at the start: {load:.1f}\n{kept}\n")
     print("| report | ours, ms | plain SQL, ms | ratio |\n| --- | ---: | ---: | ---: |")
     print("\n".join(compared))
     print(

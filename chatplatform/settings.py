@@ -357,6 +357,7 @@ _PERIODIC = {
     "channels_app.refresh_tokens": 600,
     "channels_app.clean_up": 3600,
     "reports.clean_up": 3600,
+    "reports.keep_figures": 300,
 }
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}

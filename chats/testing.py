@@ -3,7 +3,7 @@
 from typing import Any
 
 from bots.models import Bot
-from chats.models import Conversation, Customer
+from chats.models import Conversation, Customer, Message
 from identity.services import visitor_tokens
 from identity.testing import Person
 
@@ -17,6 +17,17 @@ def make_chat(bot: Bot, **fields: Any) -> Any:
     return Conversation.objects.create(
         client_id=bot.client_id, bot=bot, customer=customer, **fields
     )
+
+
+def put_message(chat: Any, sender_type: str, **fields: Any) -> Message:
+    """A message at the end of a chat, stored without anything that follows from it."""
+    chat.last_seq += 1
+    chat.save(update_fields=["last_seq"])
+    fields = {"content": [], **fields}
+    return Message.objects.create(
+        client_id=chat.client_id, conversation=chat, seq=chat.last_seq, sender_type=sender_type,
+        **fields,
+    )  # fmt: skip
 
 
 def visitor_of(page: Person, chat: Conversation) -> Person:

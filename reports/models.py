@@ -1,9 +1,10 @@
-"""What is remembered of reports: large exports, muted warnings, saved questions."""
+"""What is remembered of reports: counted chats, large exports, muted warnings, saved questions."""
 
 from django.db import models
 from django.db.models.functions import Now
 
 from chatplatform.ids import uuid7
+from chats.models import Conversation
 from identity.models import TenantModel, User
 
 
@@ -71,3 +72,21 @@ class SavedReport(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ChatFigures(TenantModel):
+    """What was said in a chat, counted up to its message `last_seq`, so that a report reads only
+    the messages behind it. A worker keeps it; a chat without it is counted whole."""
+
+    conversation = models.OneToOneField(Conversation, on_delete=models.CASCADE, primary_key=True)
+    last_seq = models.PositiveIntegerField()
+    # Of customer, bot and agents; no notes and welcomes.
+    messages = models.PositiveIntegerField()
+    has_agent = models.BooleanField()
+    credits = models.BigIntegerField()
+    # When the bot and a person first wrote.
+    bot_at = models.DateTimeField(null=True)
+    person_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.conversation_id} up to {self.last_seq}"

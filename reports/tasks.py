@@ -1,7 +1,7 @@
 """Jobs of the reports."""
 
 from chatplatform.jobs import Queue, job, periodic
-from reports.services import exports
+from reports.services import chat_figures, exports
 
 
 @job(
@@ -19,3 +19,9 @@ def write_export(*, export_id: str) -> None:
 def clean_up() -> None:
     """Delete exports whose time is over."""
     exports.purge_expired()
+
+
+@periodic("reports.keep_figures")
+def keep_figures() -> None:
+    """Count what was said in the chats, ahead of the reports."""
+    chat_figures.keep()

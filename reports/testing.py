@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 from hypothesis import strategies as some
 
-from chats.models import Feedback, Message
-from chats.testing import make_chat
+from chats.models import Feedback
+from chats.testing import make_chat, put_message
 
 _NAME = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
@@ -58,9 +58,8 @@ def fill(bot: Any, began: datetime, *, chats: int) -> None:
             handed_off_at=at if number % 4 == 0 else None,
         )  # fmt: skip
         for seq in range(number % 5):
-            Message.objects.create(
-                client_id=chat.client_id, conversation=chat, seq=seq + 1, content=[],
-                sender_type=["customer", "bot", "system", "agent"][seq % 4],
+            put_message(
+                chat, ["customer", "bot", "system", "agent"][seq % 4],
                 receipt={"credits": number} if seq == 1 else None,
             )  # fmt: skip
         if number % 4 == 0:
@@ -72,9 +71,8 @@ def fill(bot: Any, began: datetime, *, chats: int) -> None:
 def late(bot: Any) -> None:
     """To a chat of long ago come a message, a rating and a handover."""
     chat = bot.conversations.filter(handed_off_at=None, status="open").order_by("created_at")[0]
-    own = {"client_id": chat.client_id, "conversation": chat}
-    Message.objects.create(**own, seq=90, content=[], sender_type="bot", receipt={"credits": 5})
-    Feedback.objects.create(**own, rating=3)
+    put_message(chat, "bot", receipt={"credits": 5})
+    Feedback.objects.create(client_id=chat.client_id, conversation=chat, rating=3)
     bot.conversations.filter(pk=chat.pk).update(handed_off_at=chat.created_at)
 
 

@@ -10,37 +10,23 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from chats.models import Conversation
+from reports.services.chat_figures import SAID
 from reports.shapes.adhoc import Grouping, ReportColumn
 
 Row = dict[str, Any]
 
-# What was said counts once: no notes, lines of the platform and welcomes.
-_FACTS = """
-WITH chosen(id) AS ({chosen}),
-said AS (
-    SELECT message.conversation_id AS chat_id,
-        count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS messages,
-        bool_or(sender_type = 'agent') AS has_agent,
-        sum((receipt ->> 'credits')::numeric) FILTER (
-            WHERE jsonb_typeof(receipt -> 'credits') = 'number')::bigint AS credits,
-        min(coalesce(message.sent_at, message.created_at)) FILTER (WHERE sender_type = 'bot')
-            AS bot_at,
-        min(coalesce(message.sent_at, message.created_at)) FILTER (WHERE sender_type = 'agent')
-            AS person_at
-    FROM chats_message message JOIN chosen ON chosen.id = message.conversation_id
-    WHERE NOT message.is_note AND NOT message.is_welcome
-    GROUP BY 1
-),
+_FACTS = f"""
+WITH chosen(id) AS ({{chosen}}),
 facts AS (
     SELECT chat.id, chat.chat_code, chat.created_at, chat.bot_id, chat.channel, chat.status,
         chat.assignee_id, chat.customer_id, chat.language, chat.tags, chat.sentiment,
         chat.handoff_reason,
         chat.ended_at, chat.ended_by, chat.location ->> 'country' AS country,
         chat.created_at AT TIME ZONE %s AS local,
-        coalesce(said.messages, 0) AS messages, coalesce(said.credits, 0) AS credits_used,
+        said.messages, said.credits AS credits_used,
         chat.handed_off_at IS NOT NULL AS handed_off,
         chat.status = 'ended' AND chat.handed_off_at IS NULL
-            AND NOT coalesce(said.has_agent, false) AS bot_resolved,
+            AND NOT said.has_agent AS bot_resolved,
         extract(epoch FROM chat.first_response_at - chat.created_at)::float8 AS first_response,
         extract(epoch FROM said.bot_at - chat.created_at)::float8 AS bot_response,
         extract(epoch FROM said.person_at
@@ -50,7 +36,7 @@ facts AS (
             THEN extract(epoch FROM chat.ended_at - chat.created_at)::float8 END AS resolution,
         feedback.rating
     FROM chosen JOIN chats_conversation chat ON chat.id = chosen.id
-    LEFT JOIN said ON said.chat_id = chat.id
+    {SAID}
     LEFT JOIN chats_feedback feedback
         ON feedback.conversation_id = chat.id AND feedback.message_id IS NULL
 )

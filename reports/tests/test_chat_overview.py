@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from bots.testing import make_bot
-from chats.models import Message
-from chats.testing import make_chat
+from chats.testing import make_chat, put_message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/report/chat-overview"
@@ -18,11 +17,9 @@ def at(day: int, hour: int = 12, minute: int = 0) -> datetime:
     return datetime(2026, 11, day, hour, minute, tzinfo=UTC)
 
 
-def say(chat: Any, seq: int, sender_type: str, seconds: int, **fields: Any) -> None:
-    Message.objects.create(
-        client_id=chat.client_id, conversation=chat, seq=seq, sender_type=sender_type, content=[],
-        created_at=chat.created_at + timedelta(seconds=seconds), **fields,
-    )  # fmt: skip
+def say(chat: Any, sender_type: str, seconds: int, **fields: Any) -> None:
+    at = chat.created_at + timedelta(seconds=seconds)
+    put_message(chat, sender_type, created_at=at, **fields)
 
 
 def read(person, path=PATH, **query):
@@ -46,11 +43,11 @@ def test_the_period_stands_beside_the_one_before(ann, bot):
 def test_first_answers_of_bot_and_person_are_told_apart(ann, bot):
     chat = make_chat(bot, created_at=at(10), first_response_at=at(10) + timedelta(seconds=4),
                      handed_off_at=at(10) + timedelta(seconds=100))  # fmt: skip
-    say(chat, 1, "bot", 0, is_welcome=True)
-    say(chat, 2, "customer", 1)
-    say(chat, 3, "bot", 4, receipt={"credits": 2})
-    say(chat, 4, "agent", 90, is_note=True)
-    say(chat, 5, "agent", 130)
+    say(chat, "bot", 0, is_welcome=True)
+    say(chat, "customer", 1)
+    say(chat, "bot", 4, receipt={"credits": 2})
+    say(chat, "agent", 90, is_note=True)
+    say(chat, "agent", 130)
     current = read(ann)["current"]
     means = {name: current[f"{name}_seconds"]["mean"] for name in (
         "first_response", "bot_response", "person_response", "resolution")}  # fmt: skip

@@ -1,9 +1,20 @@
 """For any question, files, search and overview count the same: also over changes of the clock, and
 after what comes late."""
 
+from django.db import transaction
+from django.db.models import F
 from hypothesis import HealthCheck, given, settings
 
+from bots.testing import make_bot
+from chats.models import Message
+from chats.services.core import conversations
+from chats.services.exchange import retention
+from chats.testing import make_chat, put_message
+from reports.models import ChatFigures
+from reports.services import chat_figures
 from reports.testing import YEARS, check_figures, fill, late, questions
+
+QUESTION = {"date_from": "2026-03-28", "date_to": "2026-10-26", "timezone": "Europe/Berlin"}
 
 
 @settings(
@@ -14,17 +25,56 @@ def test_every_way_to_ask_counts_the_same(ann, bot, question):
     if not bot.conversations.exists():
         for began in YEARS:
             fill(bot, began, chats=24)
+        chat_figures.keep()
+        late(bot)
     check_figures(ann, question)
 
 
 def test_what_comes_late_is_counted(ann, bot):
     for began in YEARS:
         fill(bot, began, chats=12)
-    question = {"date_from": "2026-03-28", "date_to": "2026-10-26", "timezone": "Europe/Berlin"}
-    before = check_figures(ann, question)
+    before = check_figures(ann, QUESTION)
     late(bot)
-    after = check_figures(ann, question)
+    after = check_figures(ann, QUESTION)
     assert {name: after[name] - before[name] for name in after} == {
         "chats": 0, "messages": 1, "credits_used": 5, "rating_count": 1, "handed_off": 1,
         "bot_resolved": 0,
     }  # fmt: skip
+
+
+def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
+    theirs = put_message(make_chat(make_bot(client_b)), "bot")
+    for began in YEARS:
+        fill(bot, began, chats=12)
+    before = check_figures(ann, QUESTION)
+    chat_figures.keep()
+    assert ChatFigures.objects.count() == Message.objects.values("conversation").distinct().count()
+    assert ChatFigures.objects.get(conversation=theirs.conversation_id).client == client_b
+    assert check_figures(ann, QUESTION) == before
+    late(bot)
+    after = check_figures(ann, QUESTION)
+    assert (after["messages"], after["credits_used"]) == (
+        before["messages"] + 1, before["credits_used"] + 5,
+    )  # fmt: skip
+    ChatFigures.objects.filter(client=ann.client).update(messages=F("messages") + 1000)
+    assert check_figures(ann, QUESTION)["messages"] > 1000, "what was kept is what is read"
+
+
+def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
+    chat = make_chat(bot)
+    put_message(chat, "customer")
+    chat_figures.keep()
+    put_message(chat, "bot", receipt={"credits": 2})
+    put_message(chat, "agent", is_note=True)
+    chat_figures.keep()
+    chat_figures.keep()
+    (kept,) = ChatFigures.objects.all()
+    assert (kept.last_seq, kept.messages, kept.credits, kept.has_agent) == (3, 2, 2, False)
+    assert kept.bot_at
+    assert kept.person_at is None
+    preview = make_chat(bot, is_preview=True)
+    put_message(preview, "customer")
+    with transaction.atomic():
+        retention.delete(conversations.lock(chat))
+    chat_figures.keep()
+    assert not ChatFigures.objects.exists()

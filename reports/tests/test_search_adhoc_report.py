@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from chatplatform.testing import run_jobs
-from chats.models import Conversation, Feedback, Message
-from chats.testing import make_chat
+from chats.models import Conversation, Feedback
+from chats.testing import make_chat, put_message
 from identity.models import Role
 from identity.testing import make_person
 
@@ -30,22 +30,11 @@ def chat_at(bot):
     def make(day: int, hour: int = 12, *, month: int = 11, said: int = 0, **fields: Any):
         at = datetime(2026, month, day, hour, tzinfo=UTC)
         chat = make_chat(bot, created_at=at, **fields)
-        for seq in range(1, said + 1):
-            Message.objects.create(
-                client_id=chat.client_id, conversation=chat, seq=seq, sender_type="customer",
-                content=[], created_at=at,
-            )  # fmt: skip
+        for _ in range(said):
+            put_message(chat, "customer", created_at=at)
         return chat
 
     return make
-
-
-def add(chat, sender_type, **fields):
-    seq = chat.messages.count() + 100
-    return Message.objects.create(
-        client_id=chat.client_id, conversation=chat, seq=seq, sender_type=sender_type, content=[],
-        **fields,
-    )  # fmt: skip
 
 
 def test_viewers_read_reports_too(client_a, chat_at):
@@ -83,11 +72,11 @@ def test_a_day_in_which_the_clock_is_set_back_has_25_hours(ann, chat_at):
 
 def test_messages_are_what_customers_bots_and_agents_said(ann, chat_at):
     chat = chat_at(3, said=1)
-    add(chat, "bot", receipt={"credits": 3})
-    add(chat, "agent")
-    add(chat, "agent", is_note=True)
-    add(chat, "bot", is_welcome=True)
-    add(chat, "system", receipt={"credits": 2})
+    put_message(chat, "bot", receipt={"credits": 3})
+    put_message(chat, "agent")
+    put_message(chat, "agent", is_note=True)
+    put_message(chat, "bot", is_welcome=True)
+    put_message(chat, "system", receipt={"credits": 2})
     chat_at(4, said=5, is_preview=True)
     totals = search(ann, metrics=["chats", "messages", "credits_used"])["totals"]
     assert totals == {"chats": 1, "messages": 3, "credits_used": 5}
@@ -96,7 +85,7 @@ def test_messages_are_what_customers_bots_and_agents_said(ann, chat_at):
 def test_what_the_bot_resolved_and_what_was_handed_over(ann, chat_at):
     ended: Any = {"status": "ended", "ended_at": datetime(2026, 11, 5, 13, tzinfo=UTC)}
     chat_at(5, **ended)
-    add(chat_at(5, **ended), "agent")
+    put_message(chat_at(5, **ended), "agent")
     chat_at(5, **ended, handed_off_at=timezone.now())
     chat_at(5)
     names = ["chats", "bot_resolved", "handed_off", "ended", "open", "resolution_p50"]
@@ -247,8 +236,7 @@ def test_a_figure_is_a_filter_too(ann, chat_at, name):
     chat_at(10, status="ended", ended_at=timezone.now())
     chat_at(11, status="ended", ended_at=timezone.now(), handed_off_at=timezone.now())
     taken = chat_at(12, status="ended", ended_at=timezone.now())
-    Message.objects.create(client=ann.client, conversation=taken, seq=9, sender_type="agent",
-                           content=[])  # fmt: skip
+    put_message(taken, "agent")
     counted = search(ann, metrics=["chats", name])["totals"]
     assert search(ann, **{name: True}, metrics=["chats"])["totals"]["chats"] == counted[name] == 1
     assert search(ann, **{name: False}, metrics=["chats"])["totals"]["chats"] == 3

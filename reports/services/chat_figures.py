@@ -1,0 +1,69 @@
+"""What was said in each chat, counted ahead of the reports: messages are only added to a chat, so
+what was counted once stays right, and a report adds the messages behind it.
+"""
+
+import uuid
+
+from django.db import connection
+
+from chatplatform import jobs
+
+_AT_ONCE = 1000
+# What was said counts once: no notes, lines of the platform and welcomes. The names `chat` and
+# `kept` (its figures, if there are any) stand for the chat whose later messages are counted.
+_LATER = """
+SELECT count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS messages,
+    bool_or(sender_type = 'agent') AS has_agent,
+    sum((receipt ->> 'credits')::numeric) FILTER (
+        WHERE jsonb_typeof(receipt -> 'credits') = 'number')::bigint AS credits,
+    min(coalesce(message.sent_at, message.created_at)) FILTER (WHERE sender_type = 'bot')
+        AS bot_at,
+    min(coalesce(message.sent_at, message.created_at)) FILTER (WHERE sender_type = 'agent')
+        AS person_at
+FROM chats_message message
+WHERE chat.last_seq > coalesce(kept.last_seq, 0)
+    AND message.conversation_id = chat.id AND message.seq > coalesce(kept.last_seq, 0)
+    AND NOT message.is_note AND NOT message.is_welcome
+"""
+# Joined to `chat`: `said` has its figures up to this moment.
+SAID = f"""
+LEFT JOIN reports_chatfigures kept ON kept.conversation_id = chat.id
+CROSS JOIN LATERAL ({_LATER}) later
+CROSS JOIN LATERAL (SELECT
+    coalesce(kept.messages, 0) + later.messages AS messages,
+    coalesce(kept.has_agent, false) OR coalesce(later.has_agent, false) AS has_agent,
+    coalesce(kept.credits, 0) + coalesce(later.credits, 0) AS credits,
+    least(kept.bot_at, later.bot_at) AS bot_at,
+    least(kept.person_at, later.person_at) AS person_at
+) said
+"""
+# A chat that is being deleted is skipped.
+_KEEP = f"""
+WITH chat AS MATERIALIZED (
+    SELECT chat.id, chat.client_id, chat.last_seq
+    FROM chats_conversation chat
+    LEFT JOIN reports_chatfigures kept ON kept.conversation_id = chat.id
+    WHERE chat.id > %s AND chat.last_seq > coalesce(kept.last_seq, 0) AND NOT chat.is_preview
+    ORDER BY chat.id LIMIT {_AT_ONCE} FOR KEY SHARE OF chat SKIP LOCKED
+), written AS (
+    INSERT INTO reports_chatfigures AS old
+        (conversation_id, client_id, last_seq, messages, has_agent, credits, bot_at, person_at)
+    SELECT chat.id, chat.client_id, chat.last_seq, said.* FROM chat {SAID}
+    ON CONFLICT (conversation_id) DO UPDATE SET
+        last_seq = EXCLUDED.last_seq, messages = EXCLUDED.messages,
+        has_agent = EXCLUDED.has_agent, credits = EXCLUDED.credits,
+        bot_at = EXCLUDED.bot_at, person_at = EXCLUDED.person_at
+    WHERE old.last_seq < EXCLUDED.last_seq
+)
+SELECT id FROM chat ORDER BY id DESC LIMIT 1
+"""
+
+
+def keep() -> None:
+    """Count what was said since the last time, in every chat of every client."""
+    last: uuid.UUID | None = uuid.UUID(int=0)
+    while last:
+        with jobs.commit(), connection.cursor() as cursor:
+            cursor.execute(_KEEP, [last])
+            row = cursor.fetchone()
+        last = row[0] if row else None
