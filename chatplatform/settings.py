@@ -139,33 +139,37 @@ TEMPLATES = [
 ]
 
 
-def _address(name: str, scheme: str, port: int, path: str) -> str:
+def _address(name: str, scheme: str, port: int, path: str, *, role: str = "") -> str:
     """An address of its parts DATABASE_HOST, _PORT, _USER, …: a password may hold any character."""
     host, port = env.str(f"{name}_HOST", default="127.0.0.1"), env.int(f"{name}_PORT", default=port)
-    user = env.str(f"{name}_USER", default="chatplatform" if name == "DATABASE" else "")
-    password = env.str(f"{name}_PASSWORD", default="")
+    user = env.str(f"{role or name}_USER", default="" if name == "REDIS" else "chatplatform")
+    password = env.str(f"{role or name}_PASSWORD", default="")
     login = quote(user, safe="") + (f":{quote(password, safe='')}" if password else "")
     path = quote(env.str(f"{name}_NAME", default=path), safe="")
     return f"{scheme}://{login}{'@' if login else ''}{host}:{port}/{path}"
 
 
-DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db(
-        "DATABASE_URL", default=_address("DATABASE", "postgres", 5432, "chatplatform")
+_POSTGRES = ("DATABASE", "postgres", 5432, "chatplatform")
+DATABASES: dict[str, Any] = {"default": env.db("DATABASE_URL", default=_address(*_POSTGRES))}
+_owner = env.str("DATABASE_OWNER_URL", default="")
+if not _owner and env.str("DATABASE_OWNER_PASSWORD", default=""):
+    _owner = _address(*_POSTGRES, role="DATABASE_OWNER")
+if _owner:
+    # Owns the tables and migrates them; only `migrate` needs it. Without it one role does both.
+    DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
+for _database in DATABASES.values():
+    _database.update(
+        CONN_MAX_AGE=None,
+        CONN_HEALTH_CHECKS=True,
+        OPTIONS={
+            "connect_timeout": 5,
+            "server_side_binding": True,
+            "prepare_threshold": 3,
+            # Milliseconds. A statement that takes longer is a fault.
+            "options": "-c statement_timeout=30000 -c lock_timeout=10000"
+            " -c idle_in_transaction_session_timeout=60000",
+        },
     )
-}
-DATABASES["default"].update(
-    CONN_MAX_AGE=None,
-    CONN_HEALTH_CHECKS=True,
-    OPTIONS={
-        "connect_timeout": 5,
-        "server_side_binding": True,
-        "prepare_threshold": 3,
-        # Milliseconds. A statement that takes longer is a fault.
-        "options": "-c statement_timeout=30000 -c lock_timeout=10000"
-        " -c idle_in_transaction_session_timeout=60000",
-    },
-)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default=_address("REDIS", "redis", 6379, "0"))
 

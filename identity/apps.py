@@ -1,10 +1,16 @@
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin_apps
+from django.core.checks import Tags, register
 
 
 class Config(AppConfig):
     name = "identity"
     default = True
+
+    def ready(self) -> None:
+        from identity.services import audit_chain  # noqa: PLC0415 - it needs the apps
+
+        register(audit_chain.role, Tags.security)
 
 
 class SiteConfig(admin_apps.AdminConfig):

@@ -10,6 +10,8 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
+from identity.audit_models import AuditEvent as AuditEvent
+from identity.audit_models import AuditLink as AuditLink
 from identity.client_models import Client as Client
 from identity.client_models import TenantModel as TenantModel
 
@@ -413,33 +415,6 @@ class CreditOrder(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.amount:,} credits for {self.client}: {self.reference}"
-
-
-class AuditEvent(TenantModel):
-    """Who granted, revealed or deleted what. Append-only; holds no secrets."""
-
-    # Null if the platform itself acted.
-    user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
-    api_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
-    # For example "user.role_changed".
-    action = models.CharField(max_length=60)
-    # The object of the action, for example "user:12".
-    subject = models.CharField(max_length=100, default="", blank=True)
-    # The changed fields, with their values unless they are secret.
-    changes = models.JSONField(default=dict)
-    address = models.CharField(max_length=64, default="", blank=True)
-    request_id = models.CharField(max_length=64, default="", blank=True)
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["client", "-id"], name="audit_log"),
-            # The history of one row, in the site.
-            models.Index(fields=["subject", "-id"], name="audit_history"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.action} {self.subject}"
 
 
 class PasswordReset(TenantModel):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from identity.views import clients, pages, users
+from identity.views import audit, clients, pages, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
 reset_password = users.UserViewSet.as_view({"put": "reset_password"})
@@ -36,6 +36,8 @@ urlpatterns = [
     path("identity/subscription/orders", credit_orders),
     path("identity/subscription/orders/<uuid:order_id>", credit_order),
     path("identity/subscription/payments", receive_payment),
+    path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
+    path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
     path("reset-password", pages.reset_password),
     # config
     path(

@@ -86,6 +86,9 @@ class Supervisor:
         thread_limits = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         own = {RUN_MARK: str(config.data_dir), "DATA_DIR": str(config.data_dir)}
         self.environ = dict(os.environ) | thread_limits | own | {"PORT": str(config.port)}
+        # For the set-up alone: the processes work in a role that owns nothing.
+        names = [name for name in self.environ if name.startswith("DATABASE_OWNER_")]
+        self._owner = {name: self.environ.pop(name) for name in names}
         if config.simulator_port is not None:
             self.environ |= demo.fill_unset(self.environ, config.simulator_origin)
 
@@ -129,13 +132,16 @@ class Supervisor:
             with self._step(f"starting {server.name}"):
                 server.start()
             self.environ[key] = server.url
+            if isinstance(server, Postgres):
+                self.environ[key] = server.application_url
+                self._owner = {"DATABASE_OWNER_URL": server.url}
             self._delays[server.name] = Delay()
         urls = {key: self.environ[key] for key in ("DATABASE_URL", "REDIS_URL")}
         write_urls(self.config.data_dir, urls)
 
     def _set_up(self) -> None:
         command = [sys.executable, "manage.py", "set_up"]
-        process, printing = self.output.popen(command, self.environ, "set-up")
+        process, printing = self.output.popen(command, self.environ | self._owner, "set-up")
         self._wait_for(process)
         printing.join(5)
         if process.returncode:

@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from chatplatform.local.data_dir import write_private
+from chatplatform.local.data_dir import stored_secret, write_private
 from chatplatform.local.processes import Account, ServerError, can_reach, die_with_parent
 from chatplatform.local.server import Server, wheel_folder
 
+# The database, and the role that owns it; the processes work in another role.
 DATABASE = "chatplatform"
+APPLICATION = "chatplatform_app"
 
 POSTGRES_SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -57,6 +59,12 @@ class Postgres(Server):
     @property
     def url(self) -> str:
         return f"postgresql://{DATABASE}:{self._password}@127.0.0.1:{self.port}/{DATABASE}"
+
+    @property
+    def application_url(self) -> str:
+        """The address for the processes: their role owns nothing; `migrate` makes it."""
+        password = stored_secret(self.data_dir / "postgres.application-password")
+        return f"postgresql://{APPLICATION}:{password}@127.0.0.1:{self.port}/{DATABASE}"
 
     def launch(self, port: int) -> subprocess.Popen[bytes]:
         settings = POSTGRES_SETTINGS | {"port": str(port), "cluster_name": self.marker}

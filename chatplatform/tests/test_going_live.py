@@ -18,7 +18,7 @@ import json, django
 django.setup()
 from django.conf import settings
 from chatplatform import checks
-print(json.dumps([settings.DATABASES["default"], settings.REDIS_URL, settings.ALLOWED_HOSTS,
+print(json.dumps([settings.DATABASES, settings.REDIS_URL, settings.ALLOWED_HOSTS,
     [key_id for key_id, _ in settings.FIELD_KEYS], [m.id for m in checks.deployment()]],
     default=str))
 """
@@ -46,11 +46,17 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     path = tmp_path / ".env"
     made, text = assignments(path), path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
-    secrets = [made[name] for name in ("SECRET_KEY", "DATABASE_PASSWORD", "REDIS_PASSWORD")]
-    assert len(set(secrets)) == 3
+    names = ("SECRET_KEY", "DATABASE_OWNER_PASSWORD", "DATABASE_PASSWORD", "REDIS_PASSWORD")
+    assert len({made[name] for name in names}) == 4
     assert "(" not in "".join(made.values())
-    database, broker, hosts, key_ids, found = read_settings(tmp_path, made)
-    assert database["PASSWORD"] == made["DATABASE_PASSWORD"]
+    databases, broker, hosts, key_ids, found = read_settings(tmp_path, made)
+    logins = {name: (each["USER"], each["PASSWORD"]) for name, each in databases.items()}
+    assert logins == {
+        "default": ("chatplatform_app", made["DATABASE_PASSWORD"]),
+        "owner": ("chatplatform", made["DATABASE_OWNER_PASSWORD"]),
+    }
+    processes = made | {"DATABASE_OWNER_PASSWORD": ""}  # as the compose file gives it to them
+    assert list(read_settings(tmp_path, processes)[0]) == ["default"]
     assert made["REDIS_PASSWORD"] in broker
     assert (hosts, key_ids) == (["chat.example"], ["k1"])
     assert found == ["chatplatform.W004"], "only the mail server is for its owner to name"
@@ -61,7 +67,7 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
 
 def test_every_variable_of_the_containers_is_in_the_example():
     used = set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "docker-compose.yml").read_text()))
-    assert used == {"DATABASE_PASSWORD", "REDIS_PASSWORD", "PUBLISH"}
+    assert used == {"DATABASE_OWNER_PASSWORD", "DATABASE_PASSWORD", "REDIS_PASSWORD", "PUBLISH"}
     assert used <= set(assignments(ROOT / ".env.example"))
 
 
@@ -69,7 +75,8 @@ def test_a_password_may_hold_any_character(tmp_path):
     password = "a/b?c#d%e:f@g&h i'\"\\é"
     parts = {"DATABASE_HOST": "postgres", "DATABASE_PASSWORD": password}
     parts |= {"REDIS_HOST": "valkey", "REDIS_PASSWORD": password, "SECRET_KEY": "x" * 50}
-    database, broker, *_ = read_settings(tmp_path, parts)
+    databases, broker, *_ = read_settings(tmp_path, parts)
+    database = databases["default"]
     assert (database["HOST"], database["PORT"], database["USER"], database["NAME"]) == (
         "postgres", 5432, "chatplatform", "chatplatform",
     )  # fmt: skip

@@ -189,7 +189,8 @@ def test_every_action_of_the_site_is_audited(db):
     browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     before = AuditEvent.objects.latest("pk").pk
     silent = set()
-    actions = [(m, name) for m, page in admin.site._registry.items() for name in page.actions or ()]
+    pages = admin.site._registry.items()
+    actions = [(model, str(name)) for model, page in pages for name in page.actions or ()]
     for model, name in actions:
         with undone():
             prepare(rows, name)

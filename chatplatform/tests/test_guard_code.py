@@ -30,6 +30,7 @@ OWN_FILES_BECAUSE = {
     "reports/static": "the style of the reports' pages",
     "chats/management": "the command that imports conversations",
     "identity/client_models.py": "the tenant; `models.py` is long enough",
+    "identity/audit_models.py": "the audit log; `models.py` is long enough",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",
     "channels_app/providers": "what each provider's calls and callbacks look like: without rows",
     "channels_app/management": "the command that runs the simulated providers",

@@ -48,7 +48,7 @@ from chats.models import (
     Tagging,
     text_content,
 )
-from identity.models import ApiKey, Client, CreditOrder, User
+from identity.models import ApiKey, AuditEvent, Client, CreditOrder, User
 from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, WebhookConfig
 
@@ -109,6 +109,10 @@ def keys(at: Place, count: int, created_by: list[Any] | None = None) -> list[Any
 def orders(at: Place, count: int) -> list[Any]:
     return rows(CreditOrder, count, client=at.client, amount=5, reference="INV-{}".format,
                 created_by=users(at, count))  # fmt: skip
+
+
+def audit_events(at: Place, count: int) -> list[Any]:
+    return rows(AuditEvent, count, client=at.client, action="user.updated", user=users(at, count))
 
 
 def bots(at: Place, count: int) -> list[Any]:
@@ -293,6 +297,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/identity/users": users,
     "/identity/api-keys": keys,
     "/identity/subscription/orders": orders,
+    "/identity/audit": audit_events,
     "/identity/languages": bots,
     "/identity/languages/by-api-key": bots,
     "/webhook/configs": endpoints,

@@ -19,6 +19,7 @@ def tell(world: World) -> None:
     own_account(world)
     forgotten_password(world)
     buy_credits(world)
+    audit_log(world)
     settings(world)
     own_words(world)
     mails(world)
@@ -126,6 +127,14 @@ def pay(world: World, order: Json) -> None:
     }  # fmt: skip
     path = "/identity/subscription/payments"
     world.nobody.call("POST", path, content=raw, headers=headers)
+
+
+def audit_log(world: World) -> None:
+    """Who did all this, as a page and as a file that says the same."""
+    shown = world.ann.get("/identity/audit", action="credits.topped_up")["items"]
+    file = world.ann.call("GET", "/identity/audit/export", params={"action": "credits.topped_up"})
+    assert shown == [json.loads(line) for line in file.text.splitlines()][::-1]
+    assert len(shown) == 1
 
 
 def settings(world: World) -> None:

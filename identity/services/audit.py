@@ -1,9 +1,9 @@
-"""The audit log: who granted, revealed or deleted what."""
+"""The audit log: who granted, revealed or changed what."""
 
 from typing import Any
 
 from chatplatform.api.request_context import current_address, current_request_id
-from identity.models import ApiKey, AuditEvent, User
+from identity.models import ApiKey, AuditEvent, KeyScope, User
 
 
 def record(
@@ -17,8 +17,9 @@ def record(
     """Record an action, in its transaction.
 
     `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
-    changed fields, with values unless they are secret. `by` None: the platform itself.
+    changed fields, with values unless they are secret or a customer's. `by` None: the platform.
     """
+    is_page = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
         client_id=client_id,
         user=by if isinstance(by, User) else None,
@@ -26,6 +27,7 @@ def record(
         action=action,
         subject=subject,
         changes=changes or {},
-        address=current_address(),
+        # Whoever uses the key of a page is a customer.
+        address="" if is_page else current_address(),
         request_id=current_request_id(),
     )

@@ -8,14 +8,14 @@ from typing import IO, Any
 
 import xlsxwriter
 
+from chatplatform.spreadsheets import no_formula
+
 MIME_TYPES = {
     "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 # Rows of a sheet below the one with the names.
 XLSX_ROWS = 1_048_575
-# What spreadsheets take for a formula at the beginning of a cell.
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 
 class SheetFull(Exception):
@@ -40,7 +40,7 @@ def _write_csv(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequence
     writer = csv.writer(text)
     writer.writerow(columns)
     for line in lines:
-        writer.writerow([_safe(_flat(value)) for value in line])
+        writer.writerow([no_formula(_flat(value)) for value in line])
     text.detach()
 
 
@@ -61,8 +61,3 @@ def _write_xlsx(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequenc
 
 def _flat(value: Any) -> Any:
     return ", ".join(value) if isinstance(value, list) else value
-
-
-def _safe(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -7,8 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connection
+from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
+
+from chatplatform.management.commands.migrate import migrating
 
 STATIC_SOURCES = ("*.css", "*.js", "*.svg", "*.png", "*.woff2", "*.ico", "*.html")
 
@@ -42,7 +44,7 @@ class Command(BaseCommand):
 
 
 def _new_migrations() -> Any:
-    executor = MigrationExecutor(connection)
+    executor = MigrationExecutor(connections[migrating()])
     return executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 

@@ -1,0 +1,22 @@
+"""`manage.py check_audit`: whether somebody changed the audit log."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from identity.models import AuditLink
+from identity.services import audit_chain
+
+
+class Command(BaseCommand):
+    help = "Recompute the chains of the audit log, and name each row that does not fit."
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        faults = list(audit_chain.faults())
+        for fault in faults:
+            self.stderr.write(fault)
+        if faults:
+            raise CommandError(f"{len(faults)} rows of the audit log do not fit their chain.")
+        self.stdout.write(f"{AuditLink.objects.count():,} rows fit their chains.")

@@ -1,0 +1,53 @@
+"""`manage.py migrate`: Django's own, as the owner of the tables, and the application's rights."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.core.management.commands import migrate
+from django.db import connections, transaction
+from psycopg import sql
+
+OWNER = "owner"
+# What the application adds rows to and never changes; of the second it only reads.
+APPEND_ONLY = ("identity_auditevent", "identity_auditlink")
+READ_ONLY = ("identity_auditlink",)
+
+
+def migrating() -> str:
+    """The connection that migrates: the owner's, if that is another role."""
+    users = {alias: database["USER"] for alias, database in settings.DATABASES.items()}
+    return OWNER if users.get(OWNER, users["default"]) != users["default"] else "default"
+
+
+class Command(migrate.Command):
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(database=migrating())
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        super().handle(*args, **options)
+        if options["database"] == OWNER:
+            application = settings.DATABASES["default"]
+            grant(OWNER, role=application["USER"], password=application["PASSWORD"])
+
+
+def grant(alias: str, *, role: str, password: str) -> None:
+    """Give the application's role what it needs of all tables, and no more of the audit log's.
+
+    It is made if it is missing; the password of one that is there stays.
+    """
+    name = sql.Identifier(role)
+    statements = [
+        sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {}"),
+        sql.SQL("GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {}"),
+        *(sql.SQL(f"REVOKE UPDATE, DELETE, TRUNCATE ON {t} FROM {{}}") for t in APPEND_ONLY),
+        *(sql.SQL(f"REVOKE INSERT ON {t} FROM {{}}") for t in READ_ONLY),
+    ]
+    with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role])
+        if cursor.fetchone() is None:
+            made = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(name, sql.Literal(password))
+            cursor.execute(made)
+        for statement in statements:
+            cursor.execute(statement.format(name))

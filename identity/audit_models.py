@@ -1,0 +1,62 @@
+"""The audit log, and the chain that shows whether somebody changed it."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from identity.client_models import Client, TenantModel
+
+
+class AuditEvent(TenantModel):
+    """Who granted, revealed or changed what. Append-only; holds no secrets.
+
+    It outlives what it names: its columns are ids, which no foreign key holds to a row.
+    """
+
+    client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
+    # Null if the platform itself acted.
+    user = models.ForeignKey(
+        "identity.User", on_delete=models.DO_NOTHING, null=True, db_constraint=False
+    )
+    api_key = models.ForeignKey(
+        "identity.ApiKey", on_delete=models.DO_NOTHING, null=True, db_constraint=False
+    )
+    # For example "user.role_changed".
+    action = models.CharField(max_length=60)
+    # The object of the action, for example "user:12".
+    subject = models.CharField(max_length=100, default="", blank=True)
+    # The changed fields, with their values unless they are secret or a customer's.
+    changes = models.JSONField(default=dict)
+    address = models.CharField(max_length=64, default="", blank=True)
+    request_id = models.CharField(max_length=64, default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["client", "-id"], name="audit_log"),
+            # The history of one row, in the site.
+            models.Index(fields=["subject", "-id"], name="audit_history"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"
+
+
+class AuditLink(TenantModel):
+    """A link of a client's chain: the hash of an event and of the link before.
+
+    A trigger writes it at the commit, one after the other; the application may only read it.
+    """
+
+    client = models.ForeignKey(
+        Client, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
+    )
+    event = models.OneToOneField(
+        AuditEvent, on_delete=models.DO_NOTHING, db_constraint=False, related_name="link"
+    )
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        indexes = [models.Index(fields=["client", "-id"], name="audit_chain")]
+
+    def __str__(self) -> str:
+        return f"link of {self.event_id}"

@@ -1,0 +1,37 @@
+"""The operations of the audit log."""
+
+from typing import Any
+
+from django.http import HttpResponseBase
+
+from chatplatform import media
+from chatplatform.api.error_shapes import Error
+from chatplatform.api.operation import Bare, operation
+from chatplatform.api.pagination import page
+from identity.auth import ADMIN, TenantViewSet
+from identity.services import audit_log
+from identity.shapes.audit import AuditEvent, AuditEventsResponse, AuditExportQuery, AuditQuery
+
+FILE = Bare(tuple(audit_log.MIME_TYPES.values()), "The rows as a file, as a download.")
+
+
+class AuditViewSet(TenantViewSet):
+    @operation("identity", "Get Audit Log", access=ADMIN, returns=AuditEventsResponse)
+    def list(self, query: AuditQuery) -> dict[str, Any]:
+        """Who changed what, newest first: people, keys, settings, bots, training, credits, ….
+
+        What is done in conversations is in `GET /webhook/events`. Nobody changes or deletes a row.
+        """
+        return page(audit_log.find(self.client, query), query, by="-id", shape=AuditEvent.from_row)
+
+    @operation(
+        "identity", "Export Audit Log", access=ADMIN, returns=FILE, also={409: Error}, waits=True
+    )
+    def export(self, query: AuditExportQuery) -> HttpResponseBase:
+        """The same rows as a file, oldest first; 409 `too_many_events` above 100,000 rows."""
+        return media.file_response(
+            audit_log.export(self.client, query),
+            mime_type=audit_log.MIME_TYPES[query.format],
+            cache_control="no-store",
+            download_as=f"audit.{query.format}",
+        )
