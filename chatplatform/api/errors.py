@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import APIException
 
@@ -240,10 +241,12 @@ def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
     if is_operation or request.get_preferred_type(_KINDS) != "text/html":
         return refusal
     body = orjson.loads(refusal.content)
-    page = HttpResponse(
-        render_to_string("error.html", {**body, "status": refusal.status_code}),
-        status=refusal.status_code,
-    )
+    # A page of the site knows its reader. Others ask the browser: the database may be away.
+    known = getattr(request, "LANGUAGE_CODE", "")
+    with translation.override(known or translation.get_language_from_request(request)):
+        told = {**body, "detail": translation.gettext(body["detail"])}
+        text = render_to_string("error.html", {**told, "status": refusal.status_code})
+    page = HttpResponse(text, status=refusal.status_code)
     page["Cache-Control"] = "no-store"
-    patch_vary_headers(page, ["Accept"])
+    patch_vary_headers(page, ["Accept", "Accept-Language"])
     return page

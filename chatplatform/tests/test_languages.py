@@ -14,10 +14,12 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
+from bots.models import Document
 from bots.testing import make_bot
 from chatplatform.tests.test_site_words import texts
 from chats.models import Conversation
 from chats.testing import make_chat
+from identity.models import User
 from identity.testing import make_person
 
 BEFORE = ["start", "admin:login", "admin:register", "admin:admin_password_reset"]
@@ -96,6 +98,41 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
     assert {"the oldest for 3 h", "1 chat waiting for longer than the target."} <= seen["en"]
     assert "lâu nhất đã 3 giờ" in seen["vi"]
+
+
+def test_the_staffs_home_is_in_both_languages(client_a):
+    staff = User.objects.create_superuser("staff@platform.example", "a-long-word-9", full_name="A")
+    Document.objects.create(client=client_a, bot=make_bot(client_a), status="failed", size_bytes=1)
+    seen = {}
+    for staff.language in ("en", "vi"):
+        staff.save()
+        browser = Browser()
+        browser.force_login(staff)
+        texts_of = shown(browser, "admin:index")
+        seen[staff.language] = {text for text in texts_of if re.search("[A-Za-z]", text)}
+    assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
+    assert {"Clients", "1 new this week, 0 disabled", "jobs"} <= seen["en"]
+    assert "1 × Documents that could not be read." in seen["en"]
+
+
+def test_a_page_of_an_error_is_in_the_readers_language(client_a):
+    """The browser's outside the site; the reader's own in it, whatever the browser says."""
+    person = make_person(client_a, "owner", "Ann").user
+    assert person
+    for path, status in (("/no/such/path", 404), ("/admin/chatplatform/job/", 403)):
+        seen = {}
+        for person.language in ("en", "vi"):
+            person.save()
+            asked = "en" if path.startswith("/admin") else person.language
+            browser = Browser(headers={"Accept-Language": asked, "Accept": "text/html"})
+            browser.force_login(person)
+            reply = browser.get(path)
+            assert (reply.status_code, "Accept-Language" in reply["Vary"]) == (status, True)
+            seen[person.language] = {t for t in texts(reply) if t != reply["X-Request-ID"]}
+        assert {text for text in seen["en"] & seen["vi"] if " | " not in text} <= SHARED | {"·"}
+    stale = Browser(enforce_csrf_checks=True, headers={"Accept-Language": "vi"})
+    page = stale.post(reverse("admin:login"), headers={"Accept": "text/html"})
+    assert (page.status_code, "Trang này đã cũ" in page.content.decode()) == (403, True)
 
 
 def joined(entry: Any) -> tuple[str, str]:

@@ -186,7 +186,7 @@ class Site(UnfoldAdminSite):
         assert isinstance(user, User), "the site admits people alone"
         if not user.is_superuser and user.role == Role.AGENT:
             return redirect("admin:desk")
-        title = str(user.client) if user.client else "Platform"
+        title = str(user.client) if user.client else gettext("Platform")
         return super().index(request, {"title": title, **(extra_context or {})})
 
     def desk(self, request: HttpRequest) -> HttpResponse:

@@ -51,7 +51,7 @@ def figures(client: Client) -> list[Figure]:
     chats = _list("chats_conversation")
     return [
         _waiting(client),
-        Figure(gettext("Chats"), _number(now.chats), _before(_number(before.chats)), chats),
+        Figure(gettext("Chats"), number(now.chats), _before(number(before.chats)), chats),
         Figure(
             gettext("Solved by the bot"),
             words.share(now.bot_resolved, now.chats),
@@ -66,11 +66,11 @@ def figures(client: Client) -> list[Figure]:
         ),
         Figure(
             gettext("Rating"),
-            gettext("{mean} of 5").format(mean=_number(now.rating_mean, places=1))
+            gettext("{mean} of 5").format(mean=number(now.rating_mean, places=1))
             if now.rating_mean
             else "–",
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
-                count=_number(now.rating_count)
+                count=number(now.rating_count)
             ),
             _list("chats_feedback"),
         ),
@@ -120,24 +120,24 @@ def _waiting(client: Client) -> Figure:
     path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
-        return Figure(gettext("Waiting now"), _number(rows.count()), gettext("nobody waits"), path)
+        return Figure(gettext("Waiting now"), number(rows.count()), gettext("nobody waits"), path)
     wait = words.duration((timezone.now() - oldest).total_seconds())
     note = gettext("the oldest for {wait}").format(wait=wait)
-    return Figure(gettext("Waiting now"), _number(rows.count()), note, path)
+    return Figure(gettext("Waiting now"), number(rows.count()), note, path)
 
 
 def _credits(client: Client, week: Figures) -> Figure:
     left = Subscription.objects.get(client=client).credits_left
     path = _list("identity_subscription")
     if not week.credits_used:
-        return Figure(gettext("Credits"), _number(left), gettext("none used this week"), path)
+        return Figure(gettext("Credits"), number(left), gettext("none used this week"), path)
     ends = (timezone.now() + timedelta(days=min(3650, left * _DAYS / week.credits_used))).date()
     day = date_format(ends, gettext("j M Y"))
     note = gettext("until {day} at this week's pace").format(day=day)
-    return Figure(gettext("Credits"), _number(left), note, path)
+    return Figure(gettext("Credits"), number(left), note, path)
 
 
-def _number(value: float, places: int | None = None) -> str:
+def number(value: float, places: int | None = None) -> str:
     """As it is written in the reader's language."""
     return number_format(value, places, use_l10n=True, force_grouping=True)
 

@@ -5,12 +5,13 @@ from datetime import timedelta
 from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chatplatform.models import Job, JobState
 from chatplatform.web import health
 from identity.models import Client, CreditOrder, OrderStatus
 from reports.services import failures
-from reports.services.home import Figure, Hint
+from reports.services.home import Figure, Hint, number
 
 _WEEK = timedelta(days=7)
 
@@ -26,17 +27,21 @@ def figures() -> list[Figure]:
     dead = Job.objects.filter(state=JobState.DEAD).count()
     parts = health.check_all()
     failed = [part for part in parts if part.status == "failed"]
-    note = f"{clients['new']} new this week, {clients['disabled']} disabled"
+    note = gettext("{new} new this week, {disabled} disabled").format(**clients)
     return [
-        Figure("Clients", f"{clients['all']:,}", note, _list("identity_client")),
+        Figure(gettext("Clients"), number(clients["all"]), note, _list("identity_client")),
         Figure(
-            "Credit orders to decide", f"{orders:,}", "paid or not",
+            gettext("Credit orders to decide"), number(orders), gettext("paid or not"),
             f"{_list('identity_creditorder')}?status__exact={OrderStatus.PENDING}",
         ),
-        Figure("Work that failed at every try", f"{dead:,}", "jobs", reverse("failures")),
+        Figure(gettext("Work that failed at every try"), number(dead), gettext("jobs"),
+               reverse("failures")),
         Figure(
-            "Health", "All is well" if not failed else f"{len(failed)} of {len(parts)} failed",
-            "; ".join(f"{part.name}: {part.detail}" for part in failed) or "every part works",
+            gettext("Health"),
+            gettext("{count} of {all} failed").format(count=len(failed), all=len(parts))
+            if failed
+            else gettext("All is well"),
+            "; ".join(gettext(part.name) for part in failed) or gettext("every part works"),
             "/health",
         ),
     ]  # fmt: skip
@@ -49,7 +54,7 @@ def warnings() -> list[Hint]:
         for kind in failures.KINDS.values()
     ]
     return [
-        Hint(f"{count:,} × {kind.title}", reverse("failures"), kind.model)
+        Hint(f"{number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
         for kind, count in found
         if count
     ]
