@@ -298,19 +298,20 @@ def test_a_visitor_who_signs_in_keeps_the_chats_until_then(page, secret):
 def test_an_unsigned_external_id_is_refused(page, secret, wrong):
     body = signed(secret)
     body["identity_signature"] = signature(secret, "c-2") if wrong == "other id" else wrong
-    assert page.post(CHAT, body).status_code == 422
+    reply = page.post(CHAT, body)
+    assert (reply.status_code, reply.json()["code"]) == (401, "identity_not_signed")
     assert (Conversation.objects.count(), Customer.objects.count()) == (0, 0)
 
 
 def test_a_bot_without_a_secret_believes_nobody(page):
-    assert page.post(CHAT, signed("")).status_code == 422
+    assert page.post(CHAT, signed("")).status_code == 401
 
 
 def test_a_new_secret_ends_the_old_one(ann, ben, cara, page, bot, secret):
     path = f"/ai/bot/{bot.pk}/identity-secret"
     assert (ben.post(path).status_code, cara.post(path).status_code) == (403, 404)
     new = ann.post(path).json()["secret"]
-    assert page.post(CHAT, signed(secret)).status_code == 422
+    assert page.post(CHAT, signed(secret)).status_code == 401
     assert page.post(CHAT, signed(new)).status_code == 201
     replaced = AuditEvent.objects.filter(action="bot.identity_secret_replaced")
     assert replaced.count() == 2

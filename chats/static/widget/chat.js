@@ -194,7 +194,8 @@ export function createChat({ api, store, memory, language, t }) {
   async function deliverText(id, item) {
     const events = eventsOf(await api.send(id, { text: item.text, client_message_id: item.id }));
     const { value } = await events.next();
-    if (value?.event === "message") arrived(value.data);
+    if (!value) throw new Error("The stream broke off: whether the message is stored is unknown.");
+    if (value.event === "message") arrived(value.data);
     if (store.state.chat?.assign_type === "bot" || store.state.chat?.status === "ended") set({ draft: "" });
     follow(events);
   }
