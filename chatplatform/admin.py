@@ -10,7 +10,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import get_fields_from_path, unquote
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
@@ -26,7 +26,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 # Roles that may read a page, or change its rows. The platform's staff always may.
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})

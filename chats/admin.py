@@ -9,7 +9,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONObject
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
@@ -18,7 +18,8 @@ from unfold.decorators import display
 from bots.models import Bot, FunctionCall
 from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
-from chatplatform.admin import ReadOnlyInline, TenantAdmin, viewer
+from chatplatform import media
+from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.templatetags.site_words import say
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
@@ -32,9 +33,10 @@ from chats.models import (
     SummaryJob,
 )
 from chats.services.desk import inbox, unanswered
-from chats.services.exchange import bot_previews
+from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
+from identity.auth import Principal
 
 HANDOFF_REASONS = (
     "no_answer", "customer_asked", "engine_failed", "bot_disabled", "agents_reply", "staff_request",
@@ -241,6 +243,28 @@ class CustomerAdmin(TenantAdmin):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
+    actions = ["erase"]
+    actions_detail = ["export"]
+
+    @button("Export", url_path="export", permissions=["manage"], icon="download")
+    def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
+        """All that is stored of the customer, to hand to them."""
+        row = self.row(request, object_id)
+        caller = Principal(row.client, user=viewer(request))
+        return media.file_response(
+            customer_export.write(caller, row.pk),
+            mime_type="application/zip",
+            cache_control="no-store",
+            download_as=f"customer-{row.pk}.zip",
+        )
+
+    @admin.action(description="Erase", permissions=["manage"])
+    @asks_first(
+        "Erase these customers, with all their chats, messages and files? Nobody can undo it."
+    )
+    def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))
 
 
 @admin.register(Feedback)

@@ -76,3 +76,35 @@ class SummaryJob(TenantModel):
 
     def __str__(self) -> str:
         return f"summaries {self.done}/{self.total}"
+
+
+class ErasureStatus(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class CustomerErasure(TenantModel):
+    """A request to erase a customer, and how far it is. It outlives the customer, as a number."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    customer_id = models.BigIntegerField()
+    status = models.CharField(max_length=8, choices=ErasureStatus, default=ErasureStatus.QUEUED)
+    chats_total = models.PositiveIntegerField()
+    chats_erased = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client", "customer_id"],
+                condition=models.Q(status__in=["queued", "running"]),
+                name="erasure_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"erasure of customer {self.customer_id}"

@@ -12,6 +12,8 @@ from bots.models import Bot
 from chatplatform.customer_channels import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
 from chats.client_models import ClientTag as ClientTag
+from chats.client_models import CustomerErasure as CustomerErasure
+from chats.client_models import ErasureStatus as ErasureStatus
 from chats.client_models import SavedReply as SavedReply
 from chats.client_models import SummaryJob as SummaryJob
 from chats.client_models import SummaryJobStatus as SummaryJobStatus

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
 from chats.services.desk import assignment, routing, timers
-from chats.services.exchange import customer_transcripts, retention
+from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.services.reply import call_approvals, call_confirmations, pipeline
 
@@ -90,6 +90,17 @@ def rename_tag(*, client: int, old_name: str, new_name: str | None, up_to: int) 
 def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
     """Delete a client's next chats whose retention is over."""
     retention.delete_expired(client, after=after)
+
+
+@job(
+    "chats.erase_customer",
+    queue=Queue.INSIGHT,
+    max_attempts=8,
+    on_dead=lambda erasure_id: erasing.mark_failed(erasure_id),
+)
+def erase_customer(*, erasure_id: str) -> None:
+    """Erase a customer's next chats, and then the customer."""
+    erasing.erase_next(erasure_id)
 
 
 @periodic("chats.clean_up")

@@ -15,6 +15,12 @@ def write_export(*, export_id: str) -> None:
     exports.write_file(export_id)
 
 
+@job("reports.delete_exports", queue=Queue.EXPORT, max_attempts=5)
+def delete_exports(*, client: int) -> None:
+    """Reports as files that may name a customer who was erased."""
+    exports.delete_all(client)
+
+
 @periodic("reports.clean_up")
 def clean_up() -> None:
     """Delete exports whose time is over."""

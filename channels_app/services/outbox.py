@@ -3,8 +3,14 @@
 Jobs of one conversation run one after the other, so the customer reads in the order of writing.
 """
 
+from collections.abc import Sequence
+
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
+
+from channels_app.models import CustomerIdentity, InboundCallback
 from chatplatform.jobs import enqueue
-from chats.models import Conversation, Message
+from chats.models import Conversation, Customer, Message
 
 
 def enqueue_message(message: Message) -> None:
@@ -50,3 +56,26 @@ def _enqueue_signal(chat: Conversation, signal: str) -> None:
         conversation_id=str(chat.pk),
         signal=signal,
     )
+
+
+def forget(customer: Customer) -> Sequence[str]:
+    """Empty the callbacks that name the customer; returns their ids at the providers.
+
+    What became of each item stays, by the provider's id of the item: none is taken twice.
+    """
+    identities = CustomerIdentity.objects.filter(customer=customer)
+    ids = {
+        (channel, user_id)
+        for channel, *both in identities.values_list(
+            "channel", "provider_user_id", "second_user_id"
+        )
+        for user_id in both
+        if user_id
+    }
+    for channel, user_id in ids:
+        named = RawSQL(  # noqa: S611 - the text is a parameter
+            "position(convert_to(%s, 'UTF8') in body) > 0", [user_id], output_field=BooleanField()
+        )
+        callbacks = InboundCallback.objects.filter(channel=channel)
+        callbacks.alias(named=named).filter(named=True).update(body=b"")
+    return sorted(user_id for _, user_id in ids)

@@ -24,6 +24,7 @@ from chats.models import (
     ClientTag,
     Conversation,
     Customer,
+    CustomerErasure,
     Message,
     Notification,
     SavedReply,
@@ -327,6 +328,9 @@ def client_rows(client: Client) -> dict[str, Any]:
         "order_id": credit_orders.create(client, amount=500, reference="INV-7", by=None).pk,
         "config_id": config.pk,
         "event_id": f"evt_{announce(client.pk, 'message.created', {}).pk.hex}",
+        "erasure_id": CustomerErasure.objects.create(
+            client=client, customer_id=user.pk, chats_total=0
+        ).pk,
         "job_id": SummaryJob.objects.create(client=client).pk,
         "tag_id": tag.pk,
         "saved_reply_id": saved_reply.pk,
@@ -371,6 +375,7 @@ MISSING: dict[str, Any] = {
     "customer_id": 999_999_999, "merged_id": 999_999_999,
     "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
     "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "erasure_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "config_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "event_id": f"evt_{1:032x}",
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """The shapes of people, customers and agents, and of their location."""
 
-from typing import Annotated
+import uuid
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
@@ -121,3 +122,21 @@ class CustomersResponse(Shape):
 
     items: list[CustomerDto] = Field(description="The customers, the newest first.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+
+
+class CustomerErasure(Shape):
+    """An erasure of a customer, and how far it is."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    customer_id: int = Field(description="The customer's number.")
+    status: Literal["queued", "running", "done", "failed"] = Field(
+        description="`failed`: stopped early, with part of it done; ask again."
+    )
+    chats_total: int = Field(description="The customer's chats when it was asked for.")
+    chats_erased: int = Field(description="Chats erased so far.")
+    created_at: Moment = Field(description="When it was asked for.")
+    finished_at: Moment | None = Field(description="When it ended; null before.")
+
+    @classmethod
+    def from_row(cls, row: models.CustomerErasure) -> Self:
+        return cls.copy_from(row)

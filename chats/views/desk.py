@@ -6,9 +6,10 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
+from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
-from chatplatform.api.operation import Form, operation
+from chatplatform.api.operation import Bare, Form, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, conversations
 from chats.services.desk import (
@@ -18,18 +19,24 @@ from chats.services.desk import (
     inbox,
     saved_replies,
 )
-from chats.services.exchange import bot_previews
+from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
 from chats.shapes.message import HistoryQuery, Message, MessagesResponse
-from chats.shapes.people import CustomerDto, CustomersQuery, CustomersResponse
+from chats.shapes.people import (
+    CustomerDto,
+    CustomerErasure,
+    CustomersQuery,
+    CustomersResponse,
+)
 from chats.shapes.receipt import ReplyReceipt
 from chats.shapes.streams import reply_events
 from chats.shapes.visitor import VisitorConversation
 from chats.views import reply_responses, shown
-from identity.auth import BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
+from identity.auth import ADMIN, BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
 
+CUSTOMER_FILE = Bare(("application/zip",), "What is stored of the customer, as a download.")
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
 
@@ -225,6 +232,33 @@ class CustomerViewSet(TenantViewSet):
         return CustomerDto.from_row(
             customer_records.merge(self.caller, customer_id, merged_id=merged_id)
         )
+
+    @operation("AI / chat", "Export Customer", access=ADMIN, returns=CUSTOMER_FILE, waits=True)
+    def export(self, customer_id: int) -> HttpResponseBase:
+        """All that is stored of a customer, as a ZIP: what is known, chats, messages and files.
+
+        Chats and messages have the form of the migration tool, internal notes included.
+        """
+        return media.file_response(
+            customer_export.write(self.caller, customer_id),
+            mime_type="application/zip",
+            cache_control="no-store",
+            download_as=f"customer-{customer_id}.zip",
+        )
+
+    @operation("AI / chat", "Erase Customer", access=ADMIN, status=202)
+    def erase(self, customer_id: int) -> CustomerErasure:
+        """Erase a customer for good, with chats, messages, files, events and the client's exports.
+
+        A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the number
+        and who asked. Asked twice, it is one erasure.
+        """
+        return CustomerErasure.from_row(erasing.ask(self.caller, customer_id))
+
+    @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
+    def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:
+        """How far an erasure is."""
+        return CustomerErasure.from_row(erasing.get(self.client, erasure_id))
 
 
 class PreviewViewSet(TenantViewSet):

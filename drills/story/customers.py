@@ -1,12 +1,13 @@
 """Customers as records: listed, read, changed, and two that become one."""
 
-from drills.story.world import Caller, World
+from drills.story.world import Caller, World, eventually
 
 
 def tell(world: World) -> None:
     for caller, name in ((world.ben, "Pia"), (world.server, "Qui")):
         change(world, caller, name)
         merge(world, caller, name)
+    erase(world)
 
 
 def change(world: World, caller: Caller, name: str) -> None:
@@ -31,3 +32,15 @@ def merge(world: World, caller: Caller, name: str) -> None:
     chats = world.ann.get(f"/ai/chat/history/customer/{one}")["items"]
     assert {chat["id"] for chat in chats} == {first["id"], second["id"]}
     assert world.events("customer.merged")[0]["data"]["merged_id"] == two
+
+
+def erase(world: World) -> None:
+    chat = world.open_chat(customer={"name": "Rue", "external_id": "id-Rue"})
+    path = f"/ai/customers/{chat['customer_id']}"
+    archive = world.ann.call("GET", f"{path}/export")
+    assert archive.content.startswith(b"PK")
+    erasure = world.ann.post(f"{path}/erasure")
+    shown = f"/ai/customers/erasures/{erasure['id']}"
+    eventually(lambda: world.ann.get(shown)["status"] == "done", "an erased customer")
+    world.ann.refused(404, "GET", path)
+    world.ann.refused(404, "GET", f"/ai/chat/{chat['id']}")

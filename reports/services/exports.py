@@ -141,6 +141,14 @@ def purge_expired() -> None:
             export.delete()
 
 
+def delete_all(client_id: int) -> None:
+    """Delete a client's exports with their files; one that is being written is not stored."""
+    with transaction.atomic():
+        for export in Export.objects.select_for_update().filter(client_id=client_id):
+            media.remove_later(client_id, [export.file.name])
+            export.delete()
+
+
 def _unfinished(export_id: str) -> QuerySet[Export]:
     return Export.objects.filter(pk=export_id, status__in=_UNFINISHED)
 

@@ -1,6 +1,7 @@
 """The event log: `announce()` appends to it, `read_feed()` reads it in an order without gaps."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +135,16 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
 
     Their payloads, deliveries and attempts go with them; waiting deliveries are not sent.
     """
-    rows = Event.objects.filter(conversation_id=conversation_id)
+    _delete(Event.objects.filter(conversation_id=conversation_id))
+
+
+def delete_about_customers(client_id: int, customer_ids: Sequence[int]) -> None:
+    """Delete the events about customers themselves, such as a change of a name."""
+    rows = Event.objects.filter(client_id=client_id, type__startswith="customer.")
+    _delete(rows.filter(data__customer__id__in=customer_ids))
+
+
+def _delete(rows: QuerySet[Event]) -> None:
     # Locked first, so that no replay adds a delivery and no dispatcher an attempt meanwhile.
     ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()

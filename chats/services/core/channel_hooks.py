@@ -7,7 +7,7 @@ and core knows their protocols alone.
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict, Unpack
 
-from chats.models import Conversation, Message
+from chats.models import Conversation, Customer, Message
 from chats.services.core.attachments import StoredFile
 from chats.shapes.message import ConvMessage
 
@@ -32,6 +32,9 @@ class ChannelSender(Protocol):
 
     def enqueue_survey(self, chat: Conversation) -> None:
         """Ask the customer how an ended chat was."""
+
+    def forget(self, customer: Customer) -> Sequence[str]:
+        """Forget what providers told of a customer; returns their ids there."""
 
 
 class ChannelFields(TypedDict, total=False):

@@ -16,16 +16,17 @@ SETTLED_AFTER = timedelta(seconds=5)
 
 def conversations(key: ApiKey) -> QuerySet[Conversation]:
     """The conversations that a key may export, except those of the last seconds."""
+    settled = visible_to_key(key).filter(created_at__lt=timezone.now() - SETTLED_AFTER)
+    return whole(settled)
+
+
+def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """Conversations with all that their portable form holds."""
     chat_feedback = Feedback.objects.filter(message__isnull=True)
-    return (
-        visible_to_key(key)
-        .filter(created_at__lt=timezone.now() - SETTLED_AFTER)
-        .select_related("customer", "assignee", "last_message")
-        .prefetch_related(
-            Prefetch("taggings", Tagging.objects.order_by("id")),
-            Prefetch("summaries", Summary.objects.order_by("id")),
-            Prefetch("feedbacks", chat_feedback, to_attr="chat_feedback"),
-        )
+    return rows.select_related("customer", "assignee", "last_message").prefetch_related(
+        Prefetch("taggings", Tagging.objects.order_by("id")),
+        Prefetch("summaries", Summary.objects.order_by("id")),
+        Prefetch("feedbacks", chat_feedback, to_attr="chat_feedback"),
     )
 
 

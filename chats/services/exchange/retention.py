@@ -1,4 +1,4 @@
-"""Retention: chats are deleted a set number of days after their end, and nowhere but here."""
+"""Retention: chats are deleted a set number of days after their end; erasing uses it too."""
 
 import logging
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
         rows = _behind(_expired(client_id, Value(days)), after).order_by("end", "id")
         # The lock checks the condition again: a chat that was reopened meanwhile is left out.
         expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
-        chats = _up_to_max_messages(expired)
+        chats = up_to_max_messages(expired)
         is_last = len(expired) < MAX_CHATS and len(chats) == len(expired)
         # Before the deletion: a deleted row has no id any more.
         position = None if is_last else [chats[-1].end.isoformat(), str(chats[-1].pk)]
@@ -95,7 +95,7 @@ def _behind(rows: QuerySet[Any], after: Sequence[str] | None) -> QuerySet[Any]:
     return rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
 
 
-def _up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:
+def up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:
     """The first chats, up to the one that reaches `MAX_MESSAGES`."""
     messages = 0
     for count, chat in enumerate(chats, start=1):

@@ -1,0 +1,58 @@
+"""All that is stored of a customer, as one file to hand to them."""
+
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from typing import IO, Any
+
+from django.db.models import QuerySet
+
+from chatplatform.api.shapes import as_json
+from chats.models import Attachment, Conversation, Customer, Message
+from chats.services.desk import customer_records
+from chats.services.exchange import exporting
+from chats.shapes.exchange import ConversationEntity, MessageEntity
+from chats.shapes.people import CustomerDto
+from identity.auth import Principal
+
+_READ_AT_ONCE = 500
+
+
+def write(caller: Principal, customer_id: int) -> IO[bytes]:
+    """A ZIP of the customer, their chats and messages as JSON lines, and their files."""
+    customer = customer_records.get(caller, customer_id)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    try:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            _add(archive, customer)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def _add(archive: zipfile.ZipFile, customer: Customer) -> None:
+    archive.writestr("customer.json", as_json(CustomerDto.from_row(customer)))
+    chats = exporting.whole(Conversation.objects.filter(customer=customer))
+    _add_lines(archive, "conversations.jsonl", map(ConversationEntity.from_row, _each(chats)))
+    messages = Message.objects.filter(conversation__customer=customer)
+    rows = _each(messages.prefetch_related("feedback_set"))
+    _add_lines(archive, "messages.jsonl", map(MessageEntity.from_row, rows))
+    for attachment in _each(Attachment.objects.filter(conversation__customer=customer)):
+        with (
+            attachment.file.open("rb") as stored,
+            archive.open(f"files/{attachment.pk}-{attachment.file_name}", "w") as entry,
+        ):
+            for block in stored.chunks():
+                entry.write(block)
+
+
+def _each(rows: QuerySet[Any]) -> Iterable[Any]:
+    return rows.order_by("pk").iterator(_READ_AT_ONCE)
+
+
+def _add_lines(archive: zipfile.ZipFile, name: str, rows: Iterable[Any]) -> None:
+    with archive.open(name, "w") as entry:
+        for row in rows:
+            entry.write(as_json(row) + b"\n")

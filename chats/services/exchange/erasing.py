@@ -1,0 +1,134 @@
+"""A customer is erased: everything that is stored of them, by a job, chat by chat."""
+
+import json
+import uuid
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast, Now
+
+from chatplatform import jobs
+from chatplatform.api.errors import first_or_404
+from chatplatform.models import Job, JobState
+from chats.models import Conversation, Customer, CustomerErasure, ErasureStatus
+from chats.services.core import channel_hooks
+from chats.services.desk import customer_records
+from chats.services.exchange import retention
+from identity.auth import Principal
+from identity.models import AuditEvent, Client
+from identity.services import audit
+from webhooks.services import events
+
+_UNFINISHED = (ErasureStatus.QUEUED, ErasureStatus.RUNNING)
+_ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
+
+
+def ask(caller: Principal, customer_id: int) -> CustomerErasure:
+    """Begin to erase a customer; asked again, the erasure that is under way."""
+    assert caller.user
+    with transaction.atomic():
+        rows = customer_records.visible(caller).select_for_update(of=("self",))
+        customer = first_or_404(rows.filter(pk=customer_id))
+        running = CustomerErasure.objects.for_client(caller.client).filter(
+            customer_id=customer.pk, status__in=_UNFINISHED
+        )
+        if found := running.first():
+            return found
+        erasure = CustomerErasure.objects.create(
+            client=caller.client,
+            customer_id=customer.pk,
+            chats_total=customer.conversations.count(),
+            created_by=caller.user,
+        )
+        audit.record(
+            caller.client_id, "customer.erasure_asked", by=caller.user, subject=_subject(erasure)
+        )
+        _enqueue(erasure)
+    return erasure
+
+
+def get(client: Client, erasure_id: uuid.UUID) -> CustomerErasure:
+    """One of the client's erasures; 404 if there is none."""
+    return first_or_404(CustomerErasure.objects.for_client(client).filter(pk=erasure_id))
+
+
+def erase_next(erasure_id: str) -> None:
+    """Erase the customer's next chats, and after the last of them the customer."""
+    with jobs.commit():
+        erasures = CustomerErasure.objects.select_for_update()
+        erasure = erasures.filter(pk=erasure_id, status__in=_UNFINISHED).first()
+        if erasure is None:
+            return
+        rows = Conversation.objects.filter(customer_id=erasure.customer_id).order_by("pk")
+        locked = list(rows.select_for_update(of=("self",))[: retention.MAX_CHATS])
+        chats = retention.up_to_max_messages(locked)
+        for chat in chats:
+            _forget_jobs(erasure.client_id, [str(chat.pk), chat.chat_code], ended_only=False)
+            retention.delete(chat)
+        erasure.status = ErasureStatus.RUNNING
+        erasure.chats_erased += len(chats)
+        # A chat may have begun since: the row lock lets no further one begin.
+        customer = Customer.objects.select_for_update().filter(pk=erasure.customer_id).first()
+        if rows.exists():
+            _enqueue(erasure)
+        else:
+            _finish(erasure, customer)
+        erasure.save()
+
+
+def mark_failed(erasure_id: str) -> None:
+    """No attempt is left: what is not erased yet stays until it is asked again."""
+    CustomerErasure.objects.filter(pk=erasure_id, status__in=_UNFINISHED).update(
+        status=ErasureStatus.FAILED, finished_at=Now()
+    )
+
+
+def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
+    if customer is not None:
+        named = (customer.name, customer.email, customer.phone, customer.external_id)
+        told = [text for text in named if text]
+        _forget_jobs(erasure.client_id, [*told, *channel_hooks.sender().forget(customer)])
+        events.delete_about_customers(erasure.client_id, _numbers(customer))
+        # Reports as files may name the customer; they are made again in a minute.
+        jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,
+                client=erasure.client_id)  # fmt: skip
+        customer.delete()
+    erasure.status, erasure.finished_at = ErasureStatus.DONE, Now()
+    audit.record(
+        erasure.client_id,
+        "customer.erased",
+        by=None,
+        subject=_subject(erasure),
+        changes={"chats": erasure.chats_erased, "asked_by": erasure.created_by_id},
+    )
+
+
+def _numbers(customer: Customer) -> list[int]:
+    """The customer's, and those of customers who became part of this one."""
+    numbers = [customer.pk]
+    for number in numbers:  # grows meanwhile
+        merged = AuditEvent.objects.filter(
+            client_id=customer.client_id, action="customer.merged", subject=f"customer:{number}"
+        )
+        numbers += merged.values_list("changes__merged_id", flat=True)
+    return numbers
+
+
+def _forget_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
+    """Delete jobs that hold one of these texts, such as a mail's address."""
+    held = Q()
+    for text in texts:
+        held |= Q(text__contains=json.dumps(text, ensure_ascii=False))
+    if held:
+        rows = Job.objects.filter(client_id=client_id).exclude(state=JobState.RUNNING)
+        rows = rows.filter(state__in=_ENDED) if ended_only else rows
+        rows.annotate(text=Cast("args", TextField())).filter(held).delete()
+
+
+def _subject(erasure: CustomerErasure) -> str:
+    return f"customer:{erasure.customer_id}"
+
+
+def _enqueue(erasure: CustomerErasure) -> None:
+    jobs.enqueue("chats.erase_customer", client_id=erasure.client_id, erasure_id=str(erasure.pk))
