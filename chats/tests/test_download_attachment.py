@@ -44,7 +44,7 @@ def test_a_file_is_downloaded_and_never_run_by_a_browser(fetch, link):
     reply, body = fetch(link)
     assert (reply.status_code, body) == (200, PNG + MARKUP)
     assert reply["Content-Type"] == "image/png"
-    assert reply["Content-Disposition"] == 'attachment; filename="the \\"bill\\".html"'
+    assert reply["Content-Disposition"] == 'attachment; filename="the \\"bill\\".html.png"'
     assert reply["X-Content-Type-Options"] == "nosniff"
     assert reply["Content-Security-Policy"] == "sandbox; default-src 'none'"
     assert reply["Content-Length"] == str(len(PNG + MARKUP))

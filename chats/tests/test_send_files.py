@@ -9,6 +9,7 @@ from bots.testing import make_bot
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Message
+from chats.services.core import attachments
 from chats.testing import visit
 from identity.models import Client
 from identity.testing import make_key
@@ -109,9 +110,7 @@ def test_files_without_text_are_handed_over(server, chat):
         (b"a.txt", "Grüße\n".encode(), "file", "text/plain"),
         (b"a.csv", b"a;b\n" * 1023 + "abc\u20ac".encode() * 2, "file", "text/plain"),
         (b"a.docx", office_file("word"), "file", "application/vnd.openxmlformats-officedocument"),
-        # The bytes decide, not the name.
         (b"a.php.png", PNG, "image", "image/png"),
-        (b"a.html", PNG, "image", "image/png"),
         (b"both.png", PNG + MARKUP, "image", "image/png"),
     ],
 )
@@ -146,15 +145,36 @@ def test_other_types_are_refused(server, chat, stored_files, data):
     assert nothing_stored(stored_files)
 
 
+ENDINGS = (
+    "hta", "bat", "cmd", "js", "vbs", "lnk", "url", "htm", "html", "svg", "ps1", "reg", "sh", "py",
+    "desktop", "xml", "txt.", "txt ", "txt::$DATA",
+)  # fmt: skip
+
+
+def test_no_file_is_saved_under_a_name_that_a_system_would_run(server, chat, nobody):
+    for ending in ENDINGS:
+        name = f"offer.{ending}"
+        (piece,) = send(server, chat, (name.encode(), b"echo off")).json()["message"]["content"]
+        assert piece["file_name"] == f"{name}.txt"
+        # A name that an older version stored is saved no other way.
+        Attachment.objects.update(file_name=name)
+        reply = nobody.get(piece["url"])
+        assert reply["Content-Disposition"] == f'attachment; filename="{name}.txt"'
+        reply.close()
+    assert set(attachments._ENDINGS) == set(attachments.MIME_TYPES)
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
         (b"../../x.png", "x.png"),
         (b"..\\..\\x.png", "x.png"),
-        (b"/etc/passwd", "passwd"),
+        (b"/etc/passwd", "passwd.png"),
         (b"x" * 300 + b".png", "x" * 251 + ".png"),
         (b"a\x00b.png", "ab.png"),
-        ("a\u202egnp.exe".encode(), "agnp.exe"),
+        ("a\u202egnp.exe".encode(), "agnp.exe.png"),
+        (b"a.PNG", "a.PNG"),
+        (b"y" * 300, "y" * 251 + ".png"),
         (b"a;b='c'.png", "a;b='c'.png"),
     ],
 )

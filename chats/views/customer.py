@@ -309,5 +309,6 @@ class AttachmentViewSet(TenantViewSet):
             file,
             mime_type=row.mime_type,
             cache_control="private, max-age=3600",
-            download_as=row.file_name,
+            # Again, for names that an older version stored.
+            download_as=attachments.inert_name(row.file_name, row.mime_type),
         )

@@ -48,6 +48,25 @@ _OFFICE = {
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 MIME_TYPES = (*sorted({mime for *_, mime in _SIGNATURES} | {*_OFFICE.values()}), "text/plain")
+# Endings that a system opens as this type and does not run; `a.bat` becomes `a.bat.txt`.
+_ENDINGS: dict[str, tuple[str, ...]] = {
+    "image/png": (".png",),
+    "image/jpeg": (".jpg", ".jpeg"),
+    "image/gif": (".gif",),
+    "image/webp": (".webp",),
+    "application/pdf": (".pdf",),
+    "audio/mpeg": (".mp3",),
+    "audio/ogg": (".ogg", ".oga", ".opus"),
+    "audio/wav": (".wav",),
+    "audio/mp4": (".m4a",),
+    "video/mp4": (".mp4", ".m4v", ".mov", ".heic"),
+    "video/webm": (".webm", ".mkv"),
+    _OFFICE[b"word/"]: (".docx",),
+    _OFFICE[b"xl/"]: (".xlsx",),
+    _OFFICE[b"ppt/"]: (".pptx",),
+    "text/plain": (".txt", ".text", ".md", ".csv", ".tsv", ".log", ".json", ".yaml", ".yml"),
+}
+_MAX_NAME = 255
 _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 
@@ -90,9 +109,8 @@ def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
     try:
         for file, mime_type in zip(files, types, strict=True):
             name = media.store("attachments", file)
-            stored_files.append(
-                StoredFile(uuid7(), name, media.safe_name(file), mime_type, file.size or 0)
-            )
+            shown_name = inert_name(media.safe_name(file), mime_type)
+            stored_files.append(StoredFile(uuid7(), name, shown_name, mime_type, file.size or 0))
         yield stored_files
     finally:
         ids = [stored_file.id for stored_file in stored_files]
@@ -100,6 +118,14 @@ def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
         for stored_file in stored_files:
             if stored_file.id not in attached:
                 default_storage.delete(stored_file.name)
+
+
+def inert_name(name: str, mime_type: str) -> str:
+    """The name under which a file is saved: it ends as its bytes say, so no system runs it."""
+    endings = _ENDINGS[mime_type]
+    if name.lower().endswith(endings):
+        return name
+    return f"{name[: _MAX_NAME - len(endings[0])]}{endings[0]}"
 
 
 def ensure_allowed(
