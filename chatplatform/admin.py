@@ -33,9 +33,9 @@ EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
 ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
 # Columns that nobody may filter by: guessing letter by letter would read them.
-_SECRETS = {
-    "access_token", "api_key", "password", "previous_secret", "refresh_token", "secret",
-    "secret_hash", "secret_headers", "token_hash",
+SECRETS = {
+    "access_token", "api_key", "password", "previous_secret", "recovery_hashes", "refresh_token",
+    "secret", "secret_hash", "secret_headers", "session_data", "session_key", "token_hash",
 }  # fmt: skip
 
 
@@ -268,7 +268,7 @@ class TenantAdmin(ModelAdmin):
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         parts = set(lookup.split("__"))
-        return not parts & _SECRETS and super().lookup_allowed(lookup, value, request)
+        return not parts & SECRETS and super().lookup_allowed(lookup, value, request)
 
     def audit_subject(self, row: Any) -> str:
         """How the audit log names a row."""
