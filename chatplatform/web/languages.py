@@ -27,7 +27,7 @@ class ReadersLanguage:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with spoken_to(request):
             language = translation.get_language() or ""
-            request.LANGUAGE_CODE = language  # type: ignore[attr-defined]  # for a page of an error
+            request.LANGUAGE_CODE = language  # for a page of an error
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", language)
         patch_vary_headers(response, ("Accept-Language",))
