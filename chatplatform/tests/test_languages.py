@@ -58,6 +58,15 @@ def test_before_the_sign_in_the_browsers_language_is_spoken(db, name):
     assert german == english
 
 
+def test_the_demos_shop_speaks_the_browsers_language(db, settings, tmp_path):
+    settings.DATA_DIR, settings.DEVELOPMENT = tmp_path, True
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "demo_page_key").write_text("key")
+    english, vietnamese = (shown(speaking(code), "demo") for code in ("en", "vi"))
+    both = {text for text in english & vietnamese if "€" not in text}
+    assert both <= SHARED | {"Demo Shop"}, "locale/vi lacks these words"
+
+
 def test_a_refused_sign_in_is_explained_in_vietnamese(ann):
     form = {"username": ann.user.email, "password": "wrong"}
     texts_of = [texts(speaking(code).post(reverse("admin:login"), form)) for code in ("en", "vi")]

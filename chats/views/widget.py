@@ -6,9 +6,11 @@ from functools import cache
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import condition, require_safe
 
 from bots.services import bots
+from chatplatform.web.languages import spoken_to
 from identity.auth import LOOPBACK
 from identity.models import KeyScope
 from identity.services import api_keys
@@ -77,7 +79,9 @@ def shop(request: HttpRequest) -> HttpResponse:
     stored = settings.DATA_DIR / "keys" / "demo_page_key"
     if not (settings.DEVELOPMENT and stored.exists()):
         raise Http404
-    page = render(request, "chats/shop.html", {"key": stored.read_text()})
+    with spoken_to(request):
+        page = render(request, "chats/shop.html", {"key": stored.read_text()})
     page["Content-Security-Policy"] = _SHOP_POLICY
     page["Cache-Control"] = "no-store"
+    patch_vary_headers(page, ["Accept-Language"])
     return page
