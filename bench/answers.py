@@ -1,0 +1,266 @@
+"""How well the embedded engine answers, on texts of packages that are installed on this machine.
+
+    .venv/bin/python bench/answers.py [--held-out] [--misses]
+
+The questions are in `bench/answers/`. Every second question of a row is the held-out half, which
+is measured with `--held-out` alone. Texts that are not installed are named and left out. The texts'
+vectors are kept in the folder for temporary files; the figures are the same with and without them.
+"""
+
+import argparse
+import gettext
+import gzip
+import hashlib
+import json
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
+
+from bots.engine import embedded, intents  # noqa: E402
+from bots.knowledge import chunking, embedding, extract, language, search  # noqa: E402
+from bots.knowledge.words import fold  # noqa: E402
+
+SETS = ROOT / "bench" / "answers"
+THRESHOLD = search.DEFAULT_THRESHOLD
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+# --- the texts ----------------------------------------------------------------------------------
+
+
+def texts(folder: Path) -> dict[str, Path]:
+    """The sources that this machine has, as files; the others are named."""
+    found = {}
+    for name, source in json.loads((SETS / "sources.json").read_text()).items():
+        path = folder / (name + (Path(source["path"]).suffix.replace(".gz", ".txt") or ".txt"))
+        path = path.with_suffix(".txt") if path.suffix not in {".html", ".csv"} else path
+        try:
+            path.write_text(_text_of(source), "utf-8")
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"left out: {name} (package {source.get('package')}): {error}")
+            continue
+        found[name] = path
+    return found
+
+
+def _text_of(source: dict[str, Any]) -> str:
+    if "manual" in source:
+        command = ["man", "--encoding=UTF-8", source["manual"]]
+        env = {**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
+        return subprocess.run(command, env=env, capture_output=True, check=True, text=True).stdout
+    if "templates" in source:
+        return "\n\n".join(map(_template, source["templates"]))
+    if "catalogue" in source:
+        catalogue: Any = gettext.translation(source["catalogue"], "/usr/share/locale", ["vi"])
+        words = [text for text in catalogue._catalog.values() if len(text) > 350 and "POT-" not in text]
+        return "\n\n".join(words[1:])
+    path = Path(source["path"])
+    data = (path if path.is_absolute() else SETS / path).read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
+
+
+def _template(package: str) -> str:
+    text = Path(f"/var/lib/dpkg/info/{package}.templates").read_text("utf-8")
+    parts = re.findall(r"^Description-vi\.UTF-8: (.*)\n((?: .*\n)*)", text, re.MULTILINE)
+    return "\n\n".join(f"{head}\n\n" + re.sub(r"^ \.?", "", body, flags=re.M) for head, body in parts)
+
+
+# --- a bot --------------------------------------------------------------------------------------
+
+
+class Vectors:
+    """Vectors of texts, kept by content."""
+
+    def __init__(self) -> None:
+        path = Path(tempfile.gettempdir()) / "chatplatform-bench-vectors.sqlite3"
+        self._rows = sqlite3.connect(path)
+        self._rows.execute("create table if not exists vectors (key text primary key, value blob)")
+
+    def of(self, texts: Sequence[str]) -> Any:
+        return np.stack([self._one(text) for text in texts])
+
+    def _one(self, text: str) -> Any:
+        key = hashlib.sha256(f"{embedding.MODEL_ID}\n{text}".encode()).hexdigest()
+        row = self._rows.execute("select value from vectors where key = ?", [key]).fetchone()
+        if row is None:
+            vectors = embedding.embed_passages([text])
+            if vectors is None:
+                raise SystemExit("there is no encoder for this machine")
+            row = (vectors[0].tobytes(),)
+            self._rows.execute("insert into vectors values (?, ?)", [key, row[0]])
+            self._rows.commit()
+        return np.frombuffer(row[0], np.float32)
+
+
+def index_of(files: dict[str, Path], vectors: Vectors) -> search.Index:
+    """The index of a bot that has learnt these files."""
+    chunks: list[search.IndexedChunk] = []
+    for number, (name, path) in enumerate(files.items()):
+        extracted = extract.extract(path, file_name=path.name)
+        for piece in chunking.chunk(extracted):
+            rows = vectors.of([piece.embedded, *piece.sentences])
+            chunks.append(
+                search.IndexedChunk(
+                    id=len(chunks), document_id=number, title=name, url=None,
+                    heading=piece.heading, page=piece.page, text=piece.text,
+                    language=extracted.language, vector=rows[0],
+                    sentences=piece.sentences, sentence_vectors=rows[1:],
+                )  # fmt: skip
+            )
+    return search.Index(chunks)
+
+
+class Bot:
+    """A bot that answers in one language."""
+
+    def __init__(self, index: search.Index, code: str) -> None:
+        self.index, self.code, self.seconds = index, code, []
+
+    def ask(self, text: str, before: str = "") -> Any:
+        started = time.perf_counter()
+        spoken = language.detect(text, default=self.code, offered=[self.code])
+        result = self.index.search(text, language=spoken)
+        reply = embedded.extract(text, language=spoken, result=result, threshold=THRESHOLD)
+        self.seconds.append(time.perf_counter() - started)
+        return reply
+
+
+# --- the rows -----------------------------------------------------------------------------------
+
+
+def half(rows: Sequence[Any], *, is_held_out: bool) -> list[Any]:
+    return list(rows[1::2] if is_held_out else rows[::2])
+
+
+def holds(reply: Any, words: str) -> bool:
+    """Whether the words stand in the reply, as words of their own."""
+    plain = " ".join(words.lower().split())
+    text = " ".join(reply.text.lower().split()) if reply else ""
+    return bool(re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", text))
+
+
+def mistyped(question: str) -> str:
+    """The question with two typing errors, always the same."""
+    chance = random.Random(question)
+    words = question.split()
+    long = [number for number, word in enumerate(words) if len(word.strip("?,.")) >= 4]
+    for number in chance.sample(long, min(2, len(long))):
+        word = words[number]
+        at = chance.randrange(1, len(word.strip("?,.")) - 1)
+        words[number] = chance.choice(
+            [
+                word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+                word[:at] + word[at + 1 :],
+                word[:at] + word[at] + word[at:],
+                word[:at] + chance.choice(LETTERS) + word[at + 1 :],
+            ]
+        )
+    return " ".join(words)
+
+
+class Table:
+    def __init__(self, *, shows_misses: bool) -> None:
+        self._shows_misses = shows_misses
+
+    def row(self, name: str, outcomes: Sequence[tuple[str, bool]]) -> None:
+        right = sum(is_right for _, is_right in outcomes)
+        share = 100 * right / max(1, len(outcomes))
+        print(f"| {name} | {right} of {len(outcomes)} | {share:.1f} % |")
+        if self._shows_misses:
+            for text, is_right in outcomes:
+                if not is_right:
+                    print(f"    missed: {text}")
+
+
+def clean_rows(
+    table: Table, name: str, bot: Bot, rows: Sequence[Any], change: Callable[[str], str] = str
+) -> None:
+    replies = [(bot.ask(change(question)), question, source, words) for question, source, words in rows]
+    table.row(f"{name}: answered", [(q, reply is not None) for reply, q, _, _ in replies])
+    cited = [
+        (q, reply is not None and any(c.title == source for c in reply.citations))
+        for reply, q, source, _ in replies
+    ]
+    table.row(f"{name}: right source cited", cited)
+    held = [
+        (f"{change(q)} [{words}] -> {reply.text if reply else None}", holds(reply, words))
+        for reply, q, _, words in replies
+    ]
+    table.row(f"{name}: held", held)
+
+
+def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) -> None:
+    def rows(name: str) -> list[Any]:
+        return half(sets[name], is_held_out=is_held_out)
+
+    code = bot.code
+    clean_rows(table, f"{code}, clean", bot, rows("clean"))
+    clean_rows(table, f"{code}, two typos", bot, rows("clean"), mistyped)
+    if code == "vi":
+        clean_rows(table, "vi, without marks", bot, rows("clean"), fold)
+    off = rows("off_topic")
+    table.row(f"{code}, other topics: handed over", [(f"{q} -> {bot.ask(q)}", bot.ask(q) is None) for q in off])
+    follow = rows("follow_ups")
+    table.row(
+        f"{code}, follow-ups: held",
+        [(f"{a} / {b} -> {bot.ask(b, a)}", holds(bot.ask(b, a), words)) for a, b, words in follow],
+    )
+    away = rows("off_follow_ups")
+    table.row(
+        f"{code}, other topics as follow-ups: handed over",
+        [(f"{a} / {b} -> {bot.ask(b, a)}", bot.ask(b, a) is None) for a, b in away],
+    )
+    several = rows("several")
+    table.row(
+        f"{code}, several questions: all held",
+        [(f"{q} -> {bot.ask(q)}", all(holds(bot.ask(q), w) for w in words)) for q, words in several],
+    )
+    talk = rows("small_talk")
+    table.row(
+        f"{code}, small talk: understood",
+        [
+            (q, bool(intents.small_talk(q, language=code) or intents.answer_to_more(q, language=code)))
+            for q in talk
+        ],
+    )
+    persons = [(q, intents.asks_for_person(q)) for q in rows("person")]
+    others = [(q, not intents.asks_for_person(q)) for q in rows("no_person")]
+    table.row(f"{code}, wish for a person", [*persons, *others])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--misses", action="store_true")
+    options = parser.parse_args()
+    table, vectors = Table(shows_misses=options.misses), Vectors()
+    with tempfile.TemporaryDirectory() as folder:
+        files = texts(Path(folder))
+        index = index_of(files, vectors)
+        print(f"{len(files)} texts, {len(index.chunks)} passages")
+        for code, name in (("en", "english"), ("vi", "vietnamese")):
+            sets = json.loads((SETS / f"{name}.json").read_text("utf-8"))
+            sets["clean"] = [row for row in sets["clean"] if row[1] in files]
+            bot = Bot(index, code)
+            measure(table, bot, sets, is_held_out=options.held_out)
+            seconds = sorted(bot.seconds)
+            p50, p95 = (seconds[int(len(seconds) * share)] for share in (0.5, 0.95))
+            print(f"| {code}, reply | p50 {p50:.3f} s | p95 {p95:.3f} s |")
+
+
+if __name__ == "__main__":
+    main()
