@@ -66,7 +66,9 @@ def _text_of(source: dict[str, Any]) -> str:
         return "\n\n".join(map(_template, source["templates"]))
     if "catalogue" in source:
         catalogue: Any = gettext.translation(source["catalogue"], "/usr/share/locale", ["vi"])
-        words = [text for text in catalogue._catalog.values() if len(text) > 350 and "POT-" not in text]
+        words = [
+            text for text in catalogue._catalog.values() if len(text) > 350 and "POT-" not in text
+        ]
         return "\n\n".join(words[1:])
     path = Path(source["path"])
     data = (path if path.is_absolute() else SETS / path).read_bytes()
@@ -76,7 +78,9 @@ def _text_of(source: dict[str, Any]) -> str:
 def _template(package: str) -> str:
     text = Path(f"/var/lib/dpkg/info/{package}.templates").read_text("utf-8")
     parts = re.findall(r"^Description-vi\.UTF-8: (.*)\n((?: .*\n)*)", text, re.MULTILINE)
-    return "\n\n".join(f"{head}\n\n" + re.sub(r"^ \.?", "", body, flags=re.M) for head, body in parts)
+    return "\n\n".join(
+        f"{head}\n\n" + re.sub(r"^ \.?", "", body, flags=re.M) for head, body in parts
+    )
 
 
 # --- a bot --------------------------------------------------------------------------------------
@@ -115,10 +119,17 @@ def index_of(files: dict[str, Path], vectors: Vectors) -> search.Index:
             rows = vectors.of([piece.embedded, *piece.sentences])
             chunks.append(
                 search.IndexedChunk(
-                    id=len(chunks), document_id=number, title=name, url=None,
-                    heading=piece.heading, page=piece.page, text=piece.text,
-                    language=extracted.language, vector=rows[0],
-                    sentences=piece.sentences, sentence_vectors=rows[1:],
+                    id=len(chunks),
+                    document_id=number,
+                    title=name,
+                    url=None,
+                    heading=piece.heading,
+                    page=piece.page,
+                    text=piece.text,
+                    language=extracted.language,
+                    vector=rows[0],
+                    sentences=piece.sentences,
+                    sentence_vectors=rows[1:],
                 )  # fmt: skip
             )
     return search.Index(chunks)
@@ -189,7 +200,9 @@ class Table:
 def clean_rows(
     table: Table, name: str, bot: Bot, rows: Sequence[Any], change: Callable[[str], str] = str
 ) -> None:
-    replies = [(bot.ask(change(question)), question, source, words) for question, source, words in rows]
+    replies = [
+        (bot.ask(change(question)), question, source, words) for question, source, words in rows
+    ]
     table.row(f"{name}: answered", [(q, reply is not None) for reply, q, _, _ in replies])
     cited = [
         (q, reply is not None and any(c.title == source for c in reply.citations))
@@ -213,7 +226,10 @@ def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) 
     if code == "vi":
         clean_rows(table, "vi, without marks", bot, rows("clean"), fold)
     off = rows("off_topic")
-    table.row(f"{code}, other topics: handed over", [(f"{q} -> {bot.ask(q)}", bot.ask(q) is None) for q in off])
+    table.row(
+        f"{code}, other topics: handed over",
+        [(f"{q} -> {bot.ask(q)}", bot.ask(q) is None) for q in off],
+    )
     follow = rows("follow_ups")
     table.row(
         f"{code}, follow-ups: held",
@@ -227,13 +243,21 @@ def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) 
     several = rows("several")
     table.row(
         f"{code}, several questions: all held",
-        [(f"{q} -> {bot.ask(q)}", all(holds(bot.ask(q), w) for w in words)) for q, words in several],
+        [
+            (f"{q} -> {bot.ask(q)}", all(holds(bot.ask(q), w) for w in words))
+            for q, words in several
+        ],
     )
     talk = rows("small_talk")
     table.row(
         f"{code}, small talk: understood",
         [
-            (q, bool(intents.small_talk(q, language=code) or intents.answer_to_more(q, language=code)))
+            (
+                q,
+                bool(
+                    intents.small_talk(q, language=code) or intents.answer_to_more(q, language=code)
+                ),
+            )
             for q in talk
         ],
     )

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -14,23 +13,24 @@ from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Ref
 from bots.knowledge import chunking, search
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
-MAX_WORDS = 80
+MAX_WORDS = 110
 TOP_HITS = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
-_COSINE, _COVER, _RANK = 4.0, 0.5, 0.08
+_COSINE, _COVER, _RANK = 4.0, 0.5, 0.04
 # How far below the best sentence's score another passage's may be to be cited, and to be quoted.
 _NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
 # How far below the best an important document's sentence may be and still be the answer: its text
 # and an older one that contradicts it differ by less, two topics by more.
 _WINS_BY_IMPORTANCE = 0.25
 
+_QUESTIONS = ("?", "？", "؟")
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|\s+[|•*#]+$")
 
 
 @dataclass(frozen=True)
 class Extract:
-    """Some 80 words of the best source, seldom of two; the sources, best first."""
+    """Some 110 words of the best source, seldom of two; the sources, best first."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -39,8 +39,12 @@ class Extract:
 @dataclass(frozen=True)
 class _Candidate:
     score: float
-    chunk: IndexedChunk
+    hit: Hit
     position: int
+
+    @property
+    def chunk(self) -> IndexedChunk:
+        return self.hit.chunk
 
 
 class EmbeddedEngine:
@@ -128,75 +132,100 @@ def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
 
 def _citation(candidate: _Candidate) -> Citation:
     chunk = candidate.chunk
-    quote = _quote(chunk, candidate.position)
+    quote = _quote(candidate.hit, candidate.position)
     return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 
 def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
     chunk = hit.chunk
     cosines = np.zeros(len(chunk.sentences), dtype=np.float32)
-    if result.vector is not None and len(chunk.sentence_vectors) == len(chunk.sentences):
+    # The encoder hardly reads Vietnamese without diacritics.
+    is_readable = not result.features.is_folded
+    if (
+        is_readable
+        and result.vector is not None
+        and len(chunk.sentence_vectors) == len(chunk.sentences)
+    ):
         cosines = chunk.sentence_vectors @ result.vector
     candidates: list[_Candidate] = []
     for position, sentence in enumerate(chunk.sentences):
-        if not _is_quotable(sentence, is_only=len(chunk.sentences) == 1):
+        if not _is_quotable(chunk, position):
             continue
-        cover = search.coverage(result.weights, result.terms_of(sentence, language=chunk.language))
+        headed = f"{chunk.heading}\n{sentence}"
+        cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))
         score = _COSINE * float(cosines[position]) + _COVER * cover - _RANK * rank
-        candidates.append(_Candidate(score, chunk, position))
+        candidates.append(_Candidate(score, hit, position))
     return candidates
 
 
-def _is_quotable(sentence: str, *, is_only: bool) -> bool:
-    words = _trimmed(sentence).split()
+def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
+    is_last = position == len(chunk.sentences) - 1
+    if chunk.sentences[position].rstrip().endswith(_QUESTIONS) and is_last and not chunk.answers:
+        return False  # no question is its own answer
+    words = _trimmed(chunk.sentences[position]).split()
+    is_only = len(chunk.sentences) == 1
     # Scripts without spaces have few words however much they say.
-    return is_only or len(words) >= MIN_SENTENCE_WORDS or not sentence.isascii()
+    return is_only or len(words) >= MIN_SENTENCE_WORDS or not chunk.sentences[position].isascii()
 
 
 def _trimmed(sentence: str) -> str:
     return _DEBRIS.sub("", sentence.strip()).strip()
 
 
-def _quote(chunk: IndexedChunk, best: int) -> str:
-    """The best sentence with a neighbour on each side, up to 80 words; a written answer whole."""
+def _quote(hit: Hit, best: int) -> str:
+    """The whole passage and its neighbours if they are short, else the best sentence and its own.
+
+    What follows goes first: it holds the exception and the price.
+    """
+    chunk = hit.chunk
     if chunk.answers:
         return chunk.text
-    sentences = chunk.sentences
-    order = [best, best + 1, best - 1]
-    if sentences[best].rstrip().endswith(("?", "？", ":", "：")):
-        order = [best, best + 1, best + 2]  # a question or a lead-in is answered by what follows
-    taken: set[int] = set()
-    words = 0
-    for position in order:
-        if not 0 <= position < len(sentences) or not _is_near(chunk, best, position):
+    if chunking.count_words(chunk.text) > MAX_WORDS:
+        return _shortened(_between(chunk, *_run(chunk.sentences, best)))
+    quote = _between(chunk, 0, len(chunk.sentences) - 1)
+    for beside, is_after in ((hit.following, True), (hit.preceding, False)):
+        longer = quote
+        if beside and beside.sentences[-1] != chunk.sentences[0]:
+            parts = (quote, beside.text) if is_after else (beside.text, quote)
+            longer = "\n\n".join(parts)
+        if chunking.count_words(longer) <= MAX_WORDS:
+            quote = longer
+    return quote
+
+
+def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
+    """The first and the last of the sentences around the best one that fit a quote."""
+    first = last = best
+    left = MAX_WORDS - chunking.count_words(sentences[best])
+    # Twice as much of what follows as of what stands before.
+    for step in (1, 1, -1) * len(sentences):
+        position = last + 1 if step > 0 else first - 1
+        if not 0 <= position < len(sentences):
             continue
-        length = len(sentences[position].split())
-        if taken and words + length > MAX_WORDS:
-            continue
-        taken.add(position)
-        words += length
-    run = [position for position in sorted(taken) if _is_joined(position, best, taken)]
-    text = " ".join(_trimmed(sentences[position]) for position in run)
-    return _shortened(text)
+        left -= chunking.count_words(sentences[position])
+        if left < 0:
+            break
+        first, last = min(first, position), max(last, position)
+    # A question that nothing follows is none of the answer.
+    while last > first and sentences[last].rstrip().endswith(_QUESTIONS):
+        last -= 1
+    return first, last
 
 
-def _is_joined(position: int, best: int, taken: set[int]) -> bool:
-    return set(range(min(position, best), max(position, best) + 1)) <= taken
-
-
-def _is_near(chunk: IndexedChunk, best: int, position: int) -> bool:
-    """Neighbours across a blank line are another topic, unless they answer a question."""
-    if position == best:
-        return True
-    if position > best and chunk.sentences[best].rstrip().endswith(("?", "？", ":", "：")):
-        return True
-    low, high = sorted((best, position))
-    for first, second in pairwise(chunk.sentences[low : high + 1]):
-        if f"{first}\n\n{second}" in chunk.text:
-            return False
-    return position > best or not chunk.sentences[position].rstrip().endswith((":", "?"))
+def _between(chunk: IndexedChunk, first: int, last: int) -> str:
+    """The passage from one sentence to another, with its lines."""
+    start = 0
+    for sentence in chunk.sentences[:first]:
+        start = max(chunk.text.find(sentence, start), start) + len(sentence)
+    end = start
+    for sentence in chunk.sentences[first : last + 1]:
+        end = max(chunk.text.find(sentence, end), end) + len(sentence)
+    text = chunk.text[start:end].strip()
+    return text if "\n" in text else _trimmed(text)
 
 
 def _shortened(text: str) -> str:
-    words = text.split()
-    return text if len(words) <= MAX_WORDS else " ".join(words[:MAX_WORDS])
+    if chunking.count_words(text) <= MAX_WORDS:
+        return text
+    words = text.split(" ")
+    return " ".join(words[:MAX_WORDS])

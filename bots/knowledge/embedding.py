@@ -78,6 +78,15 @@ def embed_passages(
     return vectors
 
 
+def is_word(text: str) -> bool:
+    """Whether the encoder has the text as one token: a common word of some language."""
+    encoder = _encoder()
+    if encoder is None:
+        return True
+    empty, whole = (encoder.token_count(part, is_query=True) for part in ("", text))
+    return bool(whole <= empty)
+
+
 def embed_query(text: str) -> Vectors | None:
     """Unit vector (384,) of a question, in 15-25 ms; None without an encoder.
 

@@ -252,3 +252,71 @@ def test_broken_files(file: Path) -> None:
     assert refused(file, whole[: len(whole) // 3], "a.pdf") in {"malformed", "empty"}
     assert refused(file, docx_bytes()[:4000], "a.docx") == "malformed"
     assert refused(file, b"%PDF-1.7\n" + bytes(range(256)) * 40, "a.pdf") in {"malformed", "empty"}
+
+
+def sections_of(tmp_path: Path, name: str, text: str) -> list[tuple[str, str]]:
+    path = tmp_path / name
+    path.write_text(text)
+    read = extract.extract(path, file_name=name)
+    return [(section.heading, section.text) for section in read.sections]
+
+
+def test_questions_head_their_answers_and_contents_are_dropped(tmp_path: Path) -> None:
+    text = """Is it far?\n\nIs it dear?\n\n1. Is it far?\n\nNo, ten minutes on foot.
+
+Which colours?\n- red\n- blue\n\nIs it dear?\nIt costs nothing."""
+    assert sections_of(tmp_path, "faq.txt", text) == [
+        ("1. Is it far?", "No, ten minutes on foot.\n\nWhich colours?\n- red\n- blue"),
+        ("Is it dear?", "It costs nothing."),
+    ]
+
+
+def test_a_line_heads_the_text_that_is_indented_below_it(tmp_path: Path) -> None:
+    text = """OPTIONS
+       -a, --all
+           Shows the hidden files as well as the others.
+
+       Undoing the last change
+           Take it back with the command undo.
+
+           A second call brings it back.
+
+       Options may stand in any order that you like."""
+    assert sections_of(tmp_path, "page.txt", text) == [
+        ("OPTIONS > -a, --all", "           Shows the hidden files as well as the others."),
+        (
+            "OPTIONS > Undoing the last change",
+            "           Take it back with the command undo.\n\n"
+            "           A second call brings it back.",
+        ),
+        ("OPTIONS", "       Options may stand in any order that you like."),
+    ]
+
+
+def test_a_page_keeps_its_headings_terms_lists_and_tables(tmp_path: Path) -> None:
+    html = """<html><head><title>Shop</title></head><body><nav>Home</nav><h1>Shop</h1>
+<ul><li><a href="#far">How we deliver</a></li><li><a href="#fees">What it costs</a></li></ul>
+<h2 id="far"><b>Delivery</b></h2><p>We deliver to the whole of the country, except for:</p>
+<ul><li>the islands,</li><li>the mountains above 2,000 metres.</li></ul>
+<dl><dt>Express</dt><dd>Arrives on the next day if it is ordered before noon.</dd></dl>
+<h2 id="fees">Fees</h2><table><tr><th>Weight</th><th>Price</th></tr>
+<tr><td>up to 2 kg</td><td>4 euros</td></tr><tr><td>more</td><td>7 euros</td></tr></table>
+<p><strong>Is it insured?</strong></p><p>Yes, up to five hundred euros for each of the parcels.</p>
+</body></html>"""
+    assert sections_of(tmp_path, "page.html", html) == [
+        (
+            "Delivery",
+            "We deliver to the whole of the country, except for:\n\n"
+            "- the islands,\n- the mountains above 2,000 metres.",
+        ),
+        ("Delivery > Express", "Arrives on the next day if it is ordered before noon."),
+        ("Fees", "- Weight: up to 2 kg, Price: 4 euros\n- Weight: more, Price: 7 euros"),
+        ("Fees > Is it insured?", "Yes, up to five hundred euros for each of the parcels."),
+    ]
+
+
+def test_tables_of_markdown_name_their_columns(tmp_path: Path) -> None:
+    text = "# Fees\n\nFor parcels:\n\n| Weight | Price |\n| --- | --- |\n| 2 kg | 4 euros |\n"
+    assert sections_of(tmp_path, "fees.md", text) == [
+        ("Fees", "For parcels:\n\n- Weight: 2 kg, Price: 4 euros")
+    ]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bots.knowledge import child, language
-from bots.knowledge.extract import detection
+from bots.knowledge.extract import detection, plain, questions
 from bots.knowledge.extract.document import (
     ExtractedText,
     ExtractError,
@@ -17,7 +17,7 @@ from bots.knowledge.extract.document import (
     check_length,
     clean,
 )
-from bots.knowledge.extract.readers import READERS, plain_sections
+from bots.knowledge.extract.readers import READERS
 
 MAX_FILE_BYTES = 26_214_400
 
@@ -63,7 +63,7 @@ def extract(path: Path, *, file_name: str) -> ExtractedText:
 
 def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
     """A text that a client wrote: no file, so no parser and no child process."""
-    sections = tuple(plain_sections(clean(text)))
+    sections = tuple(questions.as_headings(plain.sections(clean(text))))
     return _with_language(ExtractedText(title, detection.PLAIN, sections, ""), default_language)
 
 
@@ -99,6 +99,8 @@ def read(path: Path, file_name: str) -> ExtractedText:
         for section in sections
         if section.text.strip()
     ]
+    if mime_type not in detection.TABLES:
+        sections = questions.as_headings(sections)
     check_length(sum(len(section.text) for section in sections))
     if not any(letter.isalnum() for section in sections for letter in section.text):
         raise ExtractError("empty", "The file holds no text.")

@@ -13,6 +13,8 @@ HTML = "text/html"
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 CSV = "text/csv"
+# Their rows are passages as they are.
+TABLES = frozenset({XLSX, CSV})
 # How much of a file `sniff` needs to see.
 SNIFF_BYTES = 8_192
 

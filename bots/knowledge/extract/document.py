@@ -66,6 +66,21 @@ def check_length(characters: int) -> None:
         raise ExtractError("too_large", f"The text is above {MAX_TEXT_CHARACTERS} characters.")
 
 
+class Headings:
+    """The headings above a place in a document: "Returns > Damaged goods"."""
+
+    def __init__(self, title: str = "") -> None:
+        self._title = title
+        self._open: dict[int, str] = {}
+
+    def below(self, level: int, heading: str) -> str:
+        """The heading with its nearest parent; the title itself and a first level are no parent."""
+        self._open = {key: value for key, value in self._open.items() if key < level}
+        above = self._open[max(self._open)] if self._open and max(self._open) > 1 else ""
+        self._open[level] = heading
+        return f"{above} > {heading}" if above and above != self._title else heading
+
+
 class SectionBuilder:
     """Collects paragraphs under the latest heading."""
 

@@ -1,17 +1,17 @@
 """The readers: one for each type of file. Each returns the file's title and its sections."""
 
 import csv
-import importlib
 import io
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract import detection, office
+from bots.knowledge.extract import detection, office, pages, plain
 from bots.knowledge.extract.document import (
     MAX_ROWS,
     ExtractError,
+    Headings,
     Section,
     SectionBuilder,
     TitleAndSections,
@@ -23,12 +23,13 @@ from bots.knowledge.extract.document import (
 MAX_PAGES = 2_000
 # At the end of a line these two only break a word; a plain "-" may belong to it.
 _LINE_BREAK_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
-_NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
 _TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|[\s:|-]*-{3,}[\s:|-]*\|\s*$")
 _INLINE = (
     (re.compile(r"!\[([^\]]*)\]\([^)\s]*[^)]*\)"), r"\1"),
     (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
@@ -38,6 +39,7 @@ _INLINE = (
     (re.compile(r"^\s*>\s?", re.MULTILINE), ""),
     (re.compile(r"^\s*\|?[\s:|-]*-{3,}[\s:|-]*\|?\s*$", re.MULTILINE), ""),
     (re.compile(r"</?[a-zA-Z][^<>\n]*>"), ""),
+    (re.compile(r"\\([\\`*_{}\[\]()#+.!|>-])"), r"\1"),
 )
 
 
@@ -113,33 +115,7 @@ def read_csv(path: Path) -> TitleAndSections:
 
 def read_text(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
-    return "", plain_sections(_join_broken_words(text))
-
-
-def plain_sections(text: str) -> list[Section]:
-    """Paragraphs of a plain text, under the headings that can be recognised."""
-    sections = SectionBuilder()
-    for paragraph in re.split(r"\n\s*\n", text):
-        first, _, rest = paragraph.partition("\n")
-        underline, _, below = rest.partition("\n")
-        if first.strip() and re.fullmatch(r"\s*([=\-~])\1{2,}\s*", underline):
-            first, rest = first.strip(), below
-        elif not _is_plain_heading(first.rstrip(), is_alone=not rest.strip()):
-            sections.add(paragraph)
-            continue
-        sections.start_section(first.strip())
-        sections.add(rest)
-    return sections.build()
-
-
-def _is_plain_heading(line: str, *, is_alone: bool) -> bool:
-    """Whether a line is in capitals, as in manual pages, or numbered and alone."""
-    if not line or len(line) > 80 or line[0].isspace() or line.endswith((".", ",", ";")):
-        return False
-    letters = [letter for letter in line if letter.isalpha()]
-    if len(letters) >= 3 and all(letter.isupper() for letter in letters):
-        return True
-    return is_alone and bool(_NUMBERED.match(line))
+    return "", plain.sections(_join_broken_words(text))
 
 
 def read_markdown(path: Path) -> TitleAndSections:
@@ -151,8 +127,7 @@ def read_markdown(path: Path) -> TitleAndSections:
 
 def _markdown_sections(text: str) -> list[Section]:
     """One section per heading, with its nearest parent: "Returns > Damaged goods"."""
-    sections = SectionBuilder()
-    parents: dict[int, str] = {}
+    sections, headings = SectionBuilder(), Headings()
     is_code = False
     lines: list[str] = []
 
@@ -170,60 +145,37 @@ def _markdown_sections(text: str) -> list[Section]:
         flush()
         level = len(line) - len(line.lstrip("#"))
         heading = _without_markup(match.group(1))
-        parents = {key: value for key, value in parents.items() if key < level}
-        # A level-1 heading is the title already, so it is not repeated.
-        above = parents[max(parents)] if parents and max(parents) > 1 else ""
-        parents[level] = heading
-        sections.start_section(f"{above} > {heading}" if above else heading)
+        sections.start_section(headings.below(level, heading))
     flush()
     return sections.build()
 
 
+def _labelled_tables(text: str) -> str:
+    """Rows of tables with the names of their columns in place of bars."""
+    lines: list[str] = []
+    header: dict[int, str] = {}
+    for line in text.split("\n"):
+        row = _TABLE_ROW.match(line)
+        cells = dict(enumerate(cell.strip() for cell in row[1].split("|"))) if row else {}
+        if row and _TABLE_RULE.match(line):
+            header = (
+                dict(enumerate(cell.strip() for cell in lines.pop()[2:].split(", ")))
+                if lines
+                else {}
+            )
+        elif row:
+            lines.append("- " + labelled_row(header, cells).replace("\n", ", "))
+        else:
+            header = {}
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def _without_markup(text: str) -> str:
+    text = _labelled_tables(text)
     for pattern, replacement in _INLINE:
         text = pattern.sub(replacement, text)
     return clean(text)
-
-
-def read_html(path: Path) -> TitleAndSections:
-    import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
-
-    html: Any = importlib.import_module("lxml.html")  # has no types
-
-    text = clean(detection.decode(path.read_bytes()))
-    # lxml refuses a str that declares an encoding.
-    data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
-    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
-    title = " ".join((tree.findtext(".//title") or "").split())
-    whole = _visible_text(tree)
-    main = (
-        trafilatura.extract(
-            data.decode(),
-            output_format="markdown",
-            include_comments=False,
-            include_tables=True,
-            include_links=False,
-            include_images=False,
-            favor_recall=True,
-        )
-        or ""
-    )
-    # On short pages and unusual layouts trafilatura drops too much.
-    sections = _markdown_sections(main) if len(main) * 4 >= len(whole) else []
-    return title, sections or plain_sections(whole)
-
-
-def _visible_text(tree: Any) -> str:
-    for element in list(tree.iter("script", "style", "noscript", "template", "nav", "head", "svg")):
-        if element.getparent() is not None:
-            element.drop_tree()
-    for element in tree.iter("p", "div", "li", "tr", "h1", "h2", "h3", "h4", "section", "td", "br"):
-        element.tail = "\n" + (element.tail or "")
-        if element.tag in ("p", "h1", "h2", "h3", "h4", "tr"):
-            element.tail = "\n" + element.tail
-    text = "".join(tree.itertext())
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return clean("\n".join(lines))
 
 
 READERS: dict[str, Callable[[Path], TitleAndSections]] = {
@@ -231,7 +183,7 @@ READERS: dict[str, Callable[[Path], TitleAndSections]] = {
     detection.DOCX: office.read_docx,
     detection.XLSX: office.read_xlsx,
     detection.PPTX: office.read_pptx,
-    detection.HTML: read_html,
+    detection.HTML: pages.read_html,
     detection.MARKDOWN: read_markdown,
     detection.PLAIN: read_text,
     detection.CSV: read_csv,

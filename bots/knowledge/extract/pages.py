@@ -1,0 +1,183 @@
+"""The reader of HTML: its structure from the markup, the choice of what counts by trafilatura."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bots.knowledge.extract import detection
+from bots.knowledge.extract.document import (
+    Headings,
+    SectionBuilder,
+    TitleAndSections,
+    clean,
+    labelled_row,
+)
+
+_SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# A term of a description list heads what describes it, below all other headings.
+_TERMS = {"dt": 7, "summary": 7}
+_BLOCKS = frozenset(
+    """
+    p div section article main body html ul ol dl li dd table tbody thead tfoot tr td th caption
+    pre blockquote address figure figcaption form fieldset center header footer aside details hr
+    label h1 h2 h3 h4 h5 h6 dt summary
+    """.split()  # noqa: SIM905 - easier to read
+)
+_BOLD = frozenset({"b", "strong"})
+MAX_HEADING_WORDS = 40
+_MAX_NUMBER = 6
+
+
+class _Block(NamedTuple):
+    """A piece of the page: a heading with its level, else a paragraph or an item of a list."""
+
+    text: str
+    level: int = 0
+    is_item: bool = False
+    # What the page shows in place of the text, if that differs.
+    shown: str = ""
+
+
+def read_html(path: Path) -> TitleAndSections:
+    import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
+
+    html: Any = importlib.import_module("lxml.html")  # has no types
+
+    text = clean(detection.decode(path.read_bytes()))
+    # lxml refuses a str that declares an encoding.
+    data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
+    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    title = " ".join((tree.findtext(".//title") or "").split())
+    blocks = [block for block in _blocks(tree) if _says_something(block.text)]
+    main = trafilatura.extract(
+        data.decode(), include_comments=False, include_tables=True, favor_recall=True
+    )
+    kept = _letters(main or "")
+    # On short pages and unusual layouts trafilatura drops too much.
+    if len(kept) * 4 >= len(_letters("".join(block.text for block in blocks))):
+        blocks = [
+            block for block in blocks if block.level or _letters(block.shown or block.text) in kept
+        ]
+    return title, _sections(blocks, title).build()
+
+
+def _says_something(text: str) -> bool:
+    """Not a lone number, such as that of a section in a cell of its own."""
+    return len(text) > _MAX_NUMBER or any(map(str.isalpha, text))
+
+
+def _letters(text: str) -> str:
+    """What is compared of a text: how it is set apart and marked up does not count."""
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _sections(blocks: list[_Block], title: str) -> SectionBuilder:
+    sections, headings = SectionBuilder(), Headings(title)
+    was_item = False
+    for block in blocks:
+        if block.level:
+            sections.start_section(headings.below(block.level, block.text))
+        else:
+            glue = "\n" if was_item and block.is_item else "\n\n"
+            sections.add(f"- {block.text}" if block.is_item else block.text, glue=glue)
+        was_item = block.is_item
+    return sections
+
+
+def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
+    """The blocks below an element, in the page's order."""
+    inline: list[str] = [element.text or ""]
+    for child in element:
+        tag = child.tag if isinstance(child.tag, str) else ""
+        if tag and tag not in _SKIPPED and (tag in _BLOCKS or _holds_blocks(child)):
+            yield from _joined(inline, is_item=is_item)
+            inline = []
+            yield from _of_block(child, tag, is_item=is_item)
+        elif tag and tag not in _SKIPPED:
+            inline.append("\0" if tag == "br" else "".join(_words(child)))
+        inline.append(child.tail or "")
+    yield from _joined(inline, is_item=is_item)
+
+
+def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
+    level = _HEADINGS.get(tag) or _TERMS.get(tag)
+    text = _line(element).rstrip("¶")
+    if _is_contents(element, text):
+        return
+    if level is None and tag == "p" and _is_bold_heading(element, text):
+        level = 8
+    if level and len(text.split()) <= MAX_HEADING_WORDS:
+        yield _Block(text, level)
+    elif tag == "table" and not _is_layout(element):
+        yield from _rows(element)
+    elif tag == "pre":
+        lines = "".join(_words(element)).replace("\0", "\n").split("\n")
+        yield _Block("\n".join(filter(str.strip, lines)))
+    else:
+        yield from _blocks(element, is_item=tag == "li" or (is_item and tag != "dd"))
+
+
+def _joined(inline: list[str], *, is_item: bool) -> Iterator[_Block]:
+    lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
+    text = "\n".join(line for line in lines if line)
+    if text:
+        yield _Block(text, is_item=is_item)
+
+
+def _words(element: Any) -> Iterator[str]:
+    """The text of an element; NUL, which `clean` has removed before, stands for a <br>."""
+    if element.tag == "br":
+        yield "\0"
+    elif isinstance(element.tag, str) and element.tag not in _SKIPPED:
+        yield element.text or ""
+        for child in element:
+            yield from _words(child)
+            yield child.tail or ""
+
+
+def _line(element: Any) -> str:
+    return " ".join("".join(_words(element)).replace("\0", " ").split())
+
+
+def _holds_blocks(element: Any) -> bool:
+    return any(isinstance(below.tag, str) and below.tag in _BLOCKS for below in element.iter())
+
+
+def _is_bold_heading(element: Any, text: str) -> bool:
+    """Whether a paragraph is bold as a whole, and asks or announces something."""
+    bold = "".join("".join(_words(child)) for child in element.iter(*_BOLD))
+    return text.endswith(("?", "？", ":")) and _letters(bold) == _letters(text)
+
+
+def _is_contents(element: Any, text: str) -> bool:
+    """Whether an element only leads to places in pages, as in a table of contents."""
+    links = element.iterfind(".//a[@href]")
+    leading = (link for link in links if "#" in link.get("href"))
+    linked = "".join(_letters("".join(_words(link))) for link in leading)
+    return len(linked) > _MAX_NUMBER and 5 * len(linked) >= 4 * len(_letters(text))
+
+
+def _is_layout(table: Any) -> bool:
+    """Whether a table only places blocks side by side."""
+    return any(_holds_more(cell) for cell in table.iter("td"))
+
+
+def _holds_more(cell: Any) -> bool:
+    below = [child.tag for child in cell.iter() if child is not cell]
+    return any(tag in _BLOCKS for tag in below if isinstance(tag, str)) and len(below) > 1
+
+
+def _rows(table: Any) -> Iterator[_Block]:
+    """The rows of a table of data, each cell with the name of its column."""
+    header: dict[int, str] = {}
+    for row in table.iter("tr"):
+        cells = [_line(cell) for cell in row.iterchildren("td", "th")]
+        names = [cell.tag for cell in row.iterchildren("td", "th")]
+        if names and set(names) == {"th"} and len(cells) > 1:
+            header = dict(enumerate(cells))
+        elif any(cells):
+            text = labelled_row(header, dict(enumerate(cells))).replace("\n", ", ")
+            yield _Block(text, is_item=True, shown="".join(cells))
