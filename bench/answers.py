@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
 from bots.engine import embedded, intents  # noqa: E402
-from bots.knowledge import chunking, embedding, extract, language, search  # noqa: E402
+from bots.knowledge import asked, chunking, embedding, extract, language, search  # noqa: E402
 from bots.knowledge.words import fold  # noqa: E402
 
 SETS = ROOT / "bench" / "answers"
@@ -144,8 +144,13 @@ class Bot:
     def ask(self, text: str, before: str = "") -> Any:
         started = time.perf_counter()
         spoken = language.detect(text, default=self.code, offered=[self.code])
-        result = self.index.search(text, language=spoken)
-        reply = embedded.extract(text, language=spoken, result=result, threshold=THRESHOLD)
+        parts = asked.find(
+            lambda part: self.index.search(part, language=spoken, limit=8),
+            text,
+            topics=[before] if before else [],
+            threshold=THRESHOLD,
+        )
+        reply = embedded.extract_all(parts, language=spoken, threshold=THRESHOLD)
         self.seconds.append(time.perf_counter() - started)
         return reply
 

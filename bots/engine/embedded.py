@@ -10,7 +10,8 @@ from bots.engine import Capability
 from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.tools import Toolbox
 from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Refused
-from bots.knowledge import chunking, search
+from bots.knowledge import chunking, phrasebook, search
+from bots.knowledge.asked import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 110
@@ -75,6 +76,28 @@ class EmbeddedEngine:
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Refuses: a text must be written by a model."""
         raise EngineUnavailable("The embedded engine writes no texts.")
+
+
+def extract_all(parts: Sequence[Part], *, language: str, threshold: float) -> Extract | None:
+    """The quotes for the questions of a message, and which were not found; None if none was."""
+    found = [
+        extract(part.text, language=language, result=part.result, threshold=threshold)
+        for part in parts
+    ]
+    if not any(found):
+        return None
+    texts = [
+        quoted.text if quoted else _unknown(part.text, language)
+        for part, quoted in zip(parts, found, strict=True)
+    ]
+    citations = (citation for quoted in found if quoted for citation in quoted.citations)
+    return Extract("\n\n".join(dict.fromkeys(texts)), tuple(dict.fromkeys(citations)))
+
+
+def _unknown(question: str, language: str) -> str:
+    books = phrasebook.all_books()
+    book = books.get(phrasebook.base_of(language)) or books["en"]
+    return book.says["part_unknown"].replace("{question}", question)
 
 
 def extract(

@@ -36,7 +36,7 @@ NEAR_THE_BEST = 0.2
 DEFAULT_THRESHOLD = 0.77
 
 # Words of questions: sharing them says nothing about the topic.
-_STOP = frozenset(
+STOP = frozenset(
     """
     a an and any are as at be by can could did do does for from get have has how i if in into
     is it its me my of on or our should so than that the their them there they this to was we
@@ -158,7 +158,7 @@ class _WordIndex:
         pieces = Counter(
             int(number)
             for word in words
-            if word in self._postings and word not in _STOP
+            if word in self._postings and word not in STOP
             for number in self._postings[word][0]
         )
         return max(pieces.values(), default=0)
@@ -171,7 +171,7 @@ class _WordIndex:
         for word in set(question):
             if word in self._postings:
                 numbers, weights = self._postings[word]
-                scores[numbers] += weights * (STOP_WEIGHT if word in _STOP else 1)
+                scores[numbers] += weights * (STOP_WEIGHT if word in STOP else 1)
         return scores
 
     def weights(self, question: Iterable[str]) -> dict[str, float]:
@@ -180,7 +180,7 @@ class _WordIndex:
         for word in set(question):
             document_count = len(self._postings[word][0]) if word in self._postings else 0
             rarity = max(self.rarity(document_count), _MIN_WEIGHT)
-            weights[word] = STOP_WEIGHT if word in _STOP else rarity
+            weights[word] = STOP_WEIGHT if word in STOP else rarity
         return weights
 
 

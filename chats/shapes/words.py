@@ -10,7 +10,8 @@ from chatplatform.api.shapes import Language, Shape, Text, example, read_only
 
 MAX_TEXT = 2_000
 WordName = Literal[
-    "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown", "handover",
+    "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
+    "part_unknown", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
     "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
     "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
@@ -25,6 +26,8 @@ SAID_WHEN: Mapping[WordName, str] = {
     "about_bot": "The customer asks who or what the bot is; `{company}` is your client's name.",
     "person_possible": "Behind that, if `handoff_on_request` is on.",
     "unknown": "The bot has no answer, and `handoff_on_no_answer` is off.",
+    "part_unknown": "The bot has an answer to some questions of a message, and not to this one:"
+    " `{question}`.",
     "handover": "A person will answer. The same texts as the config's `handoff_message`.",
     "handover_no_answer": "A person will answer, since the bot has no answer. If this is not yours,"
     " your `handover` is said.",

@@ -1,0 +1,152 @@
+"""What a message asks: several questions are told apart, a short one is joined to its topic."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from bots.knowledge import search
+from bots.knowledge.search import SearchResult
+from bots.knowledge.words import tokens
+
+MAX_PARTS = 4
+# A longer message is no mere "and on Sundays?".
+MAX_FOLLOW_UP_WORDS = 8
+# How much of a follow-up's own weight must stand in the passage that answers it.
+_OWN_COVER = 0.5
+
+_SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
+_ASKS = ("?", "？", "؟")
+_ASKING = (
+    "what|when|where|who|how|which|why|can|could|do|does|is|are|may|should"
+    "|wann|wo|wer|wie|was|kann|kostet|cuándo|dónde|cómo|qué|cuánto|quand|où|comment|combien"
+)
+_AND = re.compile(
+    rf"[,;]?\s+(?:and|also|und|y|et)\s+(?:also\s+)?(?=(?:{_ASKING})\b)", re.IGNORECASE
+)
+_OPENER = re.compile(
+    r"^\W*(?:and|or|but|also|what about|how about|und|oder|was ist mit|y|o|qué tal|et|ou|e"
+    r"|(?:thế |vậy )?còn|con|thế|và|hoặc|hay)\b[\s,]*",
+    re.IGNORECASE,
+)
+_MIN_WORDS = 3
+# Words that name nothing by themselves: what they mean stands in an earlier question.
+_EMPTY = frozenset(
+    """
+    it its that this these those they them he she one ones there then same other others else too
+    about also and or but often long many much far mean sure use uses used
+    nó đó này kia ấy thì sao vậy thế còn nữa khác cái việc điều con
+    das es dies diese den dem und oder eso esto ello y ça cela et lui
+    """.split()  # noqa: SIM905 - easier to read
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A question of a message, and what was found for it."""
+
+    text: str
+    result: SearchResult
+
+    def passes(self, threshold: float) -> bool:
+        return bool(self.result.hits) and self.result.gate >= threshold
+
+
+def find(
+    find_one: Callable[[str], SearchResult],
+    text: str,
+    *,
+    topics: Sequence[str] = (),
+    threshold: float,
+) -> tuple[Part, ...]:
+    """The questions of a message with what was found for each; `topics`: what was asked before.
+
+    `topics` are earlier questions that have got an answer, the latest first.
+    """
+    texts = split(text)
+    if len(texts) < 2:
+        return (_found(find_one, text, topics, threshold),)
+    parts: list[Part] = []
+    before = list(topics)
+    for one in texts:
+        parts.append(_found(find_one, one, before, threshold))
+        before.insert(0, one)
+    if any(part.passes(threshold) for part in parts):
+        return tuple(parts)
+    return (Part(text, find_one(text)),)
+
+
+def split(text: str) -> list[str]:
+    """The questions of a message; one alone, or none, is the whole message."""
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)]
+    questions = [
+        part.strip()
+        for sentence in sentences
+        if sentence.endswith(_ASKS)
+        for part in _conjoined(sentence)
+    ]
+    return questions[:MAX_PARTS] if len(questions) > 1 else [text]
+
+
+def _conjoined(sentence: str) -> list[str]:
+    parts = _AND.split(sentence)
+    return parts if all(len(part.split()) >= _MIN_WORDS for part in parts) else [sentence]
+
+
+def may_follow_up(text: str) -> bool:
+    """Whether a message may only be understood by an earlier one."""
+    return any(len(part.split()) <= MAX_FOLLOW_UP_WORDS for part in split(text))
+
+
+def _found(
+    find_one: Callable[[str], SearchResult], text: str, topics: Sequence[str], threshold: float
+) -> Part:
+    alone = Part(text, find_one(text))
+    topic = next((topic for topic in topics if not _is_short(topic)), None)
+    if topic is None or not _is_short(text):
+        return alone
+    # "And on Sundays?" means the topic; "how long?" may be a question of its own.
+    if alone.passes(threshold) and not _is_open(text):
+        return alone
+    joined = _about(find_one(f"{topic}\n{_OPENER.sub('', text)}"), text)
+    return Part(text, joined) if joined else alone
+
+
+def _is_open(text: str) -> bool:
+    """Whether a message goes on from another one: "and …", "what about it?"."""
+    return bool(_OPENER.match(text)) or not _EMPTY.isdisjoint(tokens(text, language=""))
+
+
+def _is_short(text: str) -> bool:
+    own = _own_words(text)
+    return len(text.split()) <= MAX_FOLLOW_UP_WORDS and (
+        len(own) <= 2 or (_is_open(text) and len(own) <= 4)
+    )
+
+
+def _own_words(text: str) -> set[str]:
+    words = tokens(_OPENER.sub("", text), language="")
+    return {word for word in words if word not in search.STOP and word not in _EMPTY}
+
+
+def _about(result: SearchResult, text: str) -> SearchResult | None:
+    """The hits that hold the follow-up's own words; without such words: all."""
+    own = _own_words(text)
+    if not own:
+        return result
+    weights = {
+        word: weight
+        for word, weight in result.weights.items()
+        if any(word in result.terms_of(one, language=code) for one in own for code in ("", "en"))
+    }
+    if not weights:
+        return None
+    hits = tuple(
+        hit
+        for hit in result.hits
+        if search.coverage(
+            weights,
+            result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
+        )
+        >= _OWN_COVER
+    )
+    return replace(result, hits=hits) if hits else None
