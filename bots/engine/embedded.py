@@ -10,7 +10,7 @@ from bots.engine import Capability
 from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.tools import Toolbox
 from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Refused
-from bots.knowledge import chunking, phrasebook, search
+from bots.knowledge import chunking, search
 from bots.knowledge.asked import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
@@ -64,13 +64,16 @@ class EmbeddedEngine:
         toolbox: Toolbox | None = None,
     ) -> Answer:
         """The best sentences of the search result; raises Refused if none can be quoted."""
-        quoted = extract(
-            question.text, language=question.language, result=question.search_result, threshold=0
+        quoted = extract_all(
+            question.found,
+            language=question.language,
+            threshold=question.threshold,
+            unknown=question.part_unknown,
         )
         if quoted is None:
             raise Refused("No document holds a sentence that answers.")
-        for sentence in chunking.split_sentences(quoted.text):
-            on_delta(f"{sentence} ")
+        for piece in re.findall(r"\S+\s*", quoted.text):
+            on_delta(piece)
         return Answer(quoted.text, quoted.citations, model="extractive")
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
@@ -78,8 +81,13 @@ class EmbeddedEngine:
         raise EngineUnavailable("The embedded engine writes no texts.")
 
 
-def extract_all(parts: Sequence[Part], *, language: str, threshold: float) -> Extract | None:
-    """The quotes for the questions of a message, and which were not found; None if none was."""
+def extract_all(
+    parts: Sequence[Part], *, language: str, threshold: float, unknown: str = ""
+) -> Extract | None:
+    """The quotes for the questions of a message, and which was not found; None if none was.
+
+    `unknown` is said of a question that was not, with its words in place of `{question}`.
+    """
     found = [
         extract(part.text, language=language, result=part.result, threshold=threshold)
         for part in parts
@@ -87,17 +95,12 @@ def extract_all(parts: Sequence[Part], *, language: str, threshold: float) -> Ex
     if not any(found):
         return None
     texts = [
-        quoted.text if quoted else _unknown(part.text, language)
+        quoted.text if quoted else unknown.replace("{question}", part.text)
         for part, quoted in zip(parts, found, strict=True)
     ]
     citations = (citation for quoted in found if quoted for citation in quoted.citations)
-    return Extract("\n\n".join(dict.fromkeys(texts)), tuple(dict.fromkeys(citations)))
-
-
-def _unknown(question: str, language: str) -> str:
-    books = phrasebook.all_books()
-    book = books.get(phrasebook.base_of(language)) or books["en"]
-    return book.says["part_unknown"].replace("{question}", question)
+    text = "\n\n".join(dict.fromkeys(filter(None, texts)))
+    return Extract(text, tuple(dict.fromkeys(citations)))
 
 
 def extract(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.knowledge.search import SearchResult
+from bots.knowledge.asked import Part
 
 # How much of a passage a citation shows.
 MAX_CITED_CHARS = 500
@@ -55,9 +55,10 @@ class Line:
 class Question:
     """A customer's question; `instructions` is the bot's prompt, `language` a code such as "vi".
 
-    `search_result` is what the snippets were made of, for the engine that quotes by sentence. A
-    prompt may ask for another model, and for a `temperature` of 0..2; None: as little randomness as
-    possible.
+    `found` is what the snippets were made of, question by question, for the engine that quotes by
+    sentence; `threshold` is what a gate must reach, and `part_unknown` what is said of a
+    `{question}` that does not, beside others that do. A prompt may ask for another model, and for a
+    `temperature` of 0..2; None: as little randomness as possible.
     """
 
     text: str
@@ -65,7 +66,9 @@ class Question:
     instructions: str
     history: tuple[Line, ...]
     snippets: tuple[Snippet, ...]
-    search_result: SearchResult | None = None
+    found: tuple[Part, ...] = ()
+    threshold: float = 0.0
+    part_unknown: str = ""
     model: str = ""
     temperature: float | None = None
 

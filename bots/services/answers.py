@@ -9,8 +9,17 @@ from typing import Any, Literal, Protocol
 
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
-from bots.engine.types import Citation, EngineError, Line, NotGrounded, Question, Refused, Usage
-from bots.knowledge.search import SearchResult
+from bots.engine.types import (
+    Citation,
+    EngineError,
+    Line,
+    NotGrounded,
+    Question,
+    Refused,
+    Snippet,
+    Usage,
+)
+from bots.knowledge.asked import Part
 from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
@@ -39,6 +48,10 @@ class AnswerRequest:
     attempt: int = 0
     # Who has agreed to a call: the answer tells its result.
     approved_by: Approval = Approval.NONE
+    # Earlier questions that have got an answer, the latest first: a short one may go on from them.
+    topics: tuple[str, ...] = ()
+    # What is said of a `{question}` of the message that no document answers, beside others.
+    part_unknown: str = ""
     # The customer-info fields that the platform itself asks for.
     wanted: tuple[str, ...] = ()
 
@@ -133,18 +146,19 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     if is_after_call and not is_model:
         # The model was unset since the call was asked for: no quotation tells its result.
         return Unanswered("engine_failed", Trace())
-    result, trace = None, Trace()
+    found: tuple[Part, ...] = ()
+    trace = Trace()
     # No document answers a mere "yes".
     if request.approved_by != Approval.CUSTOMER:
-        result = retrieval.search(bot, request.text, language=request.language)
-        trace = trace if is_after_call else Trace(_evidence(bot, request, result))
-        if result.gate < request.threshold or not result.hits:
-            result = None
+        found = _find(bot, request)
+        trace = trace if is_after_call else Trace(_evidence(bot, request, found))
+        if not any(part.passes(request.threshold) for part in found):
+            found = ()
     functions = function_runner.for_answer(
         engine, bot, request.subject, seconds=request.deadline_seconds
     )
     # No document knows where an order is: a function may.
-    if result is None and functions is None and not is_after_call:
+    if not found and functions is None and not is_after_call:
         return Unanswered("below_gate", trace)
     prompt = prompt_versions.find_current(bot.pk) if is_model else None
     question = Question(
@@ -152,8 +166,10 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         request.language,
         instructions=_instructions(prompt, request.wanted),
         history=request.history,
-        snippets=retrieval.snippets(result) if is_model and result else (),
-        search_result=result,
+        snippets=_snippets(found, request.threshold) if is_model else (),
+        found=found,
+        threshold=request.threshold,
+        part_unknown=request.part_unknown,
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
     )
@@ -174,10 +190,25 @@ def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
     )
 
 
-def _evidence(bot: Bot, request: AnswerRequest, result: SearchResult) -> Evidence:
-    chunks = (ScoredChunk(hit.chunk.id, round(float(hit.score), 4)) for hit in result.hits)
+def _find(bot: Bot, request: AnswerRequest) -> tuple[Part, ...]:
+    return retrieval.find(
+        bot,
+        request.text,
+        language=request.language,
+        topics=request.topics,
+        threshold=request.threshold,
+    )
+
+
+def _snippets(found: tuple[Part, ...], threshold: float) -> tuple[Snippet, ...]:
+    return retrieval.snippets(part.result for part in found if part.passes(threshold))
+
+
+def _evidence(bot: Bot, request: AnswerRequest, found: tuple[Part, ...]) -> Evidence:
+    hits = {hit.chunk.id: hit for part in found for hit in part.result.hits}
+    chunks = (ScoredChunk(number, round(float(hit.score), 4)) for number, hit in hits.items())
     return Evidence(
-        gate=round(result.gate, 4),
+        gate=round(max(part.result.gate for part in found), 4),
         threshold=request.threshold,
         chunks=tuple(chunks),
         knowledge_version=bot.knowledge_version,
@@ -239,6 +270,6 @@ def _final_reason(
         return "engine_failed"
     if isinstance(error, Refused):
         return "model_refused"
-    if question.search_result is None:
+    if not question.found:
         return "no_answer" if isinstance(error, NotGrounded) else "engine_failed"
     return None if request.fallback_to_extractive else "engine_failed"

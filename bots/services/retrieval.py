@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -9,7 +10,8 @@ import numpy as np
 from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
-from bots.knowledge import embedding
+from bots.knowledge import asked, embedding
+from bots.knowledge.asked import Part
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.search import Index, IndexedChunk, SearchResult
 from bots.models import Bot, Chunk, Document, DocumentSource
@@ -96,20 +98,34 @@ def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> SearchR
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
-def snippets(result: SearchResult) -> tuple[Snippet, ...]:
-    """The passages of a search result as an engine reads them, numbered from 1."""
+def find(
+    bot: Bot, text: str, *, language: str, topics: Sequence[str], threshold: float
+) -> tuple[Part, ...]:
+    """As `search`, for each question of a message; `topics`: earlier ones, the latest first."""
+    index = _cache.get(bot)
+    return asked.find(
+        lambda question: index.search(question, language=language),
+        text,
+        topics=topics,
+        threshold=threshold,
+    )
+
+
+def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
+    """The passages of search results as an engine reads them, each once, numbered from 1."""
+    chunks = {hit.chunk.id: hit.chunk for result in results for hit in result.hits}
     return tuple(
         Snippet(
             number,
-            hit.chunk.document_id,
-            hit.chunk.title,
-            hit.chunk.url,
-            hit.chunk.text,
-            page=hit.chunk.page,
-            is_important=hit.chunk.is_important,
-            dated=hit.chunk.dated,
+            chunk.document_id,
+            chunk.title,
+            chunk.url,
+            chunk.text,
+            page=chunk.page,
+            is_important=chunk.is_important,
+            dated=chunk.dated,
         )
-        for number, hit in enumerate(result.hits, 1)
+        for number, chunk in enumerate(chunks.values(), 1)
     )
 
 

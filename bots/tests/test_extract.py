@@ -320,3 +320,29 @@ def test_tables_of_markdown_name_their_columns(tmp_path: Path) -> None:
     assert sections_of(tmp_path, "fees.md", text) == [
         ("Fees", "For parcels:\n\n- Weight: 2 kg, Price: 4 euros")
     ]
+
+
+def test_a_pdf_is_read_by_column_with_its_headings_and_paragraphs(tmp_path: Path) -> None:
+    def column(x: int, y: int, *lines: str) -> str:
+        shown = " ".join(f"({line}) Tj T*" for line in lines)
+        return f"BT /F1 10 Tf 12 TL {x} {y} Td {shown} ET"
+
+    left = [f"left line {n} of the text" for n in range(1, 7)]
+    right = [f"right line {n} of the text" for n in range(1, 7)]
+    content = [
+        "BT /F1 16 Tf 72 720 Td (Rules of the house) Tj ET",
+        # Drawn line by line, from the left to the right.
+        *(
+            column(x, 690 - 12 * n, text)
+            for n, pair in enumerate(zip(left, right, strict=True))
+            for x, text in zip((72, 320), pair, strict=True)
+        ),
+        column(72, 590, "Dogs sleep outside, as the neigh-", "bours ask."),
+        column(72, 540, "Fees . . . . . . . . . . 7"),
+    ]
+    path = tmp_path / "rules.pdf"
+    path.write_bytes(pdf_bytes("\n".join(content).encode()))
+    (section,) = extract.extract(path, file_name="rules.pdf").sections
+    assert (section.heading, section.page) == ("Rules of the house", 1)
+    paragraph = "Dogs sleep outside, as the neighbours ask."
+    assert section.text == "\n".join(left) + f"\n\n{paragraph}\n" + "\n".join(right)

@@ -57,7 +57,8 @@ _MAX_CHARACTERS: Mapping[str, int] = {
 }  # fmt: skip
 # What a text must hold.
 _PLACES: Mapping[str, str] = {
-    "confirm": "{action}", "ask_info": "{label}", "about_bot": "{company}"
+    "confirm": "{action}", "ask_info": "{label}", "about_bot": "{company}",
+    "part_unknown": "{question}",
 }  # fmt: skip
 _ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
 
@@ -76,7 +77,7 @@ class PlatformWord(Shape):
         description=f"Your text by language, at most {MAX_TEXT:,} characters each. An empty one"
         " counts as none: then the platform's is said, and without that the text in the bot's"
         " default language. A text for `confirm` holds `{action}`, one for `ask_info` `{label}`,"
-        " one for `about_bot` `{company}`.",
+        " one for `about_bot` `{company}`, one for `part_unknown` `{question}`.",
     )
 
     @model_validator(mode="after")

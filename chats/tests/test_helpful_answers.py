@@ -74,3 +74,23 @@ def test_vietnamese_without_marks_is_understood(ann, bot):
     status, text = ask(ann, bot, "thu cung co duoc ngoi o san vuon khong")
     assert status == "answered"
     assert "dây dắt" in text
+
+
+def test_each_question_of_a_message_is_answered_or_said_to_be_unknown(ann, bot):
+    trained(bot, HOTEL)
+    status, text = ask(ann, bot, "What does parking cost? And where do I have breakfast?")
+    assert status == "answered"
+    assert "18 euros" in text
+    assert "on the terrace" in text
+    status, text = ask(ann, bot, "What does parking cost? Who won the football championship?")
+    assert status == "answered"
+    assert "18 euros" in text
+    assert "could not find anything on this: “Who won the football championship?”" in text
+
+
+def test_a_short_question_goes_on_from_the_last_answer(ann, bot):
+    trained(bot, HOTEL)
+    status, text = ask(ann, bot, "What does parking cost?", "and for electric cars?")
+    assert (status, "9 euros more" in text) == ("answered", True)
+    status, text = ask(ann, bot, "What does parking cost?", "and the football championship?")
+    assert status != "answered", "another topic is none of the last one's"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract import detection, office, pages, plain
+from bots.knowledge.extract import detection, office, pages, pdf, plain
 from bots.knowledge.extract.document import (
     MAX_ROWS,
     ExtractError,
@@ -15,14 +15,10 @@ from bots.knowledge.extract.document import (
     Section,
     SectionBuilder,
     TitleAndSections,
-    check_length,
     clean,
     labelled_row,
 )
 
-MAX_PAGES = 2_000
-# At the end of a line these two only break a word; a plain "-" may belong to it.
-_LINE_BREAK_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
@@ -43,61 +39,6 @@ _INLINE = (
 )
 
 
-def read_pdf(path: Path) -> TitleAndSections:
-    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
-    from pypdf import errors  # noqa: PLC0415
-
-    try:
-        reader = pypdf.PdfReader(path)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise ExtractError("encrypted", "The PDF is protected by a password.")
-        if len(reader.pages) > MAX_PAGES:
-            raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
-        pages = _pdf_pages(reader)
-        title = str((reader.metadata and reader.metadata.title) or "")
-    except errors.LimitReachedError as error:
-        raise ExtractError("too_large", "The PDF unpacks to too much data.") from error
-    except errors.FileNotDecryptedError as error:
-        raise ExtractError("encrypted", "The PDF is protected by a password.") from error
-    pages = _without_running_lines(pages)
-    return title, [
-        Section("", _join_hyphenated(text), number) for number, text in enumerate(pages, 1)
-    ]
-
-
-def _pdf_pages(reader: Any) -> list[str]:
-    pages: list[str] = []
-    total = 0
-    for page in reader.pages:
-        pages.append(clean(page.extract_text() or ""))
-        total += len(pages[-1])
-        check_length(total)
-    return pages
-
-
-def _without_running_lines(pages: list[str]) -> list[str]:
-    """Drop first and last lines that most pages share, whatever numbers they contain."""
-    if len(pages) < 4:
-        return pages
-    split = [page.split("\n") for page in pages]
-    for edge in (0, -1):
-        shapes = [re.sub(r"\d+", "#", lines[edge].strip()) if lines else "" for lines in split]
-        common = {shape for shape in set(shapes) if shapes.count(shape) * 2 > len(pages)}
-        for lines, shape in zip(split, shapes, strict=True):
-            if lines and shape in common:
-                del lines[edge]
-    return ["\n".join(lines).strip("\n") for lines in split]
-
-
-def _join_broken_words(text: str) -> str:
-    """Rejoin words that a soft or typographic hyphen breaks at the end of a line."""
-    return _LINE_BREAK_HYPHEN.sub("", text)
-
-
-def _join_hyphenated(text: str) -> str:
-    return re.sub(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})", r"\1\2", _join_broken_words(text))
-
-
 def read_csv(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
     try:
@@ -115,7 +56,7 @@ def read_csv(path: Path) -> TitleAndSections:
 
 def read_text(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
-    return "", plain.sections(_join_broken_words(text))
+    return "", plain.sections(pdf.without_soft_hyphens(text))
 
 
 def read_markdown(path: Path) -> TitleAndSections:
@@ -179,7 +120,7 @@ def _without_markup(text: str) -> str:
 
 
 READERS: dict[str, Callable[[Path], TitleAndSections]] = {
-    detection.PDF: read_pdf,
+    detection.PDF: pdf.read_pdf,
     detection.DOCX: office.read_docx,
     detection.XLSX: office.read_xlsx,
     detection.PPTX: office.read_pptx,

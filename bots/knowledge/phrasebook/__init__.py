@@ -47,6 +47,8 @@ _MAX_CHARACTERS, _MAX_SMALL = 300, 120
 _MAX_LEAD = 14
 # With one word of sentences in it, a text of so many words or letters is one.
 _SENTENCE_WORDS, _SENTENCE_LETTERS = 4, 6
+# Behind a sign: it is shown as a picture.
+_AS_PICTURE = "\ufe0f"
 _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 
@@ -60,7 +62,7 @@ class Heard:
 
     @classmethod
     def of(cls, text: str) -> "Heard":
-        text = text[:_MAX_CHARACTERS]
+        text = text[:_MAX_CHARACTERS].replace(_AS_PICTURE, "")
         parts = (tuple(filter(None, map(plain, cut.split(text)))) for cut in (_CLAUSE, _SENTENCE))
         return cls(plain(text), *parts)
 

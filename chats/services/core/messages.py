@@ -242,6 +242,19 @@ def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
     return rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
 
 
+def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> tuple[str, ...]:
+    """What the customer asked before a message and got an answer to, the latest first."""
+    replies = Message.objects.filter(
+        conversation=chat,
+        seq__gt=chat.read_from_seq,
+        seq__lt=before_seq,
+        receipt__decision="answered",
+        in_reply_to__isnull=False,
+    )
+    rows = replies.select_related("in_reply_to").order_by("-seq")[:limit]
+    return tuple(row.in_reply_to.text for row in rows if row.in_reply_to)
+
+
 def has_greeted(chat: Conversation, *, before_seq: int) -> bool:
     """Whether the bot's welcome, or a greeting of its, stands before a customer's message."""
     rows = Message.objects.filter(conversation=chat, seq__lt=before_seq)

@@ -192,7 +192,7 @@ def _by_model(
 ) -> list[Suggestion]:
     """A model's replies, each with the passages that it rests on and that exist."""
     prompt = prompt_versions.find_current(chat.bot_id)
-    snippets = retrieval.snippets(result)
+    snippets = retrieval.snippets([result])
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(
         text_tasks.suggest_replies(

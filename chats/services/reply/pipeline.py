@@ -11,11 +11,12 @@ from django.db import transaction
 
 from bots.engine import intents
 from bots.engine.types import Line
+from bots.knowledge import asked
 from bots.models import Approval
 from bots.services import answers, engines, function_runner
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType
-from chats.services.core import messages
+from chats.services.core import canned_replies, messages
 from chats.services.reply import asked_info, billing, decide, say
 from chats.services.reply.decide import (
     AskEngine,
@@ -169,12 +170,23 @@ def ask_engine(
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
+        topics=_topics(chat, asking.question, before_seq=before_seq),
+        part_unknown=canned_replies.sentence(
+            "part_unknown", language=message.language, chat=chat
+        ).text,
         wanted=tuple(field["name"] for field in asked_info.wanted(chat)),
     )
     if not billing.reserve(message, request.engine):
         return decide.OUT_OF_CREDITS
     outcome = answers.answer(chat.bot, request, stream)
     return decide.from_outcome(outcome, wishes)
+
+
+def _topics(chat: Conversation, question: str, *, before_seq: int) -> tuple[str, ...]:
+    """Earlier questions that a short one may go on from."""
+    if not asked.may_follow_up(question):
+        return ()
+    return messages.answered_before(chat, before_seq=before_seq)
 
 
 def subject_of(message: Message) -> function_runner.Subject:
