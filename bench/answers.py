@@ -15,6 +15,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -145,7 +146,7 @@ class Bot:
         started = time.perf_counter()
         spoken = language.detect(text, default=self.code, offered=[self.code])
         parts = asked.find(
-            lambda part: self.index.search(part, language=spoken, limit=8),
+            lambda part: self.index.search(part, language=spoken),
             text,
             topics=[before] if before else [],
             threshold=THRESHOLD,
@@ -230,6 +231,11 @@ def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) 
     clean_rows(table, f"{code}, two typos", bot, rows("clean"), mistyped)
     if code == "vi":
         clean_rows(table, "vi, without marks", bot, rows("clean"), fold)
+        foreign = [(q, source, bot.ask(q)) for q, source in rows("other_language")]
+        cited = [
+            (q, reply is not None and reply.citations[0].title == s) for q, s, reply in foreign
+        ]
+        table.row("vi, of English texts: right source cited first", cited)
     off = rows("off_topic")
     table.row(
         f"{code}, other topics: handed over",
@@ -271,6 +277,27 @@ def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) 
     table.row(f"{code}, wish for a person", [*persons, *others])
 
 
+def measure_pdf(
+    table: Table, folder: Path, sets: dict[str, Any], vectors: Vectors, *, is_held_out: bool
+) -> None:
+    """A page of HTML, printed in two columns with a running title, as the only text of a bot."""
+    page, printed = folder / "two.html", folder / "groups.pdf"
+    markup = Path("/usr/share/doc/base-passwd/users-and-groups.html")
+    if not markup.is_file() or not shutil.which("chromium"):
+        print("left out: the PDF with two columns (packages base-passwd, chromium)")
+        return
+    style = "<style>body{column-count:2;text-align:justify;hyphens:auto}</style><x "
+    page.write_text(markup.read_text("latin-1").replace("<HEAD", f"<HEAD>{style}", 1))
+    command = ["chromium", "--headless", "--no-sandbox", f"--print-to-pdf={printed}", str(page)]
+    subprocess.run(command, check=True, capture_output=True)
+    bot = Bot(index_of({"groups": printed}, vectors), "en")
+    rows = [row for row in half(sets["clean"], is_held_out=is_held_out) if row[1] == "groups"]
+    clean_rows(table, "PDF of two columns", bot, rows)
+    off = half(sets["off_topic"], is_held_out=is_held_out)
+    outcomes = [(q, bot.ask(q) is None) for q in off]
+    table.row("PDF of two columns, other topics: handed over", outcomes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true")
@@ -286,6 +313,8 @@ def main() -> None:
             sets["clean"] = [row for row in sets["clean"] if row[1] in files]
             bot = Bot(index, code)
             measure(table, bot, sets, is_held_out=options.held_out)
+            if code == "en":
+                measure_pdf(table, Path(folder), sets, vectors, is_held_out=options.held_out)
             seconds = sorted(bot.seconds)
             p50, p95 = (seconds[int(len(seconds) * share)] for share in (0.5, 0.95))
             print(f"| {code}, reply | p50 {p50:.3f} s | p95 {p95:.3f} s |")

@@ -29,13 +29,18 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _MIN_WORDS = 3
-# Words that name nothing by themselves: what they mean stands in an earlier question.
-_EMPTY = frozenset(
+# Words that stand for something in an earlier question.
+_POINTING = frozenset(
     """
-    it its that this these those they them he she one ones there then same other others else too
-    about also and or but often long many much far mean sure use uses used
-    nó đó này kia ấy thì sao vậy thế còn nữa khác cái việc điều con
-    das es dies diese den dem und oder eso esto ello y ça cela et lui
+    it its that this these those they them he she one ones there same other others else
+    nó đó này ấy das es dies diese eso esto ello ça cela lui
+    """.split()  # noqa: SIM905 - easier to read
+)
+# Words that name nothing by themselves.
+_EMPTY = _POINTING | frozenset(
+    """
+    then too about also and or but often long many much far mean sure use uses used
+    thì sao vậy thế còn nữa khác cái việc điều con kia den dem und oder y et
     """.split()  # noqa: SIM905 - easier to read
 )
 
@@ -101,7 +106,7 @@ def _found(
     find_one: Callable[[str], SearchResult], text: str, topics: Sequence[str], threshold: float
 ) -> Part:
     alone = Part(text, find_one(text))
-    topic = next((topic for topic in topics if not _is_short(topic)), None)
+    topic = next((topic for topic in topics if _own_words(topic) and not _is_open(topic)), None)
     if topic is None or not _is_short(text):
         return alone
     # "And on Sundays?" means the topic; "how long?" may be a question of its own.
@@ -113,7 +118,7 @@ def _found(
 
 def _is_open(text: str) -> bool:
     """Whether a message goes on from another one: "and …", "what about it?"."""
-    return bool(_OPENER.match(text)) or not _EMPTY.isdisjoint(tokens(text, language=""))
+    return bool(_OPENER.match(text)) or not _POINTING.isdisjoint(tokens(text, language=""))
 
 
 def _is_short(text: str) -> bool:
