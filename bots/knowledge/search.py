@@ -463,7 +463,7 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
         - 61.2
     )
     # Fitted on single documents of 12 to 40 pieces, English and Vietnamese.
-    fixed = _logistic(58.6 * features.cosine + 3.5 * features.coverage - 49.4)
+    fixed = _logistic(58.6 * features.cosine + 3.5 * features.coverage - 49.1)
     if features.chunks < MIN_CHUNKS_FOR_MEDIAN:
         return fixed
     return max(fixed, relative) if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC else relative
