@@ -46,6 +46,6 @@ def deliver(dispatcher: Dispatcher) -> Callable[..., None]:
         ends_at = time.monotonic() + seconds
         while dispatcher.tick() or dispatcher._in_flight:
             assert time.monotonic() < ends_at, "the dispatcher did not finish"
-            dispatcher.attempt_ended.wait(0.02)
+            dispatcher.woken.wait(0.02)
 
     return run

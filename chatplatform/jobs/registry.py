@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 log = logging.getLogger(__name__)
+# The live channel that wakes the relay.
+CHANNEL = "jobs"
 
 
 class Queue(StrEnum):

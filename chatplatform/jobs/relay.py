@@ -9,11 +9,13 @@ from kombu.exceptions import OperationalError
 
 from chatplatform import valkey
 from chatplatform.jobs import leases
-from chatplatform.jobs.registry import declared
+from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.models import Job, JobState
+from chatplatform.web import live_updates
 
 log = logging.getLogger(__name__)
-POLL_SECONDS = 0.02  # between two looks while nothing is due
+# Between two looks: for a second after a job, and at most while nobody signals another one.
+POLL_SECONDS, BUSY_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
@@ -41,11 +43,26 @@ RETURNING id, name
 """
 
 
+# Those that wait for an older one of their ordering key are due already.
+_NEXT_DUE = """
+SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8 FROM chatplatform_job
+WHERE state = 'queued' AND dispatched_at IS NULL
+"""
+
+
 def take_due(limit: int = 200) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names."""
     with connection.cursor() as cursor:
         cursor.execute(_DUE, [limit])
         return list(cursor.fetchall())
+
+
+def seconds_to_next() -> float:
+    """How long to wait before the next look, if no job is signalled meanwhile."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT_DUE)
+        (seconds,) = cursor.fetchone()
+    return IDLE_SECONDS if seconds is None else min(max(seconds, POLL_SECONDS), IDLE_SECONDS)
 
 
 def forget_dispatches() -> int:
@@ -85,16 +102,21 @@ class Relay:
 
     def run(self, stop: threading.Event) -> None:
         """Dispatch until `stop` is set; a batch that has begun is finished."""
+        signalled, busy_at = threading.Event(), 0.0
+        live_updates.set_on_signal(signalled, CHANNEL)
         while not stop.is_set():
+            signalled.clear()
             try:
-                is_busy = self.tick()
+                if self.tick():
+                    busy_at = time.monotonic()
+                elif time.monotonic() - busy_at < BUSY_SECONDS:
+                    stop.wait(POLL_SECONDS)
+                else:
+                    signalled.wait(seconds_to_next())
             except Error as exc:
                 log.warning("the database is away, trying again: %s", exc)
                 connection.close()
                 stop.wait(DATABASE_PAUSE_SECONDS)
-            else:
-                if not is_busy:
-                    stop.wait(POLL_SECONDS)
 
     def tick(self) -> bool:
         """Dispatch one batch of due jobs; False if there was none."""

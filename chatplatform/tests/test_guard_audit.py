@@ -193,7 +193,7 @@ def test_every_action_of_the_site_is_audited(db):
     actions = [(model, str(name)) for model, page in pages for name in page.actions or ()]
     for model, name in actions:
         with undone():
-            prepare(rows, name)
+            prepare(rows, str(name))
             form = {"action": name, "_selected_action": [rows[model].pk], "confirmed": "yes"}
             browser.post(url(model, "changelist"), form)
             if not new_actions(before):

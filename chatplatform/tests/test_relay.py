@@ -1,5 +1,7 @@
 """The relay: a due job is dispatched once, and again if its message is lost."""
 
+import threading
+import time
 from datetime import timedelta
 from unittest import mock
 
@@ -7,7 +9,8 @@ import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from chatplatform.jobs import leases, relay
+from chatplatform import valkey
+from chatplatform.jobs import enqueue, leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once
 from chatplatform.tests.job_work import NAME, add, expire_lease
@@ -119,3 +122,50 @@ def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work, statistics):
         transaction.set_rollback(True)
     assert plans[0]["Plan"]["Shared Hit Blocks"] < len(queue)
     assert sorted(relay.take_due()) == [(queue[0].pk, NAME), (other.pk, NAME)]
+
+
+def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
+    asleep, stop, sent = threading.Event(), threading.Event(), threading.Event()
+
+    def forever():
+        asleep.set()
+        return 3600
+
+    def run():
+        relay.Relay().run(stop)
+        connection.close()
+
+    monkeypatch.setattr(relay, "BUSY_SECONDS", 0)
+    monkeypatch.setattr(relay, "seconds_to_next", forever)
+    monkeypatch.setattr(relay.Relay, "_dispatch", lambda *_: sent.set())
+    before = _listeners()
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        while _listeners() == before or not asleep.is_set():
+            time.sleep(0.01)
+        enqueue(NAME, client_id=None)
+        assert sent.wait(30)
+    finally:
+        stop.set()
+        enqueue(NAME, client_id=None)
+        thread.join(30)
+    assert not thread.is_alive()
+
+
+def _listeners() -> int:
+    ((_, count),) = valkey.shared().pubsub_numsub("live:jobs")
+    return int(count)
+
+
+def test_the_next_look_is_when_the_next_job_is_due(work):
+    assert relay.seconds_to_next() == relay.IDLE_SECONDS
+    later = add()
+    Job.objects.filter(pk=later.pk).update(due_at=Now() + timedelta(hours=1))
+    assert relay.seconds_to_next() == relay.IDLE_SECONDS
+    Job.objects.filter(pk=later.pk).update(due_at=Now() + timedelta(seconds=0.9))
+    assert relay.POLL_SECONDS <= relay.seconds_to_next() < relay.IDLE_SECONDS
+    Job.objects.filter(pk=later.pk).update(due_at=Now())
+    assert relay.seconds_to_next() == relay.POLL_SECONDS, "it waits for another one: any moment"
+    assert relay.take_due()
+    assert relay.seconds_to_next() == relay.IDLE_SECONDS

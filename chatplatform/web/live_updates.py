@@ -7,12 +7,15 @@ carries the whole text. Pub/sub only says that there is more to read.
 import asyncio
 import contextlib
 import logging
+import threading
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
 import orjson
 import redis
+from django.db import connection, transaction
 
 from chatplatform import valkey
 from chatplatform.api.errors import ApiError
@@ -22,6 +25,7 @@ log = logging.getLogger(__name__)
 _PREFIX = "live:"
 _STREAM_SECONDS = 300  # how long a stream is kept after its last event
 _STREAM_EVENTS = 5000  # how many of its events are kept, about
+_PAUSE_SECONDS = 0.5  # before a lost subscription is made again
 
 _best_effort = valkey.BestEffort("live update dropped")
 
@@ -58,6 +62,60 @@ def publish(channel: str, data: dict[str, Any]) -> None:
         client.publish(_PREFIX + channel, as_json(data))
 
     _best_effort(send, None)
+
+
+class _Signals:
+    """Tells the listeners of some channels, in one round trip, that there is more to read."""
+
+    def __init__(self) -> None:
+        self.channels: set[str] = set()
+
+    def __call__(self) -> None:
+        _best_effort(self._send, None)
+
+    def _send(self, client: redis.Redis) -> None:
+        with client.pipeline(transaction=False) as pipe:
+            for channel in self.channels:
+                pipe.publish(_PREFIX + channel, b"")
+            pipe.execute()
+
+
+def signal_on_commit(channel: str) -> None:
+    """Tell whoever listens, once the transaction is committed, that there is more to read.
+
+    What a transaction signals in a row is sent together. Best effort, as `append`.
+    """
+    hooks = connection.run_on_commit
+    signals = hooks[-1][1] if hooks else None
+    if isinstance(signals, _Signals):
+        signals.channels.add(channel)
+        return
+    signals = _Signals()
+    signals.channels.add(channel)
+    transaction.on_commit(signals)
+
+
+def set_on_signal(event: threading.Event, channel: str) -> None:
+    """Set an event at every signal of a channel, from a thread that lives as long as the process:
+    for loops that would else look all the time."""
+
+    def listen() -> None:
+        with valkey.connect().pubsub(ignore_subscribe_messages=True) as pubsub:  # type: ignore[no-untyped-call]
+            pubsub.subscribe(_PREFIX + channel)
+            event.set()  # what was signalled before is looked for now
+            while True:
+                if pubsub.get_message(timeout=5):
+                    event.set()
+
+    def listen_for_ever() -> None:
+        while True:
+            try:
+                listen()
+            except valkey.ERRORS as exc:
+                log.warning("subscription lost, trying again: %s", exc)
+                time.sleep(_PAUSE_SECONDS)
+
+    threading.Thread(target=listen_for_ever, name=f"listen-{channel}", daemon=True).start()
 
 
 def store(name: str, value: bytes, *, seconds: int) -> None:
@@ -114,7 +172,7 @@ class Listener:
             except valkey.ERRORS as exc:
                 self._is_subscribed.clear()
                 log.warning("live subscription lost, trying again: %s", exc)
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(_PAUSE_SECONDS)
 
     def _wake(self, key: str) -> None:
         for event in self._followers.get(key, ()):

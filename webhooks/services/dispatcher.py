@@ -28,10 +28,12 @@ from django.utils import timezone
 
 from chatplatform import egress
 from chatplatform.crypto import CryptoError
+from chatplatform.web import live_updates
 from webhooks import delivery
 from webhooks.delivery import DeliveryRequest, Outcome
 from webhooks.models import WebhookConfig
 from webhooks.services import circuit_breaker
+from webhooks.services.events import DELIVERIES
 from webhooks.shapes.webhook import event_id
 
 log = logging.getLogger(__name__)
@@ -40,8 +42,8 @@ _TEST_THREADS = 16
 # Renewed while an attempt lasts. After a dispatcher died, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 MAX_CLIENTS = 256
-# Between ticks: while there is work, and after a second without any.
-_BUSY_SECONDS, _IDLE_SECONDS = 0.003, 0.02
+# Between ticks: until a second after the last work, and at most while nobody signals any.
+_BUSY_SECONDS, _AWAKE_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5
 _DRAIN_SECONDS = 3.0
 
 # Endpoints with due deliveries. The table may hold a long backlog of a dead receiver: this query
@@ -63,7 +65,7 @@ WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c
               AND d.due_at <= statement_timestamp())
 """
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
-# Without locks: an idle dispatcher repeats this query all the time.
+# Without locks: an idle dispatcher repeats this query.
 _ANY_DUE = (
     _WAITING.format(columns="1")
     + "UNION ALL SELECT 1 FROM webhooks_delivery WHERE is_test"
@@ -147,6 +149,7 @@ class _EndpointClient:
 def run(stop: threading.Event) -> None:
     """Deliver until `stop` is set; then finish requests in flight or hand them back."""
     dispatcher = Dispatcher()
+    live_updates.set_on_signal(dispatcher.woken, DELIVERIES)
     try:
         _deliver(dispatcher, stop)
     finally:
@@ -167,8 +170,8 @@ def _deliver(dispatcher: "Dispatcher", stop: threading.Event) -> None:
             log.warning("database away, trying again: %s", exc)
             connection.close()
             stop.wait(1)
-        is_idle = time.monotonic() - busy_at > 1
-        dispatcher.attempt_ended.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
+        is_idle = time.monotonic() - busy_at > _AWAKE_SECONDS
+        dispatcher.woken.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
 
 
 class Dispatcher:
@@ -182,11 +185,12 @@ class Dispatcher:
         self._failing: set[uuid.UUID] = set()
         self._clients: dict[uuid.UUID, _EndpointClient] = {}
         self._renewed_at = 0.0
-        self.attempt_ended = threading.Event()
+        # An attempt has ended, or a delivery was signalled: there is something to do.
+        self.woken = threading.Event()
 
     def tick(self) -> bool:
         """Record outcomes and lease due deliveries; True if there were any."""
-        self.attempt_ended.clear()
+        self.woken.clear()
         ended = self._ended()
         running = [request for future, request in self._in_flight.items() if future not in ended]
         self._renew_leases(running)
@@ -215,7 +219,7 @@ class Dispatcher:
                 del self._in_flight[future]
             if is_late:
                 break
-            self.attempt_ended.wait(0.05)
+            self.woken.wait(0.05)
         # Due at once. The token stays, so that the next dispatcher records an interrupted attempt.
         _set_due([request.lease_token for request in self._in_flight.values()], 0)
         for pool in (self._pool, self._test_pool):
@@ -289,7 +293,7 @@ class Dispatcher:
         pool = self._test_pool if request.is_test else self._pool
         future = pool.submit(delivery.send, request, self._client(request))
         self._in_flight[future] = request
-        future.add_done_callback(lambda _: self.attempt_ended.set())
+        future.add_done_callback(lambda _: self.woken.set())
 
     def _client(self, request: DeliveryRequest) -> egress.KeepAliveClient:
         """The endpoint's client: opening a connection each time would take most of the time."""

@@ -2,10 +2,9 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -39,17 +38,9 @@ WITH event AS (
 INSERT INTO webhooks_payload (event_id, body)
 SELECT %(id)s, %(body)s::bytea WHERE EXISTS (SELECT FROM queued)
 """
+# The live channel that wakes the dispatchers.
+DELIVERIES = "deliveries"
 START = 0  # before the first place in a feed
-
-
-@dataclass(frozen=True)
-class _Signal:
-    """Tells the readers of a client's live feed that there is more to read."""
-
-    client_id: int
-
-    def __call__(self) -> None:
-        live_updates.publish(feed_channel(self.client_id), {})
 
 
 def announce(
@@ -89,11 +80,11 @@ def announce(
     }
     with connection.cursor() as cursor:
         cursor.execute(_ANNOUNCE, params)
+        has_deliveries = cursor.rowcount == 1  # a body is stored if somebody takes the event
     event._state.adding = False
-    signal = _Signal(client_id)
-    # One signal for all events that a transaction writes in a row.
-    if not connection.run_on_commit or connection.run_on_commit[-1][1] != signal:
-        transaction.on_commit(signal)
+    live_updates.signal_on_commit(feed_channel(client_id))
+    if has_deliveries:
+        live_updates.signal_on_commit(DELIVERIES)
     return event
 
 

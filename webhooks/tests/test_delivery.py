@@ -22,7 +22,7 @@ from webhooks.models import (
     Payload,
     WebhookConfig,
 )
-from webhooks.services import announce, configs, deliveries
+from webhooks.services import announce, configs, deliveries, dispatcher
 from webhooks.services.dispatcher import LEASE_SECONDS, Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -252,13 +252,13 @@ def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, set
         announce(client_a.pk, "message.created", {"n": number})
     dispatchers = [Dispatcher(threads=8), Dispatcher(threads=8)]
     for _ in range(3):
-        for dispatcher in dispatchers:
-            dispatcher.tick()
+        for each in dispatchers:
+            each.tick()
     assert Delivery.objects.filter(lease_token__isnull=False).count() == 2
-    assert sum(len(dispatcher._in_flight) for dispatcher in dispatchers) == 2
+    assert sum(len(each._in_flight) for each in dispatchers) == 2
     receiver.release.set()
-    for dispatcher in dispatchers:
-        dispatcher.drain(20)
+    for each in dispatchers:
+        each.drain(20)
     assert len(receiver.got) == 2
 
 
@@ -274,7 +274,7 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
         while Delivery.objects.filter(due_at__isnull=False).exists():
             assert time.monotonic() < ends_at
             dispatcher.tick()
-            dispatcher.attempt_ended.wait(0.01)
+            dispatcher.woken.wait(0.01)
         dispatcher.drain(1)
         connection.close()
 
@@ -286,6 +286,38 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
     expected = sorted(f"evt_{event.pk.hex}" for event in announced)
     assert all(sorted(receiver.ids) == expected for receiver in receivers)
     assert DeliveryAttempt.objects.count() == 200
+
+
+def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
+    client_a, client_b, listening, receiver, monkeypatch
+):
+    stop, looked = threading.Event(), threading.Event()
+    real = Dispatcher.tick
+
+    def tick(self):
+        had_work = real(self)
+        looked.set()
+        return had_work
+
+    monkeypatch.setattr(dispatcher, "_AWAKE_SECONDS", 0)
+    monkeypatch.setattr(dispatcher, "_IDLE_SECONDS", 3600)
+    monkeypatch.setattr(Dispatcher, "tick", tick)
+    thread = threading.Thread(target=dispatcher.run, args=(stop,))
+    thread.start()
+    try:
+        for number in (1, 2):
+            announce(client_a.pk, "message.created", {"n": number})
+            while len(receiver.ids) < number:
+                time.sleep(0.01)
+        while looked.wait(0.3):  # until what came of it is recorded
+            looked.clear()
+        announce(client_b.pk, "message.created", {})
+        assert not looked.wait(0.5), "nobody takes that event"
+    finally:
+        stop.set()
+        announce(client_a.pk, "message.created", {})
+        thread.join(30)
+    assert not thread.is_alive()
 
 
 def test_slow_endpoints_do_not_delay_others(
@@ -303,7 +335,7 @@ def test_slow_endpoints_do_not_delay_others(
         # None of the slow endpoints has ended by then.
         assert time.monotonic() - started_at < 50, f"only {len(good.got)} came"
         dispatcher.tick()
-        dispatcher.attempt_ended.wait(0.01)
+        dispatcher.woken.wait(0.01)
 
 
 def test_an_attempt_of_a_dead_dispatcher_is_interrupted_and_repeated(
@@ -396,7 +428,7 @@ def test_a_delivery_given_up_while_it_is_sent_stays_so(
 
     with run_before("webhooks.services.circuit_breaker.next_state", delete):
         dispatcher.tick()
-        dispatcher.attempt_ended.wait(30)
+        dispatcher.woken.wait(30)
         dispatcher.tick()
     assert Delivery.objects.get().state == DeliveryState.GAVE_UP
 
@@ -466,7 +498,7 @@ def test_idle_connections_are_closed_beyond_the_limit(
         while not receiver.got or len(dispatcher._in_flight) > 1:
             assert time.monotonic() < ends_at
             dispatcher.tick()
-            dispatcher.attempt_ended.wait(0.02)
+            dispatcher.woken.wait(0.02)
         clients.append(dispatcher._clients[config.pk].client)
 
     for receiver in (slow, *(make_receiver() for _ in range(3))):

@@ -31,7 +31,7 @@ def running_dispatcher(db):
         dispatcher = Dispatcher(threads=8)
         while not stop.is_set():
             dispatcher.tick()
-            dispatcher.attempt_ended.wait(0.02)
+            dispatcher.woken.wait(0.02)
         dispatcher.drain(0.5)
         connection.close()
 
