@@ -346,6 +346,7 @@ CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is 
 CELERY_TASK_TIME_LIMIT = 630
 # Loops that a worker of a queue runs next to its jobs: they return when their event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
+HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")  # touched while a process works
 # Periodic work, in seconds; each task may run twice without harm.
 _PERIODIC = {
     "chatplatform.clean_up_jobs": 3600,

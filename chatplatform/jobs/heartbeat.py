@@ -3,6 +3,9 @@
 import logging
 import threading
 import time
+from pathlib import Path
+
+from django.conf import settings
 
 from chatplatform import valkey
 
@@ -12,7 +15,8 @@ EXPIRES_SECONDS = 20
 
 
 class Heartbeat:
-    """The key `alive:<name>`, which expires if it is not written again."""
+    """The key `alive:<name>`, which expires if it is not written again; and a file's time, if
+    `HEARTBEAT_FILE` names one: a container's health check reads it without starting anything."""
 
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"
@@ -23,6 +27,8 @@ class Heartbeat:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
         except valkey.ERRORS as exc:
             log.warning("no heartbeat could be written: %s", exc)
+        if settings.HEARTBEAT_FILE:
+            Path(settings.HEARTBEAT_FILE).touch()
 
 
 def start(name: str) -> None:

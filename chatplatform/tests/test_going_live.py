@@ -71,6 +71,12 @@ def test_every_variable_of_the_containers_is_in_the_example():
     assert used <= set(assignments(ROOT / ".env.example"))
 
 
+def test_no_health_check_starts_the_platform():
+    checks = re.findall(r"test: ?(.*(?:\n +- .*)*)", (ROOT / "docker-compose.yml").read_text())
+    assert len(checks) == 4
+    assert not [check for check in checks if "manage.py" in check or "celery" in check]
+
+
 def test_a_password_may_hold_any_character(tmp_path):
     password = "a/b?c#d%e:f@g&h i'\"\\é"
     parts = {"DATABASE_HOST": "postgres", "DATABASE_PASSWORD": password}

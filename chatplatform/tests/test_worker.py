@@ -50,6 +50,7 @@ def worker(broker, pool):
         "SECRET_KEY": django_settings.SECRET_KEY,
         "REMAP_SIGTERM": "SIGQUIT",
         "HANGS_NOTE": str(hangs_note(broker)),
+        "HEARTBEAT_FILE": str(alive_file(broker)),
     }
     process = subprocess.Popen(command, env=env)
     try:
@@ -63,6 +64,11 @@ def worker(broker, pool):
 def hangs_note(broker):
     """The file that the worker creates when its consumer hangs."""
     return broker.data_dir / "hangs"
+
+
+def alive_file(broker):
+    """The file that the worker touches with each heartbeat."""
+    return broker.data_dir / "alive"
 
 
 def is_alive(broker):
@@ -143,8 +149,10 @@ def test_a_worker_writes_no_heartbeat_while_it_takes_no_messages(broker):
         process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
         wait_until(hangs_note(broker).exists)
         is_alive(broker)  # deletes what was written before
+        alive_file(broker).unlink()
         time.sleep(1)  # five times the pause between two heartbeats
         assert not is_alive(broker)
+        assert not alive_file(broker).exists()
         assert process.poll() is None
 
 
