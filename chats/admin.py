@@ -23,6 +23,7 @@ from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, 
 from chatplatform.templatetags.site_words import say
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
+    NO_ANSWER,
     AssignType,
     Conversation,
     Customer,
@@ -147,11 +148,13 @@ class ConversationAdmin(TenantAdmin):
     def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
         """Why a message of the bot says what it says."""
         chat = self.row(request, chat_id)
+        message = get_object_or_404(Message, conversation=chat, pk=message_id)
         return self.page(
             request, "admin/chats/why.html", f"Why the bot said this in {chat}",
             chat=chat,
-            message=get_object_or_404(Message, conversation=chat, pk=message_id),
+            message=message,
             receipt=inbox.receipt(chat, message_id),
+            may_correct=message.in_reply_to_id and self.has_train_permission(request),
         )  # fmt: skip
 
     def unanswered(self, request: HttpRequest) -> HttpResponse:
@@ -171,13 +174,14 @@ class ConversationAdmin(TenantAdmin):
         )  # fmt: skip
 
     def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-        """Gives the bot the answer to what was asked; then it can be asked again."""
+        """Gives the bot the right answer to what was asked; then it can be asked again."""
         if not self.has_train_permission(request):
             raise PermissionDenied
-        rows = unanswered.among(self._messages(request)).select_related("conversation__bot")
+        rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)
+        rows = rows.select_related("conversation__bot", "in_reply_to")
         message: Message = get_object_or_404(rows, pk=message_id)
         bot, asked = message.conversation.bot, message.in_reply_to
-        assert asked, "a question without an answer was asked"
+        assert asked, "the rows are replies"
 
         def act(data: dict[str, Any]) -> HttpResponse:
             body = QuestionAnswerDto(**data)
@@ -229,12 +233,14 @@ def _tried(chat: Conversation) -> dict[str, Any]:
     """What was said in a preview, and whether its answer is still on its way."""
     rows = list(inbox.transcript(chat).order_by("seq"))
     answers = [row for row in rows if row.receipt and row.sender_type != SenderType.CUSTOMER]
+    receipt = inbox.receipt(chat, answers[-1].pk) if answers else None
     is_asked = bool(rows) and rows[-1].sender_type == SenderType.CUSTOMER
     return {
         "said": [(row, message_shapes.Message.from_row(row)) for row in rows],
         "is_busy": is_asked and chat.assign_type == AssignType.BOT,
         "handed_over": "" if chat.assign_type == AssignType.BOT else say(chat.handoff_reason),
-        "receipt": inbox.receipt(chat, answers[-1].pk) if answers else None,
+        "receipt": receipt,
+        "has_no_answer": receipt is not None and receipt.decision in NO_ANSWER,
     }
 
 

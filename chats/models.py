@@ -225,10 +225,9 @@ class SenderType(models.TextChoices):
     SYSTEM = "system"
 
 
-# Of messages: the bot had no answer.
-UNANSWERED = models.Q(
-    receipt__decision__in=("below_gate", "nothing_to_quote", "no_answer", "model_refused")
-)
+# Decisions that leave a question without an answer, and the messages that say so.
+NO_ANSWER = ("below_gate", "nothing_to_quote", "no_answer", "model_refused")
+UNANSWERED = models.Q(receipt__decision__in=NO_ANSWER)
 
 
 class MessageStatus(models.TextChoices):

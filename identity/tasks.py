@@ -11,16 +11,19 @@ _MAIL_ATTEMPTS = 11
 
 @job("identity.send_mail", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_mail(*, kind: str, to: list[str], language: str, context: dict[str, Any]) -> None:
+    """A mail to somebody, by the mail server."""
     mails.deliver(kind, to=to, language=language, context=context)
 
 
 @job("identity.send_reset_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_reset_link(*, email: str, asked_from: str) -> None:
+    """The mail with a link to choose a new password."""
     passwords.send_reset_link(email=email, asked_from=asked_from)
 
 
 @job("identity.send_invitation", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_invitation(*, user_id: int) -> None:
+    """The mail that invites a colleague."""
     passwords.send_invitation(user_id=user_id)
 
 

@@ -1,14 +1,32 @@
 """How the site says codes and shares; its pages write `{{ code|say }}`."""
 
 from django import template
+from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
+
+# Codes that say too little when they are spelled out.
+_WORDS = {
+    "below_gate": gettext_noop("Nothing that the bot knows fits well enough"),
+    "nothing_to_quote": gettext_noop("The bot found passages, and none that answers"),
+    "no_answer": gettext_noop("The bot had no answer"),
+    "model_refused": gettext_noop("The model found no answer in the passages"),
+    "engine_failed": gettext_noop("The model failed"),
+    "agents_reply": gettext_noop("People answer the chats of this bot"),
+    "files_only": gettext_noop("The customer sent files, and no words"),
+    "agent_silent": gettext_noop("The agent did not answer in time"),
+    "agent_gone": gettext_noop("The agent may answer chats no more"),
+    "answered_elsewhere": gettext_noop("Somebody answered in the channel itself"),
+}
 
 
 @register.filter
 def say(code: object) -> str:
     """A code of the API, such as `customer_asked`, in words."""
-    return str(code).replace("_", " ").replace(".", " ").capitalize() if code else "–"
+    if not code:
+        return "–"
+    words = _WORDS.get(str(code))
+    return gettext(words) if words else str(code).replace("_", " ").replace(".", " ").capitalize()
 
 
 @register.filter

@@ -47,12 +47,40 @@ def test_the_answer_is_shown_with_its_source_and_its_reason(site, path, bot):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_wrong_answer_is_traced_corrected_and_then_right(site, path, bot):
+    wrong = trained(bot, "The shop is open from nine to five on weekdays.", title="Old hours")
+    question = "When is the shop open?"
+    tried = site.post(path, {"question": question})
+    run_jobs()
+    answer = Message.objects.get(sender_type="bot", in_reply_to__text=question)
+    why = reverse("admin:chats_why", args=[answer.conversation_id, answer.pk])
+    chat = reverse("admin:chats_conversation_change", args=[answer.conversation_id])
+    assert why in site.get(chat).content.decode()
+    page = site.get(why).content.decode()
+    assert reverse("admin:bots_document_change", args=[wrong.pk]) in page
+    correct = reverse("admin:chats_answer", args=[answer.pk])
+    assert correct in page
+    assert question in site.get(correct).content.decode()
+    form = {"question": question, "answer": "From ten to six, every day."}
+    asks_again = site.post(correct, form)["Location"]
+    run_jobs()
+    again = site.post(asks_again, {"question": question})
+    run_jobs()
+    page = site.get(again["Location"]).content.decode()
+    assert "From ten to six, every day." in page
+    assert "nine to five" not in page
+    assert "nine to five" in site.get(tried["Location"]).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
     reply = site.post(path, {"question": "What is the meaning of life?"})
     run_jobs()
     page = site.get(reply.url).content.decode()
     assert "Handed over to people: " in page
     assert "The bot answers no more in this chat." in page
+    assert "It found no passage at all." in page
+    assert f"{reverse('admin:bots_bot_set_up', args=[bot.pk])}#question" in page
 
 
 def test_what_is_refused_is_said(site, path, bot):

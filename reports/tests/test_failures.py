@@ -4,13 +4,17 @@ import re
 from typing import Any
 
 import pytest
+from django.core import mail
+from django.db import transaction
 from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Document, WebUrl
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection
+from chatplatform.jobs import enqueue
 from chatplatform.models import Job
+from chatplatform.testing import run_jobs
 from identity.models import User
 from identity.testing import make_person
 from webhooks.models import Delivery
@@ -100,6 +104,27 @@ def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
     assert Job.objects.filter(state="dead").count() == 1
     assert "1 tried again." in words(try_again(staff, "jobs", group))
     assert not Job.objects.filter(state="dead").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
+    ben.user.set_unusable_password()
+    ben.user.save()
+    settings.EMAIL_BACKEND = settings.NO_EMAIL
+    with transaction.atomic():
+        enqueue("identity.send_invitation", client_id=ben.client.pk, user_id=ben.user.pk)
+    run_jobs()
+    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    page = words(staff.get(PATH))
+    assert "The mail that invites a colleague: No mail is sent: EMAIL_URL is not set." in page
+    (group,) = groups(staff)["jobs"]
+    row = Job.objects.get()
+    assert reverse("admin:chatplatform_job_change", args=[row.pk]) in words(staff.get(group.link))
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    assert "1 tried again." in words(try_again(staff, "jobs", group))
+    run_jobs()
+    assert [sent.to for sent in mail.outbox] == [[ben.user.email]]
+    assert "All is well" in words(staff.get(PATH))
 
 
 def test_agents_and_viewers_read_what_they_may_and_try_nothing(failed, ann):

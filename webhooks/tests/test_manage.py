@@ -34,10 +34,10 @@ def text(page):
     return re.sub(r"\s+", " ", page.content.decode())
 
 
-def switched_off():
+def switched_off(url="https://8.8.8.8/hook"):
     ago = timezone.now() - timedelta(days=6)
     WebhookConfig.objects.update(
-        url="https://8.8.8.8/hook",
+        url=url,
         is_active=False,
         disabled_reason="failing",
         disabled_at=timezone.now(),
@@ -83,21 +83,31 @@ def test_a_test_is_sent_and_its_result_is_said_in_words(site, path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(site, path, client_a):
+def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
+    site, listening, receiver, deliver, client_a
+):
+    path = reverse("admin:webhooks_webhookconfig_manage", args=[listening.pk])
     for number in range(3):
         announce(client_a.pk, "message.created", {"a": number})
     Delivery.objects.update(state="gave_up", due_at=None)
-    switched_off()
+    switched_off(url=receiver.url)
     announce(client_a.pk, "message.created", {"a": 3})
     assert Delivery.objects.count() == 3
     page = text(site.get(path))
     assert "All deliveries of five days failed" in page
     assert "4 events wait to be sent" in page
+    deliver()
+    assert receiver.got == []
     assert "It is on" in text(site.post(path, {"form": "revive"}, follow=True))
     run_jobs()
+    deliver()
     row = WebhookConfig.objects.get()
     assert (row.is_active, row.failing_since) == (True, None)
-    assert Delivery.objects.filter(state="pending", due_at__isnull=False).count() == 4
+    got = receiver.verify(row.secret)
+    assert sorted(event["data"]["a"] for event in got) == [0, 1, 2, 3]
+    page = text(site.get(path))
+    assert page.count("Delivered (200)") == 4
+    assert "wait to be sent" not in page
     assert AuditEvent.objects.filter(action="webhook.updated").count() == 1
 
 
