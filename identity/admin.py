@@ -17,7 +17,16 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first, button, in_use, viewer
+from chatplatform.admin import (
+    ADMINS,
+    PLATFORM,
+    TenantAdmin,
+    asks_first,
+    button,
+    each,
+    in_use,
+    viewer,
+)
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Shape
 from chatplatform.forms import refusals
@@ -160,7 +169,7 @@ class UserAdmin(ServiceAdmin):
         "last_login",
     )  # fmt: skip
     readonly_fields = ("client", "last_login")
-    actions = ("reset_second_factor",)
+    actions = ("invite_again", "unlock", "sign_out", "reset_second_factor")
     actions_list = ("invite",)
 
     @button("Invite", permissions=["create"], icon="person_add")
@@ -181,6 +190,22 @@ class UserAdmin(ServiceAdmin):
 
         form = forms.InviteForm(request.POST or None)
         return self.form_page(request, form, act, title="Invite a colleague", button="Invite")
+
+    @admin.action(description="Mail the invitation again", permissions=["manage"])
+    def invite_again(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda person: users.invite_again(person, by=by))
+
+    @admin.action(description="Unlock after failed sign-ins", permissions=["manage"])
+    def unlock(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda person: users.unlock(person, by=by))
+
+    @admin.action(description="Sign out everywhere", permissions=["manage"])
+    @asks_first("Sign these people out everywhere? They sign in again with their passwords.")
+    def sign_out(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda person: users.sign_out_everywhere(person, by=by))
 
     @display(description="Second factor")
     def has_second_factor(self, person: models.User) -> str:

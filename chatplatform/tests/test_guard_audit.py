@@ -178,6 +178,8 @@ def prepare(rows: dict[Any, Any], action: str) -> None:
         rows[Bot] = make_bot(person.client)
     elif action == "reset_second_factor":
         SecondFactor.objects.create(user=person, secret="A", latest_step=1, recovery_hashes=[])
+    elif action == "invite_again":
+        User.objects.filter(pk=person.pk).update(password="!")
     elif action == "cancel":
         rows[Job] = Job.objects.create(name="x.y", client_id=person.client_id)
 

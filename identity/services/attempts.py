@@ -87,6 +87,11 @@ def clear_failures(attempt: Attempt) -> None:
     ).delete()
 
 
+def forget(kind: AttemptKind, *, account: str) -> None:
+    """Forget an account's attempts, from wherever they came."""
+    Attempt.objects.filter(kind=kind, account_hash=hash_secret(account)).delete()
+
+
 def reaches_limit(attempt: Attempt) -> bool:
     """Whether this failed attempt is the one that reaches its account's limit."""
     limit = LIMITS[AttemptKind(attempt.kind)]

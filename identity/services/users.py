@@ -28,6 +28,11 @@ class LastStaff(ApiError):
     detail = "The platform keeps at least one person who can sign in: make another one first."
 
 
+class AlreadyJoined(ApiError):
+    code, status = "already_joined", 409
+    detail = "They have chosen a password already: there is nothing to invite them to."
+
+
 def list_for_client(client: Client) -> QuerySet[User]:
     """The client's people, including disabled ones, unordered."""
     return User.objects.for_client(client)
@@ -206,16 +211,44 @@ def reset_second_factor(person: User, *, by: User) -> bool:
     if person.pk == by.pk:
         raise Forbidden("Remove your own second factor with your password and a code.")
     with transaction.atomic():
-        if person.client:
-            user = lock_for_change(person.client, user_id=person.pk, by=by)
-        else:
-            user = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+        user = _lock_anybody(person, by=by)
         is_reset = second_factor.remove(user, by=by)
         if is_reset:
-            user.token_version += 1
-            user.save(update_fields=["token_version"])
-            tokens.revoke_all(user)
+            _end_sign_ins(user)
     return is_reset
+
+
+def sign_out_everywhere(person: User, *, by: User) -> None:
+    """End every sign-in of a person, to the API and to the site."""
+    with transaction.atomic():
+        user = _lock_anybody(person, by=by)
+        _end_sign_ins(user)
+        if user.client_id:
+            audit.record(user.client_id, "user.sign_ins_ended", by=by, subject=_subject(user))
+
+
+def unlock(person: User, *, by: User) -> None:
+    """Let a person try to sign in again, who was locked out by failed tries."""
+    with transaction.atomic():
+        user = _lock_anybody(person, by=by)
+        attempts.forget(AttemptKind.SIGN_IN, account=user.email)
+        attempts.forget(AttemptKind.CODE, account=f"{user.pk}")
+        if user.client_id:
+            audit.record(user.client_id, "user.unlocked", by=by, subject=_subject(user))
+
+
+def invite_again(person: User, *, by: User) -> None:
+    """Mail a person a new link to choose the first password; the one before ends.
+
+    409 `already_joined` if they have a password, 429 after too many invitations.
+    """
+    if person.client is None or person.has_usable_password():
+        raise AlreadyJoined
+    attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{person.client.pk}")
+    with transaction.atomic():
+        user = lock_for_change(person.client, user_id=person.pk, by=by)
+        audit.record(person.client.pk, "user.invited_again", by=by, subject=_subject(user))
+        _welcome(user, invited=True)
 
 
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
@@ -237,6 +270,20 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
     # Again, with the rights as they are under the lock.
     _check_may_change(locked.get(by.pk, by), user)
     return user
+
+
+def _lock_anybody(person: User, *, by: User) -> User:
+    """Lock a client's person, or one of the platform's staff, whom their colleagues alone see."""
+    if person.client:
+        return lock_for_change(person.client, user_id=person.pk, by=by)
+    return User.objects.select_for_update(no_key=True).get(pk=person.pk)
+
+
+def _end_sign_ins(user: User) -> None:
+    """End all sign-ins of a locked user."""
+    user.token_version += 1
+    user.save(update_fields=["token_version"])
+    tokens.revoke_all(user)
 
 
 def _check_may_give(by: User, role: str) -> None:

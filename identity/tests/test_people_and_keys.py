@@ -1,6 +1,7 @@
 """People are invited, keys made and credits ordered in the site, by the rules of the API."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client as Browser
@@ -8,7 +9,7 @@ from django.urls import reverse
 
 from chatplatform.models import Job
 from identity.models import ApiKey, CreditOrder, User
-from identity.testing import make_person
+from identity.testing import PASSWORD, make_person
 
 INVITE = reverse("admin:identity_user_invite")
 NEW_KEY = reverse("admin:identity_apikey_new_key")
@@ -32,6 +33,58 @@ def test_a_colleague_is_invited_by_mail(site, ann):
         ann.client, "agent", "vi", False,
     )  # fmt: skip
     assert Job.objects.filter(name="identity.send_invitation").count() == 1
+
+
+def act(browser, name, *people):
+    form = {"action": name, "_selected_action": [one.user.pk for one in people], "confirmed": "yes"}
+    path = reverse("admin:identity_user_changelist")
+    return browser.post(path, form, follow=True).content.decode()
+
+
+def test_an_invitation_is_mailed_again_to_whoever_has_no_password(site, ben):
+    assert "They have chosen a password already" in act(site, "invite_again", ben)
+    assert not Job.objects.exists()
+    User.objects.filter(pk=ben.user.pk).update(password="!")
+    assert "1 done." in act(site, "invite_again", ben)
+    assert Job.objects.get(name="identity.send_invitation").args == {"user_id": ben.user.pk}
+
+
+def test_whoever_is_locked_out_is_let_in_again(site, ben, cara, nobody):
+    def signed_in(person, password):
+        form = urlencode({"username": person.user.email, "password": password})
+        kind = "application/x-www-form-urlencoded"
+        return nobody.browser.post("/identity/token2", form, content_type=kind).status_code
+
+    for person in (ben, cara):
+        assert [signed_in(person, "wrong-horse") for _ in range(10)] == [401] * 10
+        assert signed_in(person, PASSWORD) == 429
+    assert "1 done." in act(site, "unlock", ben, cara)
+    assert signed_in(ben, PASSWORD) == 200
+    assert signed_in(cara, PASSWORD) == 429
+
+
+def test_somebody_is_signed_out_everywhere(site, ben, cara):
+    browser = Browser()
+    browser.force_login(ben.user)
+    assert "1 done." in act(site, "sign_out", ben, cara)
+    assert browser.get("/admin/desk/").status_code == 302
+    assert ben.get("/identity/users/me").status_code == 401
+    assert cara.get("/identity/users/me").status_code == 200
+    assert site.get("/admin/").status_code == 200
+
+
+def test_an_admin_does_it_to_no_owner(ann, ben):
+    browser = Browser()
+    browser.force_login(make_person(ann.client, "admin", "Ada").user)  # type: ignore[arg-type]
+    User.objects.filter(pk=ann.user.pk).update(password="!")
+    for name in ("invite_again", "unlock", "sign_out"):
+        assert "Only an owner may change an owner" in act(browser, name, ann)
+    assert ann.get("/identity/users/me").status_code == 200
+    assert not Job.objects.exists()
+    agent = Browser()
+    agent.force_login(ben.user)
+    act(agent, "sign_out", ann)
+    assert ann.get("/identity/users/me").status_code == 200
 
 
 def test_an_address_in_use_is_refused(site, ben):
