@@ -48,6 +48,8 @@ _SOURCES_SHOWN = 50
 class TrainedAdmin(TenantAdmin):
     """The columns of rows whose training has a status, a progress and an error."""
 
+    codes = frozenset({"error_code"})
+
     @display(description="Status", ordering="status", label=COLORS)
     def shown_status(self, row: models.Document | models.WebUrl) -> tuple[str, str]:
         return row.status, row.get_status_display()
@@ -192,6 +194,7 @@ class BotAdmin(TenantAdmin):
                 (row, _source_name(row), _source_words(row), COLORS[row.status]) for row in sources
             ],
             is_busy=any(row.status in waiting for row in sources),
+            may_try=viewer(request).client_id is not None,
             is_trained=any(row.status == models.DocumentStatus.TRAINED for row in sources),
             secret=secret,
             loader=request.build_absolute_uri("/widget/v1/loader.js"),

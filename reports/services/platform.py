@@ -42,7 +42,7 @@ def figures() -> list[Figure]:
             if failed
             else gettext("All is well"),
             "; ".join(gettext(part.name) for part in failed) or gettext("every part works"),
-            "/health",
+            f"{reverse('failures')}#parts",
         ),
     ]  # fmt: skip
 

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client as Browser
 from django.utils import timezone
 
+from bots.testing import make_bot
 from chatplatform.testing.browser import PHONE, violations
 from chats.testing import make_chat
 from identity.models import Role, User
@@ -75,6 +76,18 @@ def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
     assert Export.objects.get().rows == 3
 
 
+def test_an_agent_exports_no_other_clients_chats(ben, cara, october):
+    theirs = make_bot(cara.client, bot_name="Foreign helper")
+    make_chat(theirs, chat_code="SHOP-FOREIGN", created_at=october[0].created_at)
+    browser = entered(ben)
+    reply = browser.post(f"{ADHOC}export/", OCTOBER)
+    table = rows_of_csv(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
+    assert len(table) == 1 + len(october)
+    assert "FOREIGN" not in str(table).upper()
+    reply = browser.post(f"{ADHOC}export/", OCTOBER | {"bot_ids": [theirs.pk]})
+    assert len(rows_of_csv(b"".join(reply.streaming_content))) == 1  # type: ignore[attr-defined]
+
+
 def test_rows_lead_to_their_chats(ann, october):
     browser = entered(ann)
     rows = browser.get(ADHOC, OCTOBER).context["rows"]
@@ -111,7 +124,8 @@ def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot):
     assert Browser().get(OVERVIEW).status_code == 302
     staff = Browser()
     staff.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    assert staff.get(OVERVIEW).status_code == 403
+    assert staff.get(OVERVIEW)["Location"] == "/admin/reports/export/"
+    assert staff.get(ADHOC).status_code == 403
 
 
 def test_warnings_are_muted_by_admins(ann, ben, bot):

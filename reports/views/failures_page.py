@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from bots.models import Document, WebUrl
+from chatplatform.web import health
 from identity.models import User
 from reports.services import failures
 
@@ -25,6 +26,8 @@ def page(request: HttpRequest) -> HttpResponse:
         and (groups := failures.of_kind(kind, user.client))
     ]
     context = {**admin.site.each_context(request), "title": "Failures", "found": found}
+    if user.is_superuser:
+        context["parts"] = health.check_all()
     return TemplateResponse(request, "admin/failures.html", context)
 
 
