@@ -380,7 +380,7 @@ class FunctionCallAdmin(TenantAdmin):
         "function_name", "bot", "shown_status", "http_status", "duration_ms", "requires_approval",
         "decided_by", "error", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "requires_approval", "http_status", "created_at")
+    list_filter = ("status", "requires_approval", "created_at")
     search_fields = ("function_name", "bot__bot_name", "conversation_id", "message_id")
     list_select_related = ("bot", "decided_by")
     exclude = ("fingerprint",)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -71,9 +71,18 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
         first = [_item("Home", "home", reverse("admin:index"))]
     elif user.role != "agent":
         first.insert(0, _item("Home", "home", reverse("admin:index")))
-    first.append(_item("Failures", "report", reverse("failures")))
-    chosen = request.GET.get(_CLIENT, "") if user.is_superuser else ""
-    return [{"items": first}, *_groups(request, chosen)]
+    chosen = chosen_client(request)
+    failures = reverse("failures")
+    first.append(_item("Failures", "report", of_client(failures, chosen) if chosen else failures))
+    return [{"items": first}, *_groups(request, str(chosen or ""))]
+
+
+def chosen_client(request: HttpRequest) -> int | None:
+    """The client to whose rows the platform's staff keep; a row remembers it from its list."""
+    user: Any = request.user
+    from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
+    found = request.GET.get(_CLIENT, "") or from_list
+    return int(found) if user.is_superuser and found.isdecimal() else None
 
 
 def for_client(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
@@ -96,7 +105,7 @@ def _groups(
         items = []
         for title, icon, label, *rest in pages:
             page = admin.site.get_model_admin(apps.get_model(label))
-            is_tenants: Any = getattr(page, "client_path", None) == "client" and not rest
+            is_tenants: Any = getattr(page, "client_path", None) == "client"
             if not page.has_view_permission(request) or (of_clients and not is_tenants):
                 continue
             item = _page(title, icon, label, *rest)

@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, QuerySet
-from django.db.models.functions import JSONObject
+from django.db.models.functions import Coalesce, JSONObject
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -18,7 +18,7 @@ from unfold.decorators import display
 from bots.models import Bot, FunctionCall
 from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
-from chatplatform import media
+from chatplatform import media, navigation
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.templatetags.site_words import say
 from chats.forms import AnswerForm, AskForm
@@ -39,6 +39,7 @@ from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
 from identity.auth import Principal
 
+_ACTIVITY = Coalesce("last_message_at", "created_at")
 HANDOFF_REASONS = (
     "no_answer", "customer_asked", "engine_failed", "bot_disabled", "agents_reply", "staff_request",
     "agent_silent", "credits_used_up", "agent_gone", "files_only", "approval_needed",
@@ -103,8 +104,12 @@ class ConversationAdmin(TenantAdmin):
     codes = frozenset({"handoff_reason", "sentiment"})
     list_select_related = ["client", "bot", "customer"]
     search_fields = ["chat_code", "customer__name", "customer__email", "customer__external_id"]
-    ordering = ["-last_message_at", "-id"]
     inlines = [Transcript]
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """Of one client the latest activity first, by its index; of all clients the newest."""
+        is_of_one = viewer(request).client_id or navigation.chosen_client(request)
+        return [_ACTIVITY.desc(), "-id"] if is_of_one else ["-id"]
 
     def get_urls(self) -> list[URLPattern]:
         own = [
@@ -201,7 +206,8 @@ class ConversationAdmin(TenantAdmin):
         """The messages of chats that the viewer may see."""
         by = viewer(request)
         if by.is_superuser:
-            return Message.objects.all()
+            chosen = navigation.chosen_client(request)
+            return Message.objects.filter(client_id=chosen) if chosen else Message.objects.all()
         return Message.objects.for_client(by.client)
 
     def has_try_permission(self, request: HttpRequest) -> bool:

@@ -406,7 +406,6 @@ class AuditEventAdmin(TenantAdmin):
     readonly_fields = ("shown_subject",)
     list_select_related = ("client", "user", "api_key")
     search_fields = ("subject", "action", "user__email", "address", "request_id", "client__name")
-    date_hierarchy = "created_at"
 
     @display(description="Subject")
     def shown_subject(self, row: models.AuditEvent) -> str:

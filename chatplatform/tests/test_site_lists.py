@@ -2,6 +2,7 @@
 
 import gzip
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -145,6 +146,26 @@ def test_pages_beside_the_lists_cost_the_same_for_many_rows(
             page = site.get(path)
         assert len(page.content) <= MOST_BYTES, path
     assert max(costs.values()) < 25
+
+
+def test_chats_are_sorted_by_an_index_and_no_filter_reads_a_whole_table(site, chats, bot):
+    Conversation.objects.filter(chat_code="C-000007").update(
+        last_message_at=timezone.now() + timedelta(minutes=1)
+    )
+    with CaptureQueriesContext(connection) as seen:
+        page = site.get(CHATS)
+        site.get(reverse("admin:bots_functioncall_changelist"))
+    assert page.context["cl"].result_list[0].chat_code == "C-000007"
+    statements = [query["sql"] for query in seen]
+    assert not [sql for sql in statements if "DISTINCT" in sql]
+    (listed,) = (sql for sql in statements if "LIMIT 50" in sql and "chat_code" in sql)
+    with connection.cursor() as cursor:
+        # The table is small: its planner would rather sort.
+        cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute(f"EXPLAIN {listed}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "conversation_activity" in plan
+    assert "Sort" not in plan
 
 
 def test_a_filter_offers_no_more_than_a_hundred_rows(site, chats, ann):

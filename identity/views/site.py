@@ -20,6 +20,7 @@ from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
+from chatplatform import navigation
 from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
@@ -170,6 +171,11 @@ class Site(UnfoldAdminSite):
     def register_company(self, request: HttpRequest) -> HttpResponse:
         """Where a company registers, if anybody may."""
         return registration.page(self, request)
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """What every page gets: also the client whose rows the platform's staff have chosen."""
+        chosen = navigation.chosen_client(request)
+        return {**super().each_context(request), "chosen_client": chosen}
 
     def second_factor(self, request: HttpRequest) -> HttpResponse:
         """Where one sets up or removes one's second factor."""

@@ -84,7 +84,7 @@ def try_again(kind: Kind, client: Client | None, values: list[str]) -> int:
 
 
 def _rows(kind: Kind, client: Client | None) -> QuerySet[Any]:
-    return kind.rows().filter(client=client) if client else kind.rows()
+    return kind.rows().filter(client_id=client.pk) if client else kind.rows()
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:

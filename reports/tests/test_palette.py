@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from bots.testing import make_bot
-from chats.models import Customer
+from chats.models import Customer, Message, text_content
 from chats.testing import make_chat
 from identity.models import User
 
@@ -29,25 +29,37 @@ def found(browser, term):
     return re.findall(r'data-title="([^"]*)"', page.content.decode())
 
 
+def say(chat, words):
+    Message.objects.create(
+        client=chat.client, conversation=chat, seq=1, sender_type="customer", text=words,
+        content=text_content(words),
+    )  # fmt: skip
+
+
 @pytest.fixture
 def theirs(cara):
     bot = make_bot(cara.client, bot_name="Foreign helper")
-    return make_chat(bot, chat_code="SHOP-FOREIGN", customer_name="Foreign Zoe")
+    chat = make_chat(bot, chat_code="SHOP-FOREIGN", customer_name="Foreign Zoe")
+    say(chat, "A foreign secret")
+    return chat
 
 
 def test_pages_bots_chats_customers_and_people_are_found(ann, ben, bot, theirs):
-    make_chat(bot, chat_code="SHOP-42", customer_name="Zoe Zimmer")
+    chat = make_chat(bot, chat_code="SHOP-42", customer_name="Zoe Zimmer")
+    say(chat, "May I bring my Dachshund?")
     browser = entered(ann.user)
     assert found(browser, "endpo") == ["Endpoints"]
     assert found(browser, "without an") == ["Questions without an answer"]
     assert found(browser, "helper") == ["Helper"]
     assert found(browser, "shop-4") == ["SHOP-42"]
-    assert found(browser, "zimmer") == [str(Customer.objects.get(name="Zoe Zimmer"))]
+    assert found(browser, "dachs") == ["SHOP-42"]
+    zoe = str(Customer.objects.get(name="Zoe Zimmer"))
+    assert found(browser, "zimmer") == ["SHOP-42", zoe]
     assert found(browser, "ben") == [str(ben.user)]
     assert found(browser, "nothing like it") == []
 
 
-@pytest.mark.parametrize("term", ["foreign", "SHOP-F", "zoe", "cara"])
+@pytest.mark.parametrize("term", ["foreign", "SHOP-F", "zoe", "cara", "secret"])
 def test_nobody_finds_another_clients_rows(ann, ben, cara, bot, theirs, term):
     for person in (ann, ben):
         page = entered(person.user).get(PATH, {"s": term, "extended": "1"}).content.decode().lower()

@@ -6,8 +6,11 @@ import pytest
 from django.test import Client as Browser
 from django.urls import reverse
 
+from bots.models import WebUrl
 from bots.testing import make_bot
 from chatplatform.models import Job
+from chats.models import Message, text_content
+from chats.testing import make_chat
 from identity.models import Client, CreditOrder, User
 
 BOTS = reverse("admin:bots_bot_changelist")
@@ -75,3 +78,34 @@ def test_a_clients_people_have_no_client_page_and_no_switch(ann, cara):
     assert "Foreign" not in page
     people = reverse("admin:identity_user_changelist")
     assert f'href="{people}"' in page
+
+
+def test_failures_and_unanswered_questions_are_of_the_chosen_client(site, ann, cara):
+    bots = {
+        name: make_bot(one.client, bot_name=name)
+        for name, one in (("Ours", ann), ("Foreign", cara))
+    }
+    for name, bot in bots.items():
+        WebUrl.objects.create(
+            client=bot.client, bot=bot, url="http://x.example/", status="failed",
+            error_message=f"{name} is gone",
+        )  # fmt: skip
+        chat = make_chat(bot)
+        own = {"client": bot.client, "conversation": chat, "content": text_content("?")}
+        asked = Message.objects.create(**own, seq=1, sender_type="customer", text=f"{name} dog?")
+        Message.objects.create(
+            **own, seq=2, sender_type="system", in_reply_to=asked, receipt={"decision": "no_answer"}
+        )
+    listed = f"{BOTS}?client__id__exact={ann.client.pk}"
+    row = reverse("admin:bots_bot_change", args=[bots["Ours"].pk])
+    row += f"?_changelist_filters=client__id__exact%3D{ann.client.pk}"
+    for path in (listed, row):
+        page = site.get(path)
+        assert page.context["chosen_client"] == ann.client.pk
+        for name in ("failures", "admin:chats_unanswered"):
+            link = f"{reverse(name)}?client__id__exact={ann.client.pk}"
+            assert link in page.content.decode()
+            shown = site.get(link).content.decode()
+            assert "Ours" in shown
+            assert "Foreign" not in shown
+    assert "Foreign" in site.get(reverse("failures")).content.decode()

@@ -4,12 +4,13 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 
 from bots.models import Document, WebUrl
+from chatplatform import navigation
 from chatplatform.web import health
-from identity.models import User
+from identity.models import Client, User
 from reports.services import failures
 
 
@@ -19,11 +20,12 @@ def page(request: HttpRequest) -> HttpResponse:
     assert isinstance(user, User), "the site admits people alone"
     if request.method == "POST":
         return _try_again(request, user)
+    client = _client(request, user)
     found = [
         (name, kind, _may_try(request, kind), groups)
         for name, kind in failures.KINDS.items()
         if _page_of(kind).has_view_permission(request)
-        and (groups := failures.of_kind(kind, user.client))
+        and (groups := failures.of_kind(kind, client))
     ]
     context = {**admin.site.each_context(request), "title": "Failures", "found": found}
     if user.is_superuser:
@@ -36,11 +38,17 @@ def _try_again(request: HttpRequest, user: User) -> HttpResponse:
     if kind is None or not _may_try(request, kind):
         raise Http404
     try:
-        count = failures.try_again(kind, user.client, request.POST.getlist("value"))
+        count = failures.try_again(kind, _client(request, user), request.POST.getlist("value"))
     except ValueError as exc:  # other values than a group has
         raise Http404 from exc
     messages.success(request, f"{count} tried again.")
-    return redirect("failures")
+    return redirect(request.get_full_path())
+
+
+def _client(request: HttpRequest, user: User) -> Client | None:
+    """Whose failures: the viewer's own, or those of whom the platform's staff have chosen."""
+    chosen = navigation.chosen_client(request)
+    return get_object_or_404(Client, pk=chosen) if chosen else user.client
 
 
 def _page_of(kind: failures.Kind) -> Any:

@@ -1,4 +1,4 @@
-"""The site's palette (Ctrl+K): pages, bots, documents, people, customers, and chats by their code,
+"""The site's palette (Ctrl+K): pages, bots, documents, people, customers, and chats by their words,
 of the viewer's own client."""
 
 import re
@@ -18,10 +18,13 @@ from bots.models import Bot, Document
 from chatplatform import navigation
 from chats.models import Conversation, Customer
 from chats.services.core import customers
+from chats.services.desk import inbox
 from identity.models import User
 
 # Of each kind; a page is found by its whole list.
 _MOST = 5
+# Of words that customers said: an index finds three letters or more.
+_SHORTEST = 3
 # What may be the beginning of a chat's code.
 _CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
 
@@ -47,13 +50,15 @@ def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
             if term.lower() in item["title"].lower():
                 yield SearchResult(item["title"], "Page", item["link"], item["icon"])
     yield from _rows(request, Bot, Q(bot_name__icontains=term), "smart_toy")
-    if _CODE.fullmatch(term):
+    client = getattr(request.user, "client", None)
+    if client and len(term) >= _SHORTEST:
+        yield from _rows(request, Conversation, Q(pk__in=inbox.search(client, term)), "forum")
+    elif _CODE.fullmatch(term):
         yield from _rows(request, Conversation, Q(chat_code__startswith=term.upper()), "forum")
     named = Q(title__icontains=term) | Q(file_name__icontains=term)
     yield from _rows(request, Document, named, "description")
     named = Q(full_name__icontains=term) | Q(email__icontains=term)
     yield from _rows(request, User, named, "group")
-    client = getattr(request.user, "client", None)
     if client:
         # By its index; the platform's staff find customers in their list.
         found = Q(pk__in=customers.search(client, term).order_by("-id").values("pk")[:_MOST])
