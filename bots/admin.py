@@ -92,7 +92,7 @@ class BotAdmin(TenantAdmin):
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
         "bot_question", "engaging_message", "attach_enabled", "export_enabled",
-        "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview",
+        "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview", "hold_back_worse",
         "agent_reply", "delete_available", "is_disabled", "business_hours", "holidays",
         "customer_info_fields", "banner_link", "banner_alt", "banner_valid_from",
         "banner_valid_to", "knowledge_version", "created_at", "updated_at",

@@ -5,6 +5,11 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Now
 
+from bots.golden_models import GoldenOrigin as GoldenOrigin
+from bots.golden_models import GoldenOutcome as GoldenOutcome
+from bots.golden_models import GoldenQuestion as GoldenQuestion
+from bots.golden_models import GoldenRun as GoldenRun
+from bots.golden_models import GoldenStatus as GoldenStatus
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
 from identity.models import Client, TenantModel, User
@@ -68,6 +73,8 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
+    # New documents and prompts wait until no golden question fails that did not fail before.
+    hold_back_worse = models.BooleanField(default=False, db_default=False)
     # Grows when the bot's passages change: processes then rebuild their index.
     knowledge_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
@@ -236,6 +243,8 @@ class Document(TenantModel):
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
     is_important = models.BooleanField(default=False)
+    # Its passages are not searched yet: golden questions are to show that nothing gets worse.
+    is_held = models.BooleanField(default=False, db_default=False)
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())

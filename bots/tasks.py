@@ -1,6 +1,6 @@
 """The jobs of this app."""
 
-from bots.services import crawls, function_calls, training, web_urls
+from bots.services import crawls, function_calls, golden_runs, training, web_urls
 from chatplatform.jobs import Queue, job, periodic
 
 
@@ -20,6 +20,17 @@ def crawl_web_url(*, web_url_id: int) -> None:
 def update_crawl_status(*, web_url_id: int) -> None:
     """Update the status of a web address when one of its pages is trained or deleted."""
     crawls.update_status(web_url_id)
+
+
+@job(
+    "bots.ask_golden",
+    queue=Queue.INSIGHT,
+    max_attempts=3,
+    on_dead=lambda run_id: golden_runs.fail(run_id),
+)
+def ask_golden(*, run_id: str) -> None:
+    """The next golden questions of a run."""
+    golden_runs.ask_next(run_id)
 
 
 @periodic("bots.crawl_due")

@@ -5,6 +5,7 @@ from django.urls import path
 from bots.views import media
 from bots.views.bot import BotViewSet, LanguageViewSet
 from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
+from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
 from bots.views.language_model import LanguageModelViewSet
 from bots.views.train import (
     BannerViewSet,
@@ -37,6 +38,11 @@ customer_info = CustomerInfoViewSet.as_view({"put": "update", "get": "retrieve"}
 welcome = WelcomeViewSet.as_view({"put": "update", "get": "retrieve"})
 banner = BannerViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 questions = BotViewSet.as_view({"get": "sample_questions", "put": "replace_questions"})
+golden_questions = GoldenQuestionViewSet.as_view({"get": "list", "post": "create"})
+golden_question = GoldenQuestionViewSet.as_view({"put": "update", "delete": "destroy"})
+golden_runs = GoldenRunViewSet.as_view({"get": "list", "post": "create"})
+golden_run = GoldenRunViewSet.as_view({"get": "retrieve"})
+publish_held = GoldenRunViewSet.as_view({"post": "publish"})
 language_model = LanguageModelViewSet.as_view({"get": "list", "put": "store", "delete": "destroy"})
 function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
 function_calls = FunctionCallViewSet.as_view({"get": "list"})
@@ -58,6 +64,11 @@ urlpatterns = [
     path("ai/<int:bot_id>/train/web-url", web_urls),
     path("ai/<int:bot_id>/train/web-url/<int:web_url_id>", web_url),
     path("ai/<int:bot_id>/train/document/<int:document_id>/important", important),
+    path("ai/<int:bot_id>/golden-questions", golden_questions),
+    path("ai/<int:bot_id>/golden-questions/<int:golden_question_id>", golden_question),
+    path("ai/<int:bot_id>/golden-runs", golden_runs),
+    path("ai/<int:bot_id>/golden-runs/<uuid:run_id>", golden_run),
+    path("ai/<int:bot_id>/golden-runs/<uuid:run_id>/publish", publish_held),
     path("ai/model", language_model),
     path("ai/model/test", LanguageModelViewSet.as_view({"post": "test"})),
     path("ai/<int:bot_id>/customer-info-field", customer_info),

@@ -25,6 +25,8 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("Documents", "description", "bots.Document"),
         ("Web addresses", "language", "bots.WebUrl"),
         ("Passages", "short_text", "bots.Chunk"),
+        ("Golden questions", "verified", "bots.GoldenQuestion"),
+        ("Golden runs", "fact_check", "bots.GoldenRun"),
         ("Language models", "neurology", "bots.LanguageModel"),
         ("Function settings", "tune", "bots.FunctionCalling"),
         ("Functions", "function", "bots.Function"),

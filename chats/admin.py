@@ -33,11 +33,15 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
+from chats.pages import golden
 from chats.services.desk import inbox, unanswered
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
 from identity.auth import Principal
+
+# Registers its pages.
+__all__ = ["golden"]
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 HANDOFF_REASONS = (

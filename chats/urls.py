@@ -8,6 +8,7 @@ from chats.views.customer import AttachmentViewSet, ClientChatViewSet
 from chats.views.desk import ChatViewSet, CustomerViewSet, PreviewViewSet, SavedReplyViewSet
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
+from chats.views.golden import GoldenCollectViewSet
 from chats.views.words import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
@@ -20,6 +21,11 @@ words = WordsViewSet.as_view({"get": "retrieve", "put": "update"})
 conversation_messages = messaging({"post": "send", "get": "messages"})
 
 urlpatterns = [
+    # AI / train
+    path(
+        "ai/<int:bot_id>/golden-questions/collect",
+        GoldenCollectViewSet.as_view({"post": "collect"}),
+    ),
     # AI / chat
     path("ai/<int:bot_id>/generate-chat", PreviewViewSet.as_view({"post": "start_preview"})),
     path("ai/chat/<uuid:chat_id>/generate", PreviewViewSet.as_view({"post": "continue_preview"})),

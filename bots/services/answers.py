@@ -20,6 +20,7 @@ from bots.engine.types import (
     Usage,
 )
 from bots.knowledge.asked import Part
+from bots.knowledge.search import Index
 from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
@@ -40,7 +41,8 @@ class AnswerRequest:
     language: str
     history: tuple[Line, ...]
     engine: Engine
-    subject: function_runner.Subject
+    # For whom functions are called; None: none is called.
+    subject: function_runner.Subject | None
     threshold: float
     fallback_to_extractive: bool
     deadline_seconds: float
@@ -54,6 +56,9 @@ class AnswerRequest:
     part_unknown: str = ""
     # The customer-info fields that the platform itself asks for.
     wanted: tuple[str, ...] = ()
+    # A change that is tried, in place of the bot's own index and current prompt.
+    index: Index | None = None
+    prompt: Prompt | None = None
 
 
 class Listener(Protocol):
@@ -154,13 +159,11 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         trace = trace if is_after_call else Trace(_evidence(bot, request, found))
         if not any(part.passes(request.threshold) for part in found):
             found = ()
-    functions = function_runner.for_answer(
-        engine, bot, request.subject, seconds=request.deadline_seconds
-    )
+    functions = _functions(bot, request)
     # No document knows where an order is: a function may.
     if not found and functions is None and not is_after_call:
         return Unanswered("below_gate", trace)
-    prompt = prompt_versions.find_current(bot.pk) if is_model else None
+    prompt = (request.prompt or prompt_versions.find_current(bot.pk)) if is_model else None
     question = Question(
         request.text,
         request.language,
@@ -180,6 +183,14 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     return _compose(request, question, functions, trace, on)
 
 
+def _functions(bot: Bot, request: AnswerRequest) -> FunctionRunner | None:
+    if request.subject is None:
+        return None
+    return function_runner.for_answer(
+        request.engine, bot, request.subject, seconds=request.deadline_seconds
+    )
+
+
 def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
     told = prompt_versions.instructions_of(prompt)
     if not wanted:
@@ -197,6 +208,7 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[Part, ...]:
         language=request.language,
         topics=request.topics,
         threshold=request.threshold,
+        index=request.index,
     )
 
 

@@ -23,7 +23,7 @@ WRITABLE = frozenset(
         "allowed_domain", "languages", "default_language", "style", "welcome_message", "terms",
         "bot_question", "engaging_message", "attach_enabled", "export_enabled", "auto_pop_up",
         "is_fullscreen", "is_visible", "allow_preview", "agent_reply", "delete_available",
-        "business_hours", "holidays",
+        "business_hours", "holidays", "hold_back_worse",
     }
 )  # fmt: skip
 # Columns by language whose text in the default language has a field of its own, `…_default`.

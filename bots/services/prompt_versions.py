@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.models import Bot, Prompt
-from bots.services import bots
+from bots.services import bots, golden_holds
 from bots.shapes.train import PromptDto
 from chatplatform.api.errors import NotFound
 from identity.models import User
@@ -44,12 +44,15 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
         # The bot's lock gives concurrent versions different numbers.
         locked = bots.lock(bot)
         latest = Prompt.objects.filter(bot=locked).order_by("-version").first()
-        Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
+        is_held = golden_holds.holds_prompt(locked)
+        if not is_held:
+            Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
         prompt = Prompt.objects.create(
             client_id=locked.client_id,
             bot=locked,
             version=latest.version + 1 if latest else 1,
             created_by=by,
+            is_current=not is_held,
             **fields,
         )
         audit.record(
@@ -59,8 +62,16 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
             subject=f"prompt:{prompt.pk}",
             changes={"version": prompt.version},
         )
+        if is_held:
+            golden_holds.hold_prompt(prompt)
     # Read again, with the time that the database has set.
     return Prompt.objects.get(pk=prompt.pk)
+
+
+def make_current(prompt: Prompt) -> None:
+    """Have the bot follow a version that was held back; the caller holds the bot's lock."""
+    Prompt.objects.filter(bot_id=prompt.bot_id, is_current=True).update(is_current=False)
+    Prompt.objects.filter(pk=prompt.pk).update(is_current=True)
 
 
 def list_for_bot(bot: Bot) -> QuerySet[Prompt]:

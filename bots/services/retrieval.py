@@ -98,13 +98,27 @@ def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> SearchR
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
+def index_with(bot: Bot, document_ids: Sequence[int]) -> Index:
+    """The bot's index as it would be with these documents, which are held back."""
+    return Index(load(bot.pk, now=datetime.now(UTC), held=document_ids))
+
+
 def find(
-    bot: Bot, text: str, *, language: str, topics: Sequence[str], threshold: float
+    bot: Bot,
+    text: str,
+    *,
+    language: str,
+    topics: Sequence[str],
+    threshold: float,
+    index: Index | None = None,
 ) -> tuple[Part, ...]:
-    """As `search`, for each question of a message; `topics`: earlier ones, the latest first."""
-    index = _cache.get(bot)
+    """As `search`, for each question of a message; `topics`: earlier ones, the latest first.
+
+    `index` takes the place of the bot's own, to try a change.
+    """
+    passages = index or _cache.get(bot)
     return asked.find(
-        lambda question: index.search(question, language=language),
+        lambda question: passages.search(question, language=language),
         text,
         topics=topics,
         threshold=threshold,
@@ -134,9 +148,13 @@ def clear_cache() -> None:
     _cache.clear()
 
 
-def load(bot_id: int, *, now: datetime) -> list[IndexedChunk]:
-    """The passages of a bot's valid documents with their vectors, in the documents' order."""
+def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[IndexedChunk]:
+    """The passages of a bot's valid documents with their vectors, in the documents' order.
+
+    Of documents that are held back only those of `held`.
+    """
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
+    rows = rows.filter(Q(document__is_held=False) | Q(document_id__in=held))
     rows = rows.select_related("document").defer("document__content")
     rows = rows.order_by("document_id", "position")
     return [_indexed(row) for row in rows.iterator(500)]

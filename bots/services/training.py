@@ -14,7 +14,7 @@ from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStatus
-from bots.services import bots, documents
+from bots.services import bots, documents, golden_holds
 from bots.shapes.train import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
@@ -179,6 +179,8 @@ def _store(document: Document, encoded: EncodedDocument) -> None:
         )
         if not finished:
             raise Gone
+        if golden_holds.holds_document(document):
+            golden_holds.hold_document(document)
         Chunk.objects.filter(document=document).delete()
         Chunk.objects.bulk_create(_chunks(document, encoded), batch_size=200)
         bots.bump_knowledge_version(document.bot_id)

@@ -173,6 +173,11 @@ class BotDto(Shape):
     is_fullscreen: bool = Field(False, description="The widget fills the page.")
     is_visible: bool = Field(True, description="The widget shows at all.")
     allow_preview: bool = Field(True, description="Staff may try the bot in a preview.")
+    hold_back_worse: bool = Field(
+        False,
+        description="New documents and, with a model, new prompts wait until the golden questions"
+        " were tried with them. If one fails that passed before, the change is held back.",
+    )
     agent_reply: bool = Field(
         False, description="People answer, not the bot: new chats go to the queue."
     )

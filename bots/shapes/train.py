@@ -121,6 +121,9 @@ class DocumentDto(Shape):
     error: DocumentError | None = Field(description="Why training failed; else null.")
     chunk_count: int = Field(description="Number of passages it was cut into.")
     is_important: bool = Field(description="Whether it ranks first among search results.")
+    is_held: bool = Field(
+        description="Whether it is held back until golden questions were tried with it."
+    )
     valid_from: Moment | None = Field(
         description="Its text is used from this time on; null: from the start."
     )

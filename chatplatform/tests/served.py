@@ -13,7 +13,16 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from bots.models import Bot, Document, FunctionCall, Prompt, WebUrl
+from bots.models import (
+    Bot,
+    Document,
+    FunctionCall,
+    GoldenQuestion,
+    GoldenRun,
+    Prompt,
+    SampleQuestion,
+    WebUrl,
+)
 from bots.testing import make_bot
 from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
 from channels_app.providers import PROVIDERS
@@ -64,6 +73,10 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}"): {"refresh_hours": 24},
     ("PUT", "/ai/{bot_id}/train/document/{document_id}/important"): {"is_important": True},
     ("POST", "/ai/{bot_id}/train/document/reupload"): {"document_ids": [1]},
+    ("POST", "/ai/{bot_id}/golden-questions"): {"question": "Dogs allowed?"},
+    ("PUT", "/ai/{bot_id}/golden-questions/{golden_question_id}"): {"question": "Cats allowed?"},
+    ("POST", "/ai/{bot_id}/golden-questions/collect"): {"source": "samples"},
+    ("POST", "/ai/{bot_id}/golden-runs"): {"threshold": 0.5},
     ("PUT", "/ai/model"): {"base_url": "https://93.184.215.14/v1", "model": "small"},
     ("PUT", "/ai/{bot_id}/customer-info-field"): {
         "fields": [{"name": "city", "label": {"en": "City"}, "type": "text"}]
@@ -265,6 +278,7 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
     call = FunctionCall.objects.create(
         **own, function_name="refund", status="waiting", requires_approval="agent"
     )
+    SampleQuestion.objects.create(**own, question="Parking?", language="en")
     return {
         "bot_id": bot.pk,
         # No id, but no other bot has a version of this number.
@@ -274,6 +288,8 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
         "question_answer_id": written["question_answer"].pk,
         "web_url_id": WebUrl.objects.create(**own, url="https://93.184.215.14/").pk,
         "call_id": call.pk,
+        "golden_question_id": GoldenQuestion.objects.create(**own, question="Hours?").pk,
+        "run_id": GoldenRun.objects.create(**own, status="done", outcome="held").pk,
     }
 
 
@@ -360,6 +376,7 @@ def channel_rows(client: Client, bot: Any) -> None:
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "web_url_id": 999_999_999, "saved_reply_id": 999_999_999,
+    "golden_question_id": 999_999_999, "run_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "text_id": 999_999_999, "question_answer_id": 999_999_999,
     "version": 999_999_999,
     "tag_id": 999_999_999,

@@ -25,6 +25,8 @@ from bots.models import (
     Document,
     Function,
     FunctionCall,
+    GoldenQuestion,
+    GoldenRun,
     LanguageModel,
     Prompt,
     SampleQuestion,
@@ -146,6 +148,20 @@ def function_calls(at: Place, count: int) -> list[Any]:
         FunctionCall, count, client=at.client, bot_id=at.ids["bot_id"], status="succeeded",
         function_name="refund", conversation_id=new_ids(count), decided_by=users(at, count),
     )  # fmt: skip
+
+
+def golden_questions(at: Place, count: int) -> list[Any]:
+    bot_id = at.ids["bot_id"]
+    return rows(
+        GoldenQuestion, count, client=at.client, bot_id=bot_id, question="Question {}?".format
+    )
+
+
+def golden_runs(at: Place, count: int) -> list[Any]:
+    bot_id = at.ids["bot_id"]
+    return rows(
+        GoldenRun, count, client=at.client, bot_id=bot_id, prompt=prompts(at, count), status="done"
+    )
 
 
 def language_models(at: Place, count: int) -> list[Any]:
@@ -306,6 +322,8 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/bot": trained_bots,
     "/ai/bot/config": questions,
     "/ai/bot/{bot_id}/sample-questions": questions,
+    "/ai/{bot_id}/golden-questions": golden_questions,
+    "/ai/{bot_id}/golden-runs": golden_runs,
     "/ai/model": language_models,
     "/ai/{bot_id}/train/document": documents,
     "/ai/{bot_id}/train/prompt/versions": prompts,
@@ -339,6 +357,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
 }
 BOUNDED_BECAUSE = {
+    "/ai/{bot_id}/golden-runs/{run_id}": "one run, of at most 100 questions",
     "/localapp/callback": "a redirect, with nothing in its body",
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/chatapp/{client_id}/templates/{bot_id}": "the provider's own list, at most 100 at a time",

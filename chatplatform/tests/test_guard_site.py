@@ -21,6 +21,8 @@ from bots.models import (
     Function,
     FunctionCall,
     FunctionCalling,
+    GoldenQuestion,
+    GoldenRun,
     LanguageModel,
     Prompt,
     SampleQuestion,
@@ -65,6 +67,7 @@ READ_BY: dict[Any, frozenset[str]] = {
     **dict.fromkeys((Client, ClientConfig, User, Subscription, ChannelConnection), EVERYBODY),
     **dict.fromkeys((Export,), EVERYBODY),
     **dict.fromkeys((LanguageModel,), ADMINS),
+    **dict.fromkeys((GoldenQuestion, GoldenRun), EVERYBODY),
     **dict.fromkeys((ApiKey, CreditOrder, CreditEntry, AuditEvent), ADMINS),
     **dict.fromkeys((Event, WebhookConfig, Delivery, OutboundSend), ADMINS),
 }
@@ -99,6 +102,8 @@ def world(name: str) -> dict[Any, Any]:
     WebPage.objects.create(
         **own, web_url=rows[WebUrl], url=f"http://{name}.example/a", fetched_at=timezone.now()
     )
+    rows[GoldenQuestion] = GoldenQuestion.objects.create(**of_bot, question=name)
+    rows[GoldenRun] = GoldenRun.objects.create(**of_bot, status="done", outcome="held")
     rows[LanguageModel] = LanguageModel.objects.create(
         **of_bot, base_url=f"http://127.0.0.1:9/{name}", model=name
     )

@@ -22,6 +22,7 @@ def tell(world: World) -> None:
     write_texts(world)
     write_questions(world)
     read_web_pages(world)
+    ask_golden_questions(world)
 
 
 def trained(world: World, path: str, id: int) -> Json:
@@ -133,3 +134,22 @@ def forget_everything(world: World) -> None:
     assert world.server.delete("/ai/client/documents")["deleted"] >= 1
     assert world.ann.get(f"/ai/{world.bot_id}/train/document")["items"] == []
     assert world.server.delete("/ai/client/documents")["deleted"] == 0
+
+
+def ask_golden_questions(world: World) -> None:
+    ann, questions = world.ann, f"/ai/{world.bot_id}/golden-questions"
+    added = ann.post(questions, {"question": RETURNS, "expected_words": ["thirty days"]})
+    other = ann.post(questions, {"question": "Is this one needed?"})
+    ann.put(f"{questions}/{other['id']}", {"question": "Is this one not needed?"})
+    ann.delete(f"{questions}/{other['id']}")
+    ann.post(f"{questions}/collect", {"source": "answers"})
+    assert added["id"] in [row["id"] for row in ann.get(questions)["items"]]
+    runs = f"/ai/{world.bot_id}/golden-runs"
+    path = f"{runs}/{ann.post(runs, {})['id']}"
+    run: Json = eventually(
+        lambda: next((one for one in [ann.get(path)] if one["status"] == "done"), None),
+        "the golden run",
+    )
+    assert run["done"] == run["total"] >= 1
+    assert ann.get(runs)["items"][0]["passed"] == run["passed"]
+    ann.refused(409, "POST", f"{path}/publish")

@@ -1,0 +1,75 @@
+"""Changes that wait for the golden questions: a new prompt, a document that was never searched."""
+
+from datetime import timedelta
+
+from bots.engine import Capability
+from bots.models import Bot, Chunk, Document, GoldenQuestion, GoldenRun, GoldenStatus, Prompt
+from bots.services import engines
+from chatplatform.jobs import enqueue
+
+# Documents that are trained within this time share a run.
+_GATHER = timedelta(seconds=10)
+
+
+def holds_prompt(bot: Bot) -> bool:
+    """Whether a new prompt waits: the embedded engine follows none."""
+    return _holds(bot) and Capability.WRITE in engines.engine_for(bot.client, bot).capabilities
+
+
+def holds_document(document: Document) -> bool:
+    """Whether a document waits. One that is searched already is replaced at once: else the bot
+    would know nothing of it meanwhile.
+    """
+    return _holds(document.bot) and not Chunk.objects.filter(document=document).exists()
+
+
+def hold_prompt(prompt: Prompt) -> None:
+    """Start the run that lets a prompt through; the caller holds the bot's lock."""
+    start(GoldenRun(bot=prompt.bot, prompt=prompt, publishes=True, created_by=prompt.created_by))
+
+
+def hold_document(document: Document) -> None:
+    """Hold a document back, until a run lets it through; the caller holds the bot's lock."""
+    Document.objects.filter(pk=document.pk).update(is_held=True)
+    waiting = GoldenRun.objects.filter(
+        bot_id=document.bot_id, status=GoldenStatus.QUEUED, publishes=True, prompt=None
+    ).first()
+    if waiting:
+        waiting.document_ids.append(document.pk)
+        waiting.save(update_fields=["document_ids"])
+        return
+    run = GoldenRun(bot=document.bot, document_ids=[document.pk], publishes=True)
+    start(run, wait=_GATHER)
+
+
+def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:
+    """Store a run with the questions as they are now, and have a worker ask them."""
+    passed_before = _passed_in_latest(run.bot)
+    rows = GoldenQuestion.objects.filter(bot=run.bot).order_by("id")
+    run.client_id = run.bot.client_id
+    run.questions = [
+        {
+            "id": row.pk,
+            "question": row.question,
+            "expected_source": row.expected_source,
+            "expected_words": row.expected_words,
+            "was_passed": passed_before.get(row.question),
+        }
+        for row in rows
+    ]
+    run.save()
+    enqueue("bots.ask_golden", client_id=run.client_id, wait=wait, run_id=str(run.pk))
+    return run
+
+
+def _holds(bot: Bot) -> bool:
+    return bot.hold_back_worse and GoldenQuestion.objects.filter(bot=bot).exists()
+
+
+def _passed_in_latest(bot: Bot) -> dict[str, bool]:
+    """Which questions passed when they were asked last, without a change that is tried."""
+    latest = GoldenRun.objects.filter(
+        bot=bot, status=GoldenStatus.DONE, prompt=None, threshold=None, document_ids=[]
+    )
+    run = latest.order_by("-id").first()
+    return {result["question"]: result["is_passed"] for result in run.results} if run else {}

@@ -1,0 +1,120 @@
+"""The questions that a bot must answer rightly: written, or taken from what there is."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from bots.models import (
+    Bot,
+    Document,
+    DocumentSource,
+    DocumentStatus,
+    GoldenOrigin,
+    GoldenQuestion,
+    SampleQuestion,
+)
+from bots.services import bots
+from bots.shapes.golden import GoldenQuestionDto
+from chatplatform.api.errors import ApiError, first_or_404
+from identity.models import User
+from identity.services import audit
+
+MAX_QUESTIONS = 100
+
+
+class GoldenLimit(ApiError):
+    code, status = "golden_limit", 409
+    detail = f"A bot has at most {MAX_QUESTIONS} golden questions; delete one first."
+
+
+class GoldenExists(ApiError):
+    code, status = "golden_question_exists", 409
+    detail = "The bot has this golden question already."
+
+
+def list_for_bot(bot: Bot) -> QuerySet[GoldenQuestion]:
+    """The bot's golden questions, unordered."""
+    return GoldenQuestion.objects.for_client(bot.client).filter(bot=bot)
+
+
+def get(bot: Bot, question_id: int) -> GoldenQuestion:
+    """One of the bot's golden questions; 404 if there is none."""
+    return first_or_404(list_for_bot(bot).filter(pk=question_id))
+
+
+def create(bot: Bot, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
+    """Add a question; 409 at the limit, or if the bot has it already."""
+    return _write(bot, GoldenQuestion(client=bot.client, bot=bot), body, by)
+
+
+def update(bot: Bot, question_id: int, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
+    """Replace a question and what is expected of its answer."""
+    return _write(bot, get(bot, question_id), body, by)
+
+
+def delete(bot: Bot, question_id: int, *, by: User) -> None:
+    """Delete a question; runs keep what they asked."""
+    with transaction.atomic():
+        row = get(bot, question_id)
+        _record(bot, "golden_question.deleted", by, question=row.question)
+        row.delete()
+
+
+def from_samples(bot: Bot) -> list[dict[str, Any]]:
+    """The sample questions that the widget offers; whichever source answers them."""
+    rows = SampleQuestion.objects.filter(bot=bot).order_by("position", "id")
+    return [{"question": row.question} for row in rows]
+
+
+def from_answers(bot: Bot) -> list[dict[str, Any]]:
+    """The questions that the client has answered itself, each with its own answer as source."""
+    rows = Document.objects.filter(
+        bot=bot, source=DocumentSource.QUESTION_ANSWER, status=DocumentStatus.TRAINED
+    )
+    latest = rows.order_by("-id")[:MAX_QUESTIONS]
+    return [{"question": row.title, "expected_source": row.title} for row in latest]
+
+
+def add_many(
+    bot: Bot, found: Iterable[Mapping[str, Any]], *, origin: GoldenOrigin, by: User
+) -> list[GoldenQuestion]:
+    """Add those that the bot has not yet, as far as the limit allows."""
+    with transaction.atomic():
+        bots.lock(bot)
+        known = {row.question.casefold() for row in list_for_bot(bot)}
+        left = MAX_QUESTIONS - len(known)
+        new: list[GoldenQuestion] = []
+        for one in found:
+            if len(new) >= left or one["question"].casefold() in known:
+                continue
+            known.add(one["question"].casefold())
+            new.append(GoldenQuestion(client=bot.client, bot=bot, origin=origin, **one))
+        rows = GoldenQuestion.objects.bulk_create(new)
+        if rows:
+            _record(bot, "golden_questions.added", by, origin=str(origin), count=len(rows))
+    return list(list_for_bot(bot).filter(pk__in=[row.pk for row in rows]).order_by("id"))
+
+
+def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
+    row.question = " ".join(body.question.split())
+    row.expected_source = body.expected_source or ""
+    row.expected_words = body.expected_words
+    is_new = row._state.adding
+    try:
+        with transaction.atomic():
+            bots.lock(bot)
+            if is_new and list_for_bot(bot).count() >= MAX_QUESTIONS:
+                raise GoldenLimit
+            row.save()
+            action = "golden_question.created" if is_new else "golden_question.updated"
+            _record(bot, action, by, question=row.question)
+    except IntegrityError as exc:
+        raise GoldenExists from exc
+    # Read again, with the time that the database has set.
+    return get(bot, row.pk)
+
+
+def _record(bot: Bot, action: str, by: User, **changes: Any) -> None:
+    audit.record(bot.client_id, action, by=by, subject=f"bot:{bot.pk}", changes=changes)

@@ -1,0 +1,267 @@
+"""Runs of a bot's golden questions: what passes, what broke, and what is let through by it."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from bots.engine import Capability, Engine
+from bots.knowledge import language as languages
+from bots.knowledge.search import Index
+from bots.models import Bot, Document, GoldenOutcome, GoldenRun, GoldenStatus, Prompt
+from bots.services import answers, bots, engines, golden_holds, prompt_versions, retrieval
+from bots.services.answers import Answered, AnswerRequest, Outcome
+from bots.shapes.golden import GoldenRunRequest
+from chatplatform import jobs
+from chatplatform.api.errors import ApiError, first_or_404
+from identity.models import User
+from identity.services import audit, credits
+
+# Questions in one job, then comes the next job: a worker that shuts down waits for these at most.
+QUESTIONS_A_JOB = 10
+MAX_ANSWER = 500
+_UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
+
+
+class GoldenRunning(ApiError):
+    code, status = "golden_running", 409
+    more: ClassVar = {"run_id": (uuid.UUID, "The run.")}
+    detail = "A run is not over yet: wait for its end."
+
+
+class NotHeld(ApiError):
+    code, status = "not_held", 409
+    detail = "This run holds nothing back."
+
+
+class _Silent:
+    """Nobody follows these answers."""
+
+    def delta(self, text: str) -> None:
+        pass
+
+    def reset(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What the questions are asked of: the bot as it is, or with a change that is tried."""
+
+    threshold: float
+    index: Index | None = None
+    prompt: Prompt | None = None
+
+
+def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
+    """The bot's runs, unordered."""
+    return GoldenRun.objects.for_client(bot.client).filter(bot=bot)
+
+
+def get(bot: Bot, run_id: uuid.UUID) -> GoldenRun:
+    """One of the bot's runs; 404 if there is none."""
+    return first_or_404(list_for_bot(bot).select_related("prompt").filter(pk=run_id))
+
+
+def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
+    """Ask all questions now, perhaps with a change; 409 while such a run is not over."""
+    with transaction.atomic():
+        locked = bots.lock(bot)
+        running = list_for_bot(bot).filter(status__in=_UNFINISHED, publishes=False).first()
+        if running:
+            raise GoldenRunning(run_id=str(running.pk))
+        version = body.prompt_version
+        prompt = prompt_versions.get_version(bot, version=version) if version else None
+        run = GoldenRun(bot=locked, prompt=prompt, threshold=body.threshold, created_by=by)
+        golden_holds.start(run)
+        _record(run, "golden_run.started", by)
+    return get(bot, run.pk)
+
+
+def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
+    """Let a change through that a run holds back."""
+    with transaction.atomic():
+        bots.lock(bot)
+        run = get(bot, run_id)
+        if run.outcome != GoldenOutcome.HELD:
+            raise NotHeld
+        _let_through(run)
+        _record(run, "golden_run.published", by)
+    return run
+
+
+def ask_next(run_id: str) -> None:
+    """Ask the run's next questions, from where the last job left off."""
+    run = _begun(run_id)
+    if run is None:
+        return
+    now, tried = _terms(run)
+    engine = engines.engine_for(run.bot.client, run.bot)
+    for asked in run.questions[len(run.results) :][:QUESTIONS_A_JOB]:
+        result = _tried(run, engine, asked, now, tried)
+        with jobs.commit():
+            run.results.append(result)
+            run.passed += result["is_passed"]
+            run.engine = engine.name
+            run.save(update_fields=["results", "passed", "engine"])
+    with jobs.commit():
+        if len(run.results) < len(run.questions):
+            jobs.enqueue("bots.ask_golden", client_id=run.client_id, run_id=run_id)
+        else:
+            _end(run)
+
+
+def fail(run_id: str) -> None:
+    """No attempt is left: the run has failed, and what waited for it stays held back."""
+    run = GoldenRun.objects.filter(pk=run_id, status__in=_UNFINISHED).first()
+    if run is None:
+        return
+    run.status, run.finished_at = GoldenStatus.FAILED, datetime.now(UTC)
+    run.error = "The run could not be finished: are there credits left?"
+    run.outcome = GoldenOutcome.HELD if run.publishes else ""
+    run.save(update_fields=["status", "finished_at", "error", "outcome"])
+
+
+def _begun(run_id: str) -> GoldenRun | None:
+    """The run, which from now on takes no further documents; None if it is over."""
+    rows = GoldenRun.objects.select_related("bot__client__config", "prompt")
+    with jobs.commit():
+        run = rows.filter(pk=run_id, status__in=_UNFINISHED).first()
+        if run is None:
+            return None
+        bots.lock(run.bot)
+        run.refresh_from_db(fields=["document_ids"])
+        run.status, run.knowledge_version = GoldenStatus.RUNNING, run.bot.knowledge_version
+        run.save(update_fields=["status", "knowledge_version"])
+    return run
+
+
+def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
+    """The bot as it is; and with the run's change, if it tries one."""
+    now = _Terms(run.bot.client.config.answer_threshold)
+    if not run.document_ids and run.prompt is None and run.threshold is None:
+        return now, None
+    index = retrieval.index_with(run.bot, run.document_ids) if run.document_ids else None
+    threshold = now.threshold if run.threshold is None else run.threshold
+    return now, _Terms(threshold, index, run.prompt)
+
+
+def _tried(
+    run: GoldenRun, engine: Engine, asked: dict[str, Any], now: _Terms, tried: _Terms | None
+) -> dict[str, Any]:
+    """The result of one question; with a change, beside that of the bot as it is."""
+    result = _result(asked, _answer(run, engine, asked, tried or now, "tried"))
+    if tried is None:
+        return result
+    before = _result(asked, _answer(run, engine, asked, now, "now"))
+    return result | {"was_passed": before["is_passed"]}
+
+
+def _answer(
+    run: GoldenRun, engine: Engine, asked: dict[str, Any], terms: _Terms, which: str
+) -> Outcome:
+    """What the bot would answer. A model's tokens are paid; no function is called."""
+    bot, text = run.bot, asked["question"]
+    request = AnswerRequest(
+        text=text,
+        language=languages.detect(text, default=bot.default_language),
+        history=(),
+        engine=engine,
+        subject=None,
+        threshold=terms.threshold,
+        fallback_to_extractive=bot.client.config.fallback_to_extractive,
+        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
+        index=terms.index,
+        prompt=terms.prompt,
+    )
+    if Capability.WRITE not in engine.capabilities:
+        return answers.answer(bot, request, _Silent())
+    most = credits.MODEL_REPLY * engine.price
+    reference = f"golden:{run.pk}:{asked['id']}:{which}"
+    try:
+        with credits.charge(bot.client_id, cost=most, reference=reference) as charge:
+            outcome = answers.answer(bot, request, _Silent())
+            usage = outcome.trace.usage
+            tokens = usage.prompt_tokens + usage.completion_tokens if usage else 0
+            charge.used = credits.price_of_tokens(tokens, price=engine.price) if tokens else 0
+            return outcome
+    except credits.InsufficientCredits as exc:
+        raise jobs.GiveUp("The credits are used up.") from exc
+
+
+def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """A question with its answer, and what is wrong with it."""
+    text = outcome.text if isinstance(outcome, Answered) else ""
+    citations = outcome.citations if isinstance(outcome, Answered) else ()
+    missing = _missing(asked, text, {one.document_id for one in citations})
+    if not isinstance(outcome, Answered):
+        missing = "engine_failed" if outcome.trace.engine_error else "no_answer"
+    return {
+        "question": asked["question"],
+        "is_passed": not missing,
+        "fault": missing or None,
+        "answer": text[:MAX_ANSWER],
+        "sources": list(dict.fromkeys(one.title for one in citations)),
+        "was_passed": asked["was_passed"],
+    }
+
+
+def _missing(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
+    """What an answer lacks: `other_source`, `words_missing`; empty if nothing."""
+    said = " ".join(text.casefold().split())
+    if not all(" ".join(word.casefold().split()) in said for word in asked["expected_words"]):
+        return "words_missing"
+    wanted = asked["expected_source"].casefold()
+    if not wanted:
+        return ""
+    rows = Document.objects.filter(pk__in=document_ids).values_list("title", "file_name", "url")
+    names = {name.casefold() for row in rows for name in row}
+    return "" if wanted in names else "other_source"
+
+
+def _end(run: GoldenRun) -> None:
+    """Say what has changed, and let through what waited if nothing broke."""
+    bots.lock(run.bot)
+    run.broke = _changed(run, before=True)
+    run.better = _changed(run, before=False)
+    run.status, run.finished_at = GoldenStatus.DONE, datetime.now(UTC)
+    run.save(update_fields=["broke", "better", "status", "finished_at"])
+    if run.publishes and not run.broke:
+        _let_through(run)
+    elif run.publishes:
+        GoldenRun.objects.filter(pk=run.pk).update(outcome=GoldenOutcome.HELD)
+
+
+def _changed(run: GoldenRun, *, before: bool) -> list[str]:
+    return [
+        one["question"]
+        for one in run.results
+        if one["was_passed"] is before and one["is_passed"] is not before
+    ]
+
+
+def _let_through(run: GoldenRun) -> None:
+    """The caller holds the bot's lock."""
+    if run.prompt:
+        prompt_versions.make_current(run.prompt)
+    held = Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+    if held.update(is_held=False):
+        bots.bump_knowledge_version(run.bot_id)
+    run.outcome = GoldenOutcome.PUBLISHED
+    run.save(update_fields=["outcome"])
+
+
+def _record(run: GoldenRun, action: str, by: User) -> None:
+    tried = {
+        "prompt_version": run.prompt.version if run.prompt else None,
+        "threshold": run.threshold,
+        "document_ids": run.document_ids,
+    }
+    audit.record(
+        run.client_id, action, by=by, subject=f"golden_run:{run.pk}",
+        changes={name: value for name, value in tried.items() if value},
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""Views of golden questions and their runs."""
+
+import uuid
+from typing import Any
+
+from bots.services import bots, golden_questions, golden_runs
+from bots.shapes.golden import (
+    GoldenQuestionDto,
+    GoldenQuestionsResponse,
+    GoldenRunDetail,
+    GoldenRunDto,
+    GoldenRunRequest,
+    GoldenRunsResponse,
+)
+from chatplatform.api.error_shapes import Error
+from chatplatform.api.operation import operation
+from chatplatform.api.pagination import Page, page
+from identity.auth import BEARER, TRAINER, TenantViewSet
+
+
+class GoldenQuestionViewSet(TenantViewSet):
+    @operation("AI / train", "Get Golden Questions", access=BEARER, returns=GoldenQuestionsResponse)
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
+        """The questions that the bot must answer rightly, newest first."""
+        rows = golden_questions.list_for_bot(bots.get(self.client, bot_id))
+        return page(rows, query, by="-id", shape=GoldenQuestionDto.from_row)
+
+    @operation(
+        "AI / train", "Create Golden Question", access=TRAINER, status=201, also={409: Error}
+    )
+    def create(self, bot_id: int, body: GoldenQuestionDto) -> GoldenQuestionDto:
+        """Add a question with what is expected of its answer; a bot has at most 100."""
+        bot = bots.get(self.client, bot_id)
+        return GoldenQuestionDto.from_row(golden_questions.create(bot, body=body, by=self.user))
+
+    @operation("AI / train", "Update Golden Question", access=TRAINER, also={409: Error})
+    def update(
+        self, bot_id: int, golden_question_id: int, body: GoldenQuestionDto
+    ) -> GoldenQuestionDto:
+        """Replace a question and what is expected of its answer."""
+        bot = bots.get(self.client, bot_id)
+        row = golden_questions.update(bot, golden_question_id, body=body, by=self.user)
+        return GoldenQuestionDto.from_row(row)
+
+    @operation("AI / train", "Delete Golden Question", access=TRAINER, status=204)
+    def destroy(self, bot_id: int, golden_question_id: int) -> None:
+        """Delete a question; runs keep what they asked."""
+        bot = bots.get(self.client, bot_id)
+        golden_questions.delete(bot, golden_question_id, by=self.user)
+
+
+class GoldenRunViewSet(TenantViewSet):
+    @operation("AI / train", "Get Golden Runs", access=BEARER, returns=GoldenRunsResponse)
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
+        """The bot's runs with what broke and what got better, newest first."""
+        rows = golden_runs.list_for_bot(bots.get(self.client, bot_id)).select_related("prompt")
+        return page(rows, query, by="-id", shape=GoldenRunDto.from_row)
+
+    @operation("AI / train", "Start Golden Run", access=TRAINER, status=202, also={409: Error})
+    def create(self, bot_id: int, body: GoldenRunRequest) -> GoldenRunDto:
+        """Ask all golden questions of the bot as it is now, or with a change that is tried.
+
+        A worker asks them; no customer notices, no chat is made, no function is called. A model's
+        tokens are paid, the embedded engine's answers are free. 409 `golden_running` while a run
+        is not over.
+        """
+        bot = bots.get(self.client, bot_id)
+        return GoldenRunDto.from_row(golden_runs.start(bot, body=body, by=self.user))
+
+    @operation("AI / train", "Get Golden Run", access=BEARER)
+    def retrieve(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDetail:
+        """A run with its progress, and each question with its answer."""
+        return GoldenRunDetail.from_row(golden_runs.get(bots.get(self.client, bot_id), run_id))
+
+    @operation("AI / train", "Publish Held Change", access=TRAINER, also={409: Error})
+    def publish(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
+        """Let the prompt or the documents through that the run holds back, worse or not.
+
+        409 `not_held` if it holds nothing back.
+        """
+        bot = bots.get(self.client, bot_id)
+        return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))

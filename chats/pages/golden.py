@@ -1,0 +1,179 @@
+"""Golden questions in the site: written, taken over, asked, and what their runs say."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from bots.models import Bot, GoldenQuestion, GoldenRun, GoldenStatus
+from bots.services import bots, golden_questions, golden_runs
+from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
+from chatplatform.admin import TenantAdmin, asks_first, button, each, viewer
+from chatplatform.forms import ServiceForm
+from chatplatform.templatetags.site_words import say
+from chats.services.insight import asked_questions
+
+_COLORS: dict[str, str] = {
+    GoldenStatus.QUEUED: "info",
+    GoldenStatus.RUNNING: "warning",
+    GoldenStatus.DONE: "success",
+    GoldenStatus.FAILED: "danger",
+}
+_SOURCES = [
+    ("asked", "What customers ask most"),
+    ("answers", "Questions that you have answered yourself"),
+    ("samples", "The sample questions of the widget"),
+]
+
+
+class OfBotForm(ServiceForm):
+    bot = forms.TypedChoiceField(label="Bot", coerce=int)
+
+
+class QuestionForm(OfBotForm):
+    question = forms.CharField(label="Question", max_length=300)
+    expected_source = forms.CharField(
+        label="Source", max_length=300, required=False,
+        help_text="Title, file name or address that the answer must cite. Empty: any.",
+    )  # fmt: skip
+    expected_words = forms.CharField(
+        label="Words", required=False, widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What must stand in the answer, one a line. Empty: any.",
+    )  # fmt: skip
+
+
+class CollectForm(OfBotForm):
+    source = forms.ChoiceField(label="From", choices=_SOURCES)
+
+
+class RunForm(OfBotForm):
+    threshold = forms.FloatField(
+        label="Try a threshold", required=False,
+        help_text="How sure a bot must be to answer, 0 to 1. Empty: the present one.",
+    )  # fmt: skip
+
+
+@admin.register(GoldenQuestion)
+class GoldenQuestionAdmin(TenantAdmin):
+    """Changed by its service, which audits."""
+
+    list_display = ("question", "bot", "expected_source", "words", "origin", "created_at")
+    list_filter = ("bot", "origin")
+    search_fields = ("question", "expected_source", "bot__bot_name")
+    list_select_related = ("bot",)
+    actions = ("delete_questions",)
+    actions_list = ("add_question", "take_over", "ask_all")
+
+    @display(description="Words")
+    def words(self, row: GoldenQuestion) -> str:
+        return ", ".join(row.expected_words) or "–"
+
+    @button("New question", permissions=["teach"], icon="add")
+    def add_question(self, request: HttpRequest) -> HttpResponse:
+        """A question with what is expected of its answer."""
+
+        def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
+            data["expected_words"] = data.get("expected_words", "").splitlines()
+            body = GoldenQuestionDto(**data)
+            golden_questions.create(bot, body=body, by=viewer(request))
+            return redirect("admin:bots_goldenquestion_changelist")
+
+        return self._page(request, QuestionForm, act, "New golden question", "Save")
+
+    @button("Take over", permissions=["teach"], icon="playlist_add")
+    def take_over(self, request: HttpRequest) -> HttpResponse:
+        """Questions from what there is."""
+
+        def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
+            body = GoldenCollectRequest(**data)
+            added = asked_questions.collect(bot, body=body, by=viewer(request))
+            messages.success(request, f"{len(added)} new golden questions.")
+            return redirect("admin:bots_goldenquestion_changelist")
+
+        return self._page(request, CollectForm, act, "Take over questions", "Take over")
+
+    @button("Ask all", permissions=["teach"], icon="play_arrow")
+    def ask_all(self, request: HttpRequest) -> HttpResponse:
+        """A run of a bot's questions."""
+
+        def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
+            run = golden_runs.start(bot, body=GoldenRunRequest(**data), by=viewer(request))
+            return redirect("admin:bots_goldenrun_change", run.pk)
+
+        return self._page(request, RunForm, act, "Ask all golden questions", "Ask them now")
+
+    @admin.action(description="Delete", permissions=["train"])
+    @asks_first("Delete these questions? Runs keep what they asked.")
+    def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
+
+    def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What a client's trainers, owners and admins may."""
+        return viewer(request).client_id is not None and self.has_train_permission(request)
+
+    def _page(
+        self, request: HttpRequest, form_class: type[OfBotForm], act: Any, title: str, label: str
+    ) -> HttpResponse:
+        client = viewer(request).client
+        form = form_class(request.POST or None)
+        form.offer("bot", list(bots.names(client).items()))
+
+        def with_bot(data: dict[str, Any]) -> HttpResponse:
+            given = {name: value for name, value in data.items() if value != ""}
+            done: HttpResponse = act(bots.get(client, given.pop("bot")), {**given})
+            return done
+
+        return self.form_page(request, form, with_bot, title=title, button=label)
+
+
+@admin.register(GoldenRun)
+class GoldenRunAdmin(TenantAdmin):
+    list_display = (
+        "created_at", "bot", "shown_status", "passed", "asked", "shown_broke", "outcome",
+    )  # fmt: skip
+    list_filter = ("bot", "status", "outcome")
+    search_fields = ("bot__bot_name",)
+    list_select_related = ("bot",)
+    codes = frozenset({"outcome"})
+    fields = readonly_fields = (
+        "bot", "shown_status", "error", "passed", "asked", "shown_broke", "shown_better", "outcome",
+        "prompt", "threshold", "shown_results", "created_by", "created_at", "finished_at",
+    )  # fmt: skip
+    actions = ("publish",)
+
+    @display(description="Status", ordering="status", label=_COLORS)
+    def shown_status(self, run: GoldenRun) -> tuple[str, str]:
+        return run.status, run.get_status_display()
+
+    @display(description="Asked")
+    def asked(self, run: GoldenRun) -> str:
+        return f"{len(run.results)} of {len(run.questions)}"
+
+    @display(description="Broke")
+    def shown_broke(self, run: GoldenRun) -> str:
+        return "; ".join(run.broke) or "–"
+
+    @display(description="Got better")
+    def shown_better(self, run: GoldenRun) -> str:
+        return "; ".join(run.better) or "–"
+
+    @display(description="Answers")
+    def shown_results(self, run: GoldenRun) -> SafeString:
+        rows = [
+            (one["question"], say(one["fault"]) if one["fault"] else "As expected", one["answer"])
+            for one in run.results
+        ]
+        return format_html_join("", "<p><b>{}</b> {}<br>{}</p>", rows)
+
+    @admin.action(description="Publish all the same", permissions=["train"])
+    @asks_first("Let these changes through, although something got worse?")
+    def publish(self, request: HttpRequest, rows: QuerySet[GoldenRun]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))

@@ -1,0 +1,48 @@
+"""What customers ask a bot most: taken as golden questions."""
+
+from collections import Counter
+from typing import Any
+
+from bots.models import Bot, GoldenOrigin, GoldenQuestion
+from bots.services import golden_questions
+from bots.shapes.golden import GoldenCollectRequest
+from chats.models import Message, SenderType
+from identity.models import User
+
+# The newest answers of the bot that are looked at, and how many questions come of them.
+_LOOKED_AT, _TAKEN = 2000, 20
+_LONGEST = 300
+
+
+def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQuestion]:
+    """Add golden questions from where the client says; the bot's own stay as they are."""
+    origin = GoldenOrigin(body.source)
+    found = {
+        GoldenOrigin.SAMPLES: golden_questions.from_samples,
+        GoldenOrigin.ANSWERS: golden_questions.from_answers,
+        GoldenOrigin.ASKED: most_asked,
+    }[origin](bot)
+    return golden_questions.add_many(bot, found, origin=origin, by=by)
+
+
+def most_asked(bot: Bot) -> list[dict[str, Any]]:
+    """The questions that customers asked most of late and got an answer to, with its source."""
+    rows = Message.objects.for_client(bot.client).filter(
+        conversation__bot=bot,
+        conversation__is_preview=False,
+        sender_type=SenderType.BOT,
+        receipt__decision="answered",
+        in_reply_to__isnull=False,
+    )
+    latest = rows.order_by("-id").values_list("in_reply_to__text", "citations")[:_LOOKED_AT]
+    counts: Counter[str] = Counter()
+    newest: dict[str, dict[str, Any]] = {}
+    for text, citations in latest:
+        question = " ".join(text.split())
+        if not question or len(question) > _LONGEST:
+            continue
+        key = question.casefold().rstrip("?!. ")
+        counts[key] += 1
+        source = citations[0]["title"] if citations else ""
+        newest.setdefault(key, {"question": question, "expected_source": source[:_LONGEST]})
+    return [newest[key] for key, _ in counts.most_common(_TAKEN)]

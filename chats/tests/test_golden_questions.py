@@ -1,0 +1,246 @@
+"""Golden questions: written, taken over, asked, and the changes that they hold back."""
+
+import pytest
+from django.urls import reverse
+
+from bots.models import Bot, Document, GoldenQuestion, GoldenRun, Prompt
+from bots.testing import make_bot, trained
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs, stub_model
+from chats.models import Conversation, Message
+from identity.models import AuditEvent, ClientConfig, CreditEntry, Role, Subscription, User
+from identity.testing import make_key, make_person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+REFUNDS = "Guests get their money back within seven days of a cancellation."
+PARKING = "Guests park their car for free behind the house."
+
+
+@pytest.fixture
+def path(bot):
+    return f"/ai/{bot.pk}/golden-questions"
+
+
+@pytest.fixture
+def runs(bot):
+    return f"/ai/{bot.pk}/golden-runs"
+
+
+@pytest.fixture
+def golden(ann, bot, path):
+    """Two questions, of which the bot can answer the first."""
+    trained(bot, REFUNDS, title="Refunds")
+    first = {
+        "question": "Do guests get their money back?",
+        "expected_source": "refunds", "expected_words": ["seven  days"],
+    }  # fmt: skip
+    second = {"question": "Where do guests park their car?", "expected_source": "Parking"}
+    made = [ann.post(path, body) for body in (first, second)]
+    assert [reply.status_code for reply in made] == [201, 201]
+    return [first["question"], second["question"]]
+
+
+def ran(person, runs, **body):
+    """A run from its start to its end."""
+    started = person.post(runs, body)
+    assert started.status_code == 202, started.content
+    run_jobs()
+    return person.get(f"{runs}/{started.json()['id']}").json()
+
+
+def test_a_run_says_what_passes_and_nobody_notices(ann, bot, golden, runs):
+    refunds, parking = golden
+    run = ran(ann, runs)
+    assert (run["status"], run["total"], run["done"], run["passed"]) == ("done", 2, 2, 1)
+    assert [(one["question"], one["fault"]) for one in run["results"]] == [
+        (refunds, None), (parking, "no_answer"),
+    ]  # fmt: skip
+    assert run["results"][0]["sources"] == ["Refunds"]
+    assert "seven days" in run["results"][0]["answer"]
+    assert (run["broke"], run["better"], run["outcome"]) == ([], [], None)
+    assert not Conversation.objects.exists()
+    assert not CreditEntry.objects.filter(kind="reserve").exists()
+    trained(bot, PARKING, title="Parking")
+    Document.objects.filter(title="Refunds").delete()
+    Bot.objects.get(pk=bot.pk).save()
+    ann.post(f"/ai/{bot.pk}/train/prompt", {"content": "Be kind."})
+    Bot.objects.filter(pk=bot.pk).update(knowledge_version=99)
+    later = ran(ann, runs)
+    assert (later["broke"], later["better"]) == ([refunds], [parking])
+    assert [row["id"] for row in ann.get(runs).json()["items"]] == [later["id"], run["id"]]
+
+
+def test_what_is_expected_decides(ann, bot, golden, path, runs):
+    first = ann.get(path).json()["items"][-1]
+    changed = first | {"expected_source": "Parking", "expected_words": []}
+    assert ann.put(f"{path}/{first['id']}", changed).status_code == 200
+    assert ran(ann, runs)["results"][0]["fault"] == "other_source"
+    ann.put(f"{path}/{first['id']}", first | {"expected_words": ["eight days"]})
+    assert ran(ann, runs)["results"][0]["fault"] == "words_missing"
+    assert ann.delete(f"{path}/{first['id']}").status_code == 204
+    assert ran(ann, runs)["total"] == 1
+
+
+def test_a_threshold_is_tried_beside_the_present_one(ann, bot, golden, runs):
+    run = ran(ann, runs, threshold=1)
+    assert (run["threshold"], run["passed"], run["broke"]) == (1, 0, golden[:1])
+    assert ClientConfig.objects.get(client=bot.client).answer_threshold < 1
+    assert ran(ann, runs)["broke"] == [], "a trial is not what the next run is compared with"
+
+
+def teach(ann, bot, **pair):
+    """A question with its answer, trained; its document."""
+    reply = ann.post(f"/ai/{bot.pk}/train/question-answer", pair)
+    assert reply.status_code == 202
+    run_jobs()
+    return Document.objects.get(pk=reply.json()["id"])
+
+
+def hold_back(ann, bot):
+    change = {"bot_name": "Helper", "hold_back_worse": True}
+    assert ann.put(f"/ai/bot/{bot.pk}/update-bot", change).json()["hold_back_worse"] is True
+
+
+def due_at_once():
+    """The run that waits for further documents begins now."""
+    Job.objects.filter(name="bots.ask_golden").update(due_at="2026-01-01T00:00:00Z")
+    run_jobs()
+
+
+def answer_of(bot, question):
+    server = make_key(bot.client, "secret", bot.pk)
+    chat = server.post("/ai/client/chat", {}).json()["id"]
+    server.post(f"/ai/client/chat/{chat}", {"text": question, "reply": "async"})
+    run_jobs()
+    return Message.objects.filter(conversation_id=chat).latest("seq").text
+
+
+def test_a_bad_document_is_not_published(ann, ben, cara, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    assert (bad.status, bad.is_held) == ("trained", True)
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    assert (run["document_ids"], run["outcome"]) == ([bad.pk], "held")
+    assert run["broke"] == golden[:1]
+    assert "seven days" in answer_of(bot, golden[0])
+    publish = f"{runs}/{run['id']}/publish"
+    assert ben.post(publish).status_code == 403
+    assert cara.post(publish).status_code == 404
+    shown = ann.get(f"/ai/{bot.pk}/train/document/{bad.pk}").json()
+    assert shown["is_held"] is True
+    assert ann.post(publish).json()["outcome"] == "published"
+    assert "Never" in answer_of(bot, golden[0])
+    assert ann.post(publish).json()["code"] == "not_held"
+    assert AuditEvent.objects.filter(action="golden_run.published", user=ann.user).count() == 1
+
+
+def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    good = teach(ann, bot, question="Parking", answer=PARKING)
+    assert "behind the house" not in answer_of(bot, golden[1])
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    assert (run["outcome"], run["broke"], run["better"]) == ("published", [], golden[1:])
+    good.refresh_from_db()
+    assert good.is_held is False
+    assert "behind the house" in answer_of(bot, golden[1])
+
+
+def test_a_bad_prompt_is_not_published_and_its_model_is_paid(ann, bot, golden, runs, settings):
+    with stub_model.running("say:Within seven days [1].") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        prompt = f"/ai/{bot.pk}/train/prompt"
+        assert ann.post(prompt, {"content": "Be kind."}).json()["is_current"] is True
+        hold_back(ann, bot)
+        # The tried prompt is asked first, then the current one; then the same for parking.
+        model.play("say:NO_ANSWER,say:Within seven days [1].")
+        assert ann.post(prompt, {"content": "Say nothing."}).json()["is_current"] is False
+        run_jobs()
+        (run,) = ann.get(runs).json()["items"]
+        assert (run["prompt_version"], run["outcome"], run["broke"]) == (2, "held", golden[:1])
+        assert "Say nothing." in str(model.requests[0])
+        assert "Be kind." in str(model.requests[1])
+        assert Prompt.objects.get(is_current=True).version == 1
+        paid = CreditEntry.objects.filter(reference__startswith="golden:")
+        assert -sum(paid.values_list("amount", flat=True)) == len(model.requests) == 2
+        ann.post(f"{runs}/{run['id']}/publish")
+        assert Prompt.objects.get(is_current=True).version == 2
+
+
+def test_a_model_out_of_reach_holds_the_change(ann, bot, golden, runs, settings):
+    hold_back(ann, bot)
+    Subscription.objects.update(credits_left=0)
+    with stub_model.running() as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        ann.post(f"/ai/{bot.pk}/train/prompt", {"content": "Be kind."})
+        run_jobs()
+        assert not model.requests
+    (run,) = ann.get(runs).json()["items"]
+    assert (run["status"], run["outcome"]) == ("failed", "held")
+    assert not Prompt.objects.filter(is_current=True).exists()
+
+
+def test_taken_from_what_there_is(ann, bot, path):
+    trained(bot, REFUNDS, title="Refunds")
+    ann.put(f"/ai/bot/{bot.pk}/sample-questions", {"questions": [{"question": "Any pets?"}]})
+    pair = {"question": "Open on Sunday?", "answer": "No."}
+    ann.post(f"/ai/{bot.pk}/train/question-answer", pair)
+    run_jobs()
+    for text in ("Do guests get their money back?", "do guests get their money back"):
+        answer_of(bot, text)
+    answer_of(bot, "Who won the world cup in 1990?")
+    taken = {}
+    for source in ("samples", "answers", "asked"):
+        added = ann.post(f"{path}/collect", {"source": source}).json()["added"]
+        taken[source] = [(one["question"], one["expected_source"]) for one in added]
+        assert {one["origin"] for one in added} == {source}
+    assert taken == {
+        "samples": [("Any pets?", None)],
+        "answers": [("Open on Sunday?", "Open on Sunday?")],
+        "asked": [("do guests get their money back", "Refunds")],
+    }
+    assert ann.post(f"{path}/collect", {"source": "asked"}).json() == {"added": []}
+
+
+def test_refused(ann, ben, cara, bot, golden, path, runs):
+    question = {"question": golden[0]}
+    assert ann.post(path, question).json()["code"] == "golden_question_exists"
+    assert ann.post(path, {"question": " "}).status_code == 422
+    assert ben.post(path, {"question": "New?"}).status_code == 403
+    assert cara.get(path).status_code == 404
+    GoldenQuestion.objects.bulk_create(
+        GoldenQuestion(client=bot.client, bot=bot, question=f"{n}?") for n in range(98)
+    )
+    assert ann.post(path, {"question": "New?"}).json()["code"] == "golden_limit"
+    other = GoldenQuestion.objects.create(
+        client=bot.client, bot=make_bot(bot.client), question="Other?"
+    )
+    assert ann.put(f"{path}/{other.pk}", question).status_code == 404
+    assert ann.post(runs, {"prompt_version": 7}).status_code == 404
+    assert ann.post(runs, {}).status_code == 202
+    assert ann.post(runs, {}).json()["code"] == "golden_running"
+    assert GoldenRun.objects.count() == 1
+
+
+def test_in_the_site(ann, bot, golden):
+    trainer = make_person(ann.client, Role.VIEWER, "Vic")
+    trainer.browser.force_login(User.objects.get(full_name="Vic"))
+    add = reverse("admin:bots_goldenquestion_add_question")
+    assert trainer.browser.get(add).status_code == 403
+    browser = ann.browser
+    browser.force_login(User.objects.get(full_name="Ann"))
+    form = {"bot": bot.pk, "question": "May dogs stay?", "expected_words": "dogs\nwelcome"}
+    listed = browser.post(add, form, follow=True).content.decode()
+    assert "dogs, welcome" in listed
+    take = browser.post(
+        reverse("admin:bots_goldenquestion_take_over"), {"bot": bot.pk, "source": "samples"},
+        follow=True,
+    )  # fmt: skip
+    assert "0 new golden questions." in take.content.decode()
+    started = browser.post(reverse("admin:bots_goldenquestion_ask_all"), {"bot": bot.pk})
+    run_jobs()
+    page = browser.get(started["Location"]).content.decode()
+    assert "3 of 3" in page
+    assert "As expected" in page
+    assert "No answer" in page

@@ -1,0 +1,16 @@
+"""View that takes golden questions from what there is, chats included."""
+
+from bots.services import bots
+from bots.shapes.golden import GoldenCollected, GoldenCollectRequest, GoldenQuestionDto
+from chatplatform.api.operation import operation
+from chats.services.insight import asked_questions
+from identity.auth import TRAINER, TenantViewSet
+
+
+class GoldenCollectViewSet(TenantViewSet):
+    @operation("AI / train", "Collect Golden Questions", access=TRAINER)
+    def collect(self, bot_id: int, body: GoldenCollectRequest) -> GoldenCollected:
+        """Take golden questions from sample questions, own answers, or what customers ask most."""
+        bot = bots.get(self.client, bot_id)
+        rows = asked_questions.collect(bot, body=body, by=self.user)
+        return GoldenCollected(added=[GoldenQuestionDto.from_row(row) for row in rows])
