@@ -203,7 +203,8 @@ def test_taken_from_what_there_is(ann, bot, path):
     assert ann.post(f"{path}/collect", {"source": "asked"}).json() == {"added": []}
 
 
-def test_refused(ann, ben, cara, bot, golden, path, runs):
+def test_refused(ann, cara, bot, golden, path, runs):
+    ben = make_person(ann.client, Role.AGENT, "Ben")
     question = {"question": golden[0]}
     assert ann.post(path, question).json()["code"] == "golden_question_exists"
     assert ann.post(path, {"question": " "}).status_code == 422
