@@ -154,8 +154,7 @@ DATABASES: dict[str, Any] = {"default": env.db("DATABASE_URL", default=_address(
 _owner = env.str("DATABASE_OWNER_URL", default="")
 if not _owner and env.str("DATABASE_OWNER_PASSWORD", default=""):
     _owner = _address(*_POSTGRES, role="DATABASE_OWNER")
-if _owner:
-    # Owns the tables and migrates them; only `migrate` needs it. Without it one role does both.
+if _owner:  # Owns the tables; only `migrate` needs it. Without it one role does both.
     DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
 for _database in DATABASES.values():
     _database.update(
