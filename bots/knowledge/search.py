@@ -463,7 +463,9 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
         - 61.2
     )
     # Fitted on single documents of 12 to 40 pieces, English and Vietnamese.
-    fixed = _logistic(58.6 * features.cosine + 3.5 * features.coverage - 49.1)
+    nearness = 58.6 * features.cosine + 3.5 * features.coverage
     if features.chunks < MIN_CHUNKS_FOR_MEDIAN:
-        return fixed
+        return _logistic(nearness - 48.5)
+    # Among more pieces some are near to any question.
+    fixed = _logistic(nearness - 49.1)
     return max(fixed, relative) if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC else relative

@@ -13,6 +13,7 @@ _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
 # A line that begins as far from the margin is in the middle of the page.
 _CENTRED = 10
+_TITLE_WORDS = 4
 # What stands below a line that heads it is a text, and not an example.
 _MIN_WORDS_BELOW = 5
 
@@ -59,6 +60,8 @@ def _heading(paragraph: str) -> tuple[str, str]:
     is_alone = not rest.strip()
     if _is_heading(first.rstrip(), is_alone=is_alone):
         return first.strip(), rest
+    if is_alone and _is_short_title(first):
+        return first.strip(), ""
     if is_alone and _indent(first) >= _CENTRED and _is_title(first.strip()):
         return " ".join(first.split()), ""
     return "", paragraph
@@ -69,6 +72,12 @@ def _is_heading(line: str, *, is_alone: bool) -> bool:
     if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
         return False
     return _is_in_capitals(line) or (is_alone and bool(_NUMBERED.match(line)))
+
+
+def _is_short_title(line: str) -> bool:
+    """Whether a line alone is a few words without an end, such as "Delivery"."""
+    is_short = len(line.split()) <= _TITLE_WORDS and len(line) <= _MAX_HEADING
+    return is_short and line[:1].isupper() and line.rstrip()[-1:].isalpha()
 
 
 def _is_title(line: str) -> bool:
