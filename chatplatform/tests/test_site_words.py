@@ -117,7 +117,9 @@ def walked(browser, begin):
             continue
         seen.add(kind_of(path))
         reply = replies[f"{path} from {linked_from}"] = browser.get(path, follow=True)
-        if path.startswith("/admin/") and not is_file(reply):
+        if is_file(reply):
+            list(reply.streaming_content)  # read to its end, which closes it
+        elif path.startswith("/admin/"):
             waiting += [(link, path) for link in hrefs(reply)]
     return replies
 
