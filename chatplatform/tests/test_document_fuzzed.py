@@ -31,4 +31,4 @@ def test_made_requests_are_answered_as_documented(label, ann):
             assert not fault, (made.path_url, made.body, body)
             statuses.append(reply.status_code)
     # What they are answered is compared with the document, as in every test.
-    assert len(statuses) >= 6
+    assert len(statuses) >= 2

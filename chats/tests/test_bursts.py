@@ -135,7 +135,7 @@ def test_a_burst_is_handed_over_after_the_last_attempt(server, chat, monkeypatch
     def fail(*args, **more):
         raise RuntimeError("broken index")
 
-    monkeypatch.setattr("bots.services.retrieval.search", fail)
+    monkeypatch.setattr("bots.services.retrieval.find", fail)
     message_ids = [ask(server, chat, text) for text in (KNOWN, "Please")]
     for _ in range(5):
         make_jobs_due()

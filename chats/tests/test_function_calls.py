@@ -257,7 +257,7 @@ def test_instructions_in_a_document_reach_no_other_customer(server, chat, bot, s
     run_jobs()
     assert tool.requests == []
     assert FunctionCall.objects.filter(status="refused").count() == 2
-    assert "cust-8" not in str([reply.content for reply in replies()])
+    assert "987654" not in str([reply.content for reply in replies()]), "only the document speaks"
 
 
 # --- at most once -------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def test_a_dead_job_releases_its_reservation(server, chat, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no index")
 
-    monkeypatch.setattr("bots.services.retrieval.search", fail)
+    monkeypatch.setattr("bots.services.retrieval.find", fail)
     ask(server, chat)
     Job.objects.update(max_attempts=1)
     run_jobs()

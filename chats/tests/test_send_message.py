@@ -434,7 +434,7 @@ def test_a_reply_that_always_fails_is_handed_over(server, chat, document, monkey
     def fail(*args, **more):
         raise RuntimeError("broken index")
 
-    monkeypatch.setattr("bots.services.retrieval.search", fail)
+    monkeypatch.setattr("bots.services.retrieval.find", fail)
     ask(server, chat)
     job = Job.objects.get()
     for _ in range(5):

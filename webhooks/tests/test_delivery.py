@@ -22,7 +22,7 @@ from webhooks.models import (
     Payload,
     WebhookConfig,
 )
-from webhooks.services import announce, configs, deliveries, dispatcher
+from webhooks.services import announce, configs, deliveries
 from webhooks.services.dispatcher import LEASE_SECONDS, Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -286,38 +286,6 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
     expected = sorted(f"evt_{event.pk.hex}" for event in announced)
     assert all(sorted(receiver.ids) == expected for receiver in receivers)
     assert DeliveryAttempt.objects.count() == 200
-
-
-def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
-    client_a, client_b, listening, receiver, monkeypatch
-):
-    stop, looked = threading.Event(), threading.Event()
-    real = Dispatcher.tick
-
-    def tick(self):
-        had_work = real(self)
-        looked.set()
-        return had_work
-
-    monkeypatch.setattr(dispatcher, "_AWAKE_SECONDS", 0)
-    monkeypatch.setattr(dispatcher, "_IDLE_SECONDS", 3600)
-    monkeypatch.setattr(Dispatcher, "tick", tick)
-    thread = threading.Thread(target=dispatcher.run, args=(stop,))
-    thread.start()
-    try:
-        for number in (1, 2):
-            announce(client_a.pk, "message.created", {"n": number})
-            while len(receiver.ids) < number:
-                time.sleep(0.01)
-        while looked.wait(0.3):  # until what came of it is recorded
-            looked.clear()
-        announce(client_b.pk, "message.created", {})
-        assert not looked.wait(0.5), "nobody takes that event"
-    finally:
-        stop.set()
-        announce(client_a.pk, "message.created", {})
-        thread.join(30)
-    assert not thread.is_alive()
 
 
 def test_slow_endpoints_do_not_delay_others(

@@ -2,15 +2,17 @@
 
 import functools
 import threading
+import time
 import uuid
 from contextlib import closing
+from typing import Any
 
 import psycopg
 import pytest
 from django.db import connection, transaction
 
+from chatplatform import valkey
 from chatplatform.testing import idle_transaction, in_thread
-from chatplatform.web import live_updates
 from identity.testing import make_person
 from webhooks.models import Event, FeedEntry, UnnumberedEvent
 from webhooks.services import announce, events, feed_order
@@ -186,20 +188,37 @@ def test_many_events_of_one_transaction_are_all_shown(ann, client_a, monkeypatch
     assert feed_of(ann)[0] == announced
 
 
-def test_many_events_of_one_transaction_send_one_signal(client_a, client_b, monkeypatch):
-    sent = []
-    monkeypatch.setattr(live_updates, "publish", lambda channel, _: sent.append(channel))
-    with transaction.atomic():
-        for client in (client_a, client_a, client_b):
-            announce(client.pk, "t.t", {})
+def test_many_events_of_one_transaction_send_one_signal(client_a, client_b, make_endpoint):
+    with valkey.connect().pubsub(ignore_subscribe_messages=True) as listener:
+        mine, theirs = (f"live:{events.feed_channel(each.pk)}" for each in (client_a, client_b))
+        listener.subscribe(mine, theirs, f"live:{events.DELIVERIES}")
+        while not valkey.shared().pubsub_numsub(theirs)[0][1]:
+            time.sleep(0.01)
+
+        def heard():
+            """What was signalled, up to a last word."""
+            valkey.shared().publish(mine, b"end")
+            got: list[dict[str, Any]] = []
+            while not got or got[-1]["data"] != b"end":
+                got += filter(None, [listener.get_message(timeout=5)])
+            return sorted(each["channel"].decode() for each in got[:-1])
+
         with transaction.atomic():
-            announce(client_a.pk, "t.t", {})
-            transaction.set_rollback(True)
+            for client in (client_a, client_a, client_b):
+                announce(client.pk, "t.t", {})
+            with transaction.atomic():
+                announce(client_a.pk, "t.t", {})
+                transaction.set_rollback(True)
+            announce(client_b.pk, "t.t", {})
+            assert heard() == []
+        assert heard() == sorted([mine, theirs])
+        announce(client_a.pk, "t.t", {})
+        assert heard() == [mine]
+        make_endpoint(client_a, url="https://a.example/")
         announce(client_b.pk, "t.t", {})
-        assert not sent
-    assert sent == [f"feed:{client_a.pk}", f"feed:{client_b.pk}"]
-    announce(client_a.pk, "t.t", {})
-    assert len(sent) == 3
+        assert heard() == [theirs], "nobody takes it: no dispatcher is woken"
+        announce(client_a.pk, "t.t", {})
+        assert heard() == [f"live:{events.DELIVERIES}", mine]
 
 
 def test_an_open_deletion_delays_no_event(ann, client_a):

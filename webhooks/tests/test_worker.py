@@ -14,7 +14,7 @@ from django.conf import settings as django_settings
 from chatplatform.jobs.worker_process import run_loop
 from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState
-from webhooks.services import announce
+from webhooks.services import announce, dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,3 +82,23 @@ def test_a_failing_loop_is_restarted(monkeypatch, caplog):
     run_loop("webhooks.services.dispatcher.run", stop)
     assert called == [stop] * 3
     assert len(caplog.records) == 3
+
+
+def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
+    client_a, listening, receiver, monkeypatch
+):
+    stop = threading.Event()
+    monkeypatch.setattr(dispatcher, "_AWAKE_SECONDS", 0)
+    monkeypatch.setattr(dispatcher, "_IDLE_SECONDS", 3600)
+    thread = threading.Thread(target=dispatcher.run, args=(stop,))
+    thread.start()
+    try:
+        for number in (1, 2):
+            announce(client_a.pk, "message.created", {"n": number})
+            wait_until(lambda: not Delivery.objects.exclude(state=DeliveryState.SUCCEEDED).exists())
+    finally:
+        stop.set()
+        announce(client_a.pk, "message.created", {})
+        thread.join(30)
+    assert not thread.is_alive()
+    assert len(receiver.got) >= 2
