@@ -129,6 +129,16 @@ END $$
 """
 
 
+def empty_tables() -> None:
+    """Delete all rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(_EMPTY_TABLES)
+
+
+def _empty_after(_: TransactionTestCase) -> None:
+    empty_tables()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def quick_flush() -> Iterator[None]:
     """After a test with real transactions, empty the tables in one statement.
@@ -136,11 +146,7 @@ def quick_flush() -> Iterator[None]:
     Django would truncate every table and create all content types and permissions again.
     """
 
-    def empty_tables(self: TransactionTestCase) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(_EMPTY_TABLES)
-
-    with mock.patch.object(TransactionTestCase, "_fixture_teardown", empty_tables):
+    with mock.patch.object(TransactionTestCase, "_fixture_teardown", new=_empty_after):
         yield
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from urllib.request import urlopen
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -20,8 +20,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from chatplatform.testing.documented import IDLE_PATH
-from chatplatform.testing.web_process import free_port, web
+from chatplatform.testing.web_process import free_port, wait_until_idle, web
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # Milliseconds that a page has to show what a test waits for.
@@ -86,8 +85,7 @@ def screen(
     _collect(context, site_origin, problems)
     yield context.new_page()
     context.close()
-    with urlopen(f"{site_origin}{IDLE_PATH}", timeout=60) as idle:
-        assert idle.status == 204
+    wait_until_idle(urlsplit(site_origin).port or 0)
     assert problems == [], problems
 
 

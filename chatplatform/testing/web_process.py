@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
+from urllib.request import urlopen
 
 from django.conf import settings as django_settings
 from django.db import connection
 
-from chatplatform.testing.documented import BREACHES_FILE
+from chatplatform.testing.documented import BREACHES_FILE, IDLE_PATH
 
 
 def free_port() -> int:
@@ -66,6 +67,12 @@ def web(port: int | None = None, **environment: str) -> Iterator[int]:
     found = sorted(set(breaches.read_text().splitlines()))
     breaches.unlink()
     assert not found, "\n".join(found)
+
+
+def wait_until_idle(port: int) -> None:
+    """Wait until every request but streams is answered, before the tables are emptied."""
+    with urlopen(f"http://127.0.0.1:{port}{IDLE_PATH}", timeout=60) as idle:
+        assert idle.status == 204
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -5,12 +5,15 @@ import io
 import json
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.db import transaction
 from django.utils import timezone
 
 from bots.models import (
@@ -245,6 +248,14 @@ def raw_call(caller: Person, served: Served, path: str, raw: bytes, media_type: 
     if reply.headers.get("Content-Disposition"):
         list(reply)  # read to its end, it closes the file
     return reply
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What the block writes is rolled back, so that the next one finds the rows as they were."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 def rows_of(owner: Person, key: Person) -> dict[str, Any]:

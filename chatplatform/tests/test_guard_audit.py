@@ -1,19 +1,16 @@
 """Guards of the audit log: every change writes a row of it, whoever makes it and wherever."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.db import transaction
 from django.test import Client as Browser
 
 from bots.models import Bot, Prompt
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection
 from chatplatform.models import Job
-from chatplatform.tests.served import ALL, callers, rows_of, send
+from chatplatform.tests.served import ALL, callers, rows_of, send, undone
 from chatplatform.tests.test_guard_site import url, world
 from identity.models import ApiKey, AuditEvent, SecondFactor, User
 from identity.testing import make_key
@@ -105,14 +102,6 @@ CHANGED = {
     "POST /ai/chat/saved-replies": SHARED_REPLY,
     "PUT /ai/chat/saved-replies/{saved_reply_id}": SHARED_REPLY,
 }
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """What the block writes is rolled back, so that the next one finds the rows as they were."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def new_actions(before: int) -> list[str]:

@@ -1,6 +1,8 @@
 """Guards over every served operation: who may call it, and what it answers to a wrong request."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +11,7 @@ from django.conf import settings
 from django.core import signing
 
 from chatplatform.api.operation import PUBLIC, Access, Form, OperationViewSet
+from chatplatform.testing import empty_tables
 from chatplatform.tests.served import (
     ACCEPTED,
     ALL,
@@ -24,8 +27,11 @@ from chatplatform.tests.served import (
     raw_call,
     rows_of,
     send,
+    undone,
 )
-from identity.testing import Person, make_key
+from identity.models import User
+from identity.services import tokens
+from identity.testing import Person, make_client, make_key, make_person
 
 PUBLIC_BECAUSE = {
     ("POST", "/identity/register-trial"): "a company that registers has no credential yet",
@@ -106,14 +112,55 @@ def lacks_a_server(reply: Any) -> bool:
     return code in {"engine_not_configured", "provider_refused"}
 
 
-@pytest.fixture
-def ann_key(ann):
-    return make_key(ann.client)
+@dataclass(frozen=True)
+class Owner:
+    """An owner with a key, and their client's row for each id that a path names."""
+
+    user: User
+    key: Person
+    rows: dict[str, Any]
+
+    @classmethod
+    def make(cls, client: str, name: str) -> "Owner":
+        person = make_person(make_client(client), name=name)
+        assert person.user
+        key = make_key(person.client)
+        return cls(person.user, key, rows_of(person, key))
+
+    def sign_in(self) -> Person:
+        """The person, with a token that is new: it does not last as long as these tests."""
+        user = User.objects.select_related("client").get(pk=self.user.pk)
+        return Person({"Authorization": f"Bearer {tokens.issue(user).access_token}"}, user=user)
+
+
+@pytest.fixture(scope="module")
+def owners(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[Owner, Owner]]:
+    """Made once for all tests of this module: what a test changes is rolled back."""
+    with django_db_blocker.unblock():
+        made = Owner.make("Acme", "Ann"), Owner.make("Bravo", "Cara")
+    yield made
+    with django_db_blocker.unblock():
+        empty_tables()
 
 
 @pytest.fixture
-def ours(ann, ann_key):
-    return rows_of(ann, ann_key)
+def ann(owners: tuple[Owner, Owner], db: None) -> Person:
+    return owners[0].sign_in()
+
+
+@pytest.fixture
+def ann_key(owners: tuple[Owner, Owner], db: None) -> Person:
+    return owners[0].key
+
+
+@pytest.fixture
+def ours(owners: tuple[Owner, Owner], db: None) -> dict[str, Any]:
+    return owners[0].rows
+
+
+@pytest.fixture
+def cara(owners: tuple[Owner, Owner], db: None) -> Person:
+    return owners[1].sign_in()
 
 
 def test_served_operations_are_those_of_the_document_in_docs():
@@ -189,10 +236,9 @@ def test_401_with_a_worthless_credential(served, ours):
 
 
 @for_each(WITH_ID)
-def test_404_to_another_client(served, ann, ann_key, ours, cara):
-    cara_key = make_key(cara.client)
-    theirs = rows_of(cara, cara_key)
-    for stranger in callers(served.declared.access, cara, cara_key):
+def test_404_to_another_client(served, ann, ann_key, ours, cara, owners):
+    theirs = owners[1].rows
+    for stranger in callers(served.declared.access, cara, owners[1].key):
         for name in served.ids:
             # Only this id is foreign: a client's own bot must not open another client's document.
             foreign = send(stranger, served, {**theirs, name: ours[name]})
@@ -201,9 +247,9 @@ def test_404_to_another_client(served, ann, ann_key, ours, cara):
             assert is_error(missing, 404)
             assert without_request_id(foreign) == without_request_id(missing)
     for owner in callers(served.declared.access, ann, ann_key):
-        # New rows for each caller: a chat that one has ended, the other cannot end again.
-        own = rows_of(ann, ann_key)
-        reply = send(owner, served, own)
+        # A chat that one has ended, the other cannot end again.
+        with undone():
+            reply = send(owner, served, ours)
         if served.at in CONFLICT_BECAUSE:
             assert reply.status_code == 409
         else:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from chatplatform.testing import idle_transaction
-from chatplatform.testing.web_process import web
+from chatplatform.testing.web_process import wait_until_idle, web
 from chats.models import Message
 from identity.models import RefreshToken
 from identity.testing import make_person
@@ -19,10 +19,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 60  # seconds, on a busy machine
 
 
+@pytest.fixture(scope="module")
+def web_port(django_db_setup):
+    with web(FEED_CHECK_SECONDS="0.3") as made:
+        yield made
+
+
 @pytest.fixture
-def port():
-    with web(FEED_CHECK_SECONDS="0.3") as web_port:
-        yield web_port
+def port(web_port, transactional_db):
+    yield web_port
+    wait_until_idle(web_port)
 
 
 @pytest.fixture
