@@ -1,0 +1,132 @@
+"""Five thousand requests in a minute with one page's key, from many addresses: they are limited,
+the credits stay within the key's cap, and other keys and the desk go on.
+"""
+
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from drills.platform import DemoShop, demo_shop, wait_until
+
+REQUESTS, SECONDS, ADDRESSES, VISITORS = 5_000, 60, 8, 24
+CAP = 60
+QUESTION = {"text": "How many days do I have to return an item?", "reply": "async"}
+
+
+def test_a_pages_key_is_flooded(tmp_path: Path) -> None:
+    everyday = {"RATE_LIMIT_SCALE": "1", "TRUSTED_PROXIES": "127.0.0.1/32"}
+    with demo_shop(tmp_path, **everyday) as shop:
+        owner = shop.owner()
+        bot_id = shop.call("GET", "/ai/bots", owner)["items"][0]["id"]
+        page = {"name": "page", "scope": "public", "bot_id": bot_id, "daily_credits": CAP}
+        made = shop.call("POST", "/identity/api-keys", owner, json=page)
+        before = _credits_left(shop, owner)
+        visitors = [_visit(shop, {"API-KEY": made["key"]}, number) for number in range(VISITORS)]
+        beside = {"another key": _message_of(shop), "the desk": _desk_of(shop, owner)}
+        alone, flooded = {}, {}
+        for name, act in beside.items():
+            with _measured(act) as taken:
+                time.sleep(15)
+            alone[name] = _p95(taken)
+        taken_beside: dict[str, list[float]] = {}
+        replies = _flood(shop, visitors, beside, taken_beside)
+        flooded = {name: _p95(taken) for name, taken in taken_beside.items()}
+        wait_until(lambda: _is_calm(shop, owner), what="every reply is made", seconds=240)
+        spent = before - _credits_left(shop, owner)
+        statuses = Counter(reply.status_code for reply in replies)
+        refused = [reply for reply in replies if reply.status_code == 429]
+        print(f"\n{len(replies)} requests: {dict(statuses)}; {spent} credits spent beside a cap of"
+              f" {CAP}")  # fmt: skip
+        for name in beside:
+            print(f"{name}: p95 {alone[name]:.0f} ms alone, {flooded[name]:.0f} ms in the flood,"
+                  f" {flooded[name] / alone[name]:.1f} times")  # fmt: skip
+    assert len(replies) >= REQUESTS * 0.95
+    assert set(statuses) <= {200, 202, 429}
+    assert spent <= CAP
+    assert statuses[200] + statuses[202] <= 300 * ADDRESSES * 2, "two windows at most are open"
+    for reply in refused:
+        assert int(reply.headers["Retry-After"]) >= 1
+        assert {"RateLimit", "RateLimit-Policy"} <= set(reply.headers)
+        assert reply.json()["code"] == "too_many_requests"
+
+
+def _visit(shop: DemoShop, key: dict[str, str], number: int) -> tuple[str, dict[str, str]]:
+    """A visitor's chat, with the headers of their requests: their address comes from the proxy."""
+    headers = key | {"X-Forwarded-For": f"198.51.100.{number % ADDRESSES + 1}"}
+    chat = shop.call("POST", "/ai/client/chat", headers, json={})
+    return chat["id"], headers | {"Visitor-Token": chat["visitor_token"]}
+
+
+def _message_of(shop: DemoShop) -> Callable[[], Any]:
+    chat = shop.open_chat()
+    body = {"text": "Hello", "reply": "none"}
+    return lambda: shop.call("POST", f"/ai/client/chat/{chat}", shop.key, json=body)
+
+
+def _desk_of(shop: DemoShop, owner: dict[str, str]) -> Callable[[], Any]:
+    return lambda: shop.call("GET", "/ai/chats", owner)
+
+
+@contextmanager
+def _measured(act: Callable[[], Any]) -> Iterator[list[float]]:
+    """Milliseconds of an act that is repeated ten times a second meanwhile."""
+    stop, taken = threading.Event(), list[float]()
+
+    def run() -> None:
+        while not stop.wait(0.1):
+            began = time.perf_counter()
+            act()
+            taken.append(1000 * (time.perf_counter() - began))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield taken
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _flood(
+    shop: DemoShop,
+    visitors: list[tuple[str, dict[str, str]]],
+    beside: dict[str, Callable[[], Any]],
+    taken: dict[str, list[float]],
+) -> list[httpx2.Response]:
+    """Five thousand messages, evenly spread over a minute."""
+    began = time.perf_counter()
+
+    def send(number: int) -> httpx2.Response:
+        chat, headers = visitors[number % len(visitors)]
+        time.sleep(max(0.0, began + number * SECONDS / REQUESTS - time.perf_counter()))
+        return shop.client.post(f"/ai/client/chat/{chat}", headers=headers, json=QUESTION)
+
+    with ThreadPoolExecutor(32) as pool:
+        messages, desk = (_measured(act) for act in beside.values())
+        with messages as first, desk as second:
+            replies = list(pool.map(send, range(REQUESTS)))
+    taken |= dict(zip(beside, (first, second), strict=True))
+    return replies
+
+
+def _p95(taken: list[float]) -> float:
+    return statistics.quantiles(taken, n=20)[-1]
+
+
+def _credits_left(shop: DemoShop, owner: dict[str, str]) -> int:
+    return int(shop.call("GET", "/identity/subscription", owner)["credits_left"])
+
+
+def _is_calm(shop: DemoShop, owner: dict[str, str]) -> bool:
+    """Whether nothing was spent or given back for a while."""
+    first = _credits_left(shop, owner)
+    time.sleep(5)
+    return _credits_left(shop, owner) == first
