@@ -25,7 +25,7 @@ def test_a_pages_key_is_flooded(tmp_path: Path) -> None:
     everyday = {"RATE_LIMIT_SCALE": "1", "TRUSTED_PROXIES": "127.0.0.1/32"}
     with demo_shop(tmp_path, **everyday) as shop:
         owner = shop.owner()
-        bot_id = shop.call("GET", "/ai/bots", owner)["items"][0]["id"]
+        bot_id = shop.call("GET", "/ai/bot", owner)["items"][0]["id"]
         page = {"name": "page", "scope": "public", "bot_id": bot_id, "daily_credits": CAP}
         made = shop.call("POST", "/identity/api-keys", owner, json=page)
         before = _credits_left(shop, owner)

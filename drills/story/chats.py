@@ -152,7 +152,7 @@ def know_the_visitor(world: World) -> None:
     secret = world.ann.post(f"/ai/bot/{world.bot_id}/identity-secret")["secret"]
     customer = {"external_id": "c-18"}
     visitor = Caller(world, "public key", {"API-KEY": world.page.headers["API-KEY"]})
-    visitor.refused(422, "POST", "/ai/client/chat", {"customer": customer})
+    visitor.refused(401, "POST", "/ai/client/chat", {"customer": customer})
     signature = hmac.new(secret.encode(), b"c-18", "sha256").hexdigest()
     chat = visitor.post("/ai/client/chat", {"customer": customer, "identity_signature": signature})
     assert world.ann.get(f"/ai/chat/{chat['id']}")["customer"]["external_id"] == "c-18"

@@ -153,3 +153,21 @@ def ask_golden_questions(world: World) -> None:
     assert run["done"] == run["total"] >= 1
     assert ann.get(runs)["items"][0]["passed"] == run["passed"]
     ann.refused(409, "POST", f"{path}/publish")
+    let_a_worse_answer_through(world, runs)
+
+
+def let_a_worse_answer_through(world: World, runs: str) -> None:
+    ann, pairs = world.ann, f"/ai/{world.bot_id}/train/question-answer"
+    bot = ann.get(f"/ai/bot/{world.bot_id}")
+    ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot | {"hold_back_worse": True})
+    row = ann.post(pairs, {"question": RETURNS, "answer": "Never, not even with the receipt."})
+    held: Json = eventually(
+        lambda: next((one for one in ann.get(runs)["items"] if one["outcome"] == "held"), None),
+        "the worse answer is held back",
+    )
+    assert held["broke"] == [RETURNS]
+    assert "thirty days" in says(world, RETURNS)["content"][0]["text"]
+    assert ann.post(f"{runs}/{held['id']}/publish")["outcome"] == "published"
+    assert "Never" in says(world, RETURNS)["content"][0]["text"]
+    ann.delete(f"{pairs}/{row['id']}")
+    ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot)
