@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from drills.platform import DemoShop, demo_shop, wait_until
 
+pytestmark = pytest.mark.timeout(900)
 REQUESTS, SECONDS, ADDRESSES, VISITORS = 5_000, 60, 8, 24
 CAP = 60
 QUESTION = {"text": "How many days do I have to return an item?", "reply": "async"}
