@@ -5,6 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 # On one's own machine. The platform itself takes DEBUG for off where nothing sets it.
 export DEBUG ?= true
+# Tests start dozens of processes: where this is set, each would compile the whole project anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 py := .venv/bin/python
 pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes

@@ -44,7 +44,9 @@ class OfClient(models.QuerySet[Row]):
 class TenantModel(models.Model):
     """A row that belongs to one client."""
 
-    client = models.ForeignKey(Client, on_delete=models.CASCADE)
+    # No way back: `for_client` leads to a client's rows. Nor would Django list dozens of ways, one
+    # by one, for each statement that leaves a column of a client out.
+    client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="+")
 
     objects = OfClient.as_manager()
 

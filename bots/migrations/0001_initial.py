@@ -95,7 +95,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('trained_at', models.DateTimeField(null=True)),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'indexes': [models.Index(fields=['bot', 'id'], name='document_list')],
@@ -116,7 +116,7 @@ class Migration(migrations.Migration):
                 ('vector', models.BinaryField(default=b'')),
                 ('sentence_vectors', models.BinaryField(default=b'')),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='bots.document')),
             ],
             options={
@@ -142,7 +142,7 @@ class Migration(migrations.Migration):
                 ('requires_approval', models.CharField(choices=[('none', 'None'), ('agent', 'Agent'), ('customer', 'Customer')], default='none', max_length=8)),
                 ('position', models.PositiveSmallIntegerField(default=0)),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='functions', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('bot', 'name'), name='function_name')],
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
                 ('decided_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='function_calls', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -182,7 +182,7 @@ class Migration(migrations.Migration):
                 ('max_calls_per_reply', models.PositiveSmallIntegerField(default=5)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('bot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='function_calling', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'verbose_name': 'function settings',
@@ -202,7 +202,7 @@ class Migration(migrations.Migration):
                 ('is_current', models.BooleanField(default=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prompts', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -218,7 +218,7 @@ class Migration(migrations.Migration):
                 ('position', models.PositiveSmallIntegerField(default=0)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sample_questions', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'indexes': [models.Index(fields=['bot', 'position', 'id'], name='sample_questions')],
@@ -240,7 +240,7 @@ class Migration(migrations.Migration):
                 ('next_fetch_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='web_urls', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'verbose_name': 'web address',
@@ -261,7 +261,7 @@ class Migration(migrations.Migration):
                 ('etag', models.CharField(blank=True, default='', max_length=300)),
                 ('last_modified', models.CharField(blank=True, default='', max_length=60)),
                 ('fetched_at', models.DateTimeField()),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('document', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='bots.document')),
                 ('web_url', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='bots.weburl')),
             ],

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('credits_per_1000_tokens', models.PositiveSmallIntegerField(default=1)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('bot', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='language_model', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(condition=models.Q(('bot', None)), fields=('client',), name='language_model_of_client')],

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('origin', models.CharField(choices=[('written', 'Written'), ('samples', 'Samples'), ('answers', 'Answers'), ('asked', 'Asked')], default='written', max_length=10)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='golden_questions', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('bot', 'question'), name='golden_question_once')],
@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('finished_at', models.DateTimeField(null=True)),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='golden_runs', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('prompt', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='bots.prompt')),
             ],

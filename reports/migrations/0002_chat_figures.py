@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('credits', models.BigIntegerField()),
                 ('bot_at', models.DateTimeField(null=True)),
                 ('person_at', models.DateTimeField(null=True)),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'abstract': False,

@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
                 ('sequence', models.PositiveIntegerField(null=True)),
                 ('data', models.JSONField()),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'indexes': [django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='event_created')],
@@ -119,7 +119,7 @@ class Migration(migrations.Migration):
                 ('paused_until', models.DateTimeField(null=True)),
                 ('deleted_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
                 'verbose_name': 'endpoint',
