@@ -3,8 +3,8 @@
 import pytest
 
 from chatplatform.testing.fuzzing import is_fault, made_requests, operations
-from chatplatform.tests.served import ALL, rows_of
-from identity.testing import make_key
+from chatplatform.tests.owners import *  # noqa: F403
+from chatplatform.tests.served import ALL
 
 # Every so many; the drill takes all of them.
 EVERY = 25
@@ -15,13 +15,11 @@ def test_the_tools_operations_are_the_served_ones():
 
 
 @pytest.mark.parametrize("label", sorted(map(str, ALL))[::EVERY])
-def test_made_requests_are_answered_as_documented(label, ann):
-    key = make_key(ann.client)
-    ids = rows_of(ann, key)
+def test_made_requests_are_answered_as_documented(label, ann, ann_key, ours):
     path_as_documented = next(each for each in operations() if each.rstrip("/") == label)
     statuses = []
-    for made in made_requests(path_as_documented, ids, count=3, fixed_seed=7):
-        for caller in (ann, key):
+    for made in made_requests(path_as_documented, ours, count=3, fixed_seed=7):
+        for caller in (ann, ann_key):
             reply = caller.browser.generic(
                 str(made.method), made.path_url, made.body or b"",
                 content_type=str(made.headers.get("Content-Type", "")), headers=caller.headers,

@@ -9,16 +9,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from jsonschema import Draft202012Validator
 
 from bots.testing import make_bot
-from chatplatform.testing import run_jobs
-from chatplatform.web.health import document
+from chatplatform.testing import documented, run_jobs
 from identity.testing import make_key
 from webhooks import catalogue
 from webhooks.models import Payload
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def served():
-    return orjson.loads(orjson.dumps(document()))
+    return documented.document()
 
 
 def announced():

@@ -36,7 +36,8 @@ from bots.models import (
 from channels_app.models import ChannelConnection
 from chatplatform.api.pagination import Page
 from chatplatform.ids import short_code, uuid7
-from chatplatform.tests.served import ALL, Served, rows_of
+from chatplatform.tests.owners import *  # noqa: F403
+from chatplatform.tests.served import ALL, Served
 from chats.models import (
     Attachment,
     ClientTag,
@@ -51,7 +52,7 @@ from chats.models import (
     text_content,
 )
 from identity.models import ApiKey, AuditEvent, Client, CreditOrder, User
-from identity.testing import Person, make_key
+from identity.testing import Person
 from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, WebhookConfig
 
 FEW, MANY, LIMIT = 3, 300, 100
@@ -451,10 +452,10 @@ def repeated(sent: list[str]) -> str:
 
 
 @pytest.fixture
-def key(ann, monkeypatch):
+def key(ann_key, monkeypatch):
     """A secret key; it stays cached during the test, so that it does not affect the counts."""
     monkeypatch.setattr("identity.services.api_keys._CACHE_SECONDS", 600.0)
-    return make_key(ann.client)
+    return ann_key
 
 
 def test_every_list_has_rows_or_a_reason():
@@ -472,9 +473,11 @@ def test_every_list_has_rows_or_a_reason():
 # Some lists are bounded in the document: only a test puts hundreds of rows into them.
 @pytest.mark.undocumented
 @pytest.mark.parametrize(("served", "scheme", "query"), CASES)
-def test_a_list_sends_as_many_statements_for_many_rows_as_for_few(served, scheme, query, ann, key):
+def test_a_list_sends_as_many_statements_for_many_rows_as_for_few(
+    served, scheme, query, ann, key, ours
+):
     caller = {"bearer": ann, "api_key": key}[scheme]
-    at = Place(ann.client, ann.user, rows_of(ann, key))
+    at = Place(ann.client, ann.user, ours)
     path, grow = served.fill(at.ids), ROWS[served.path]
     pages = {"limit": LIMIT} if is_paged(served) else {}
     grow(at, FEW)

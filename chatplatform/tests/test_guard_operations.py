@@ -1,17 +1,14 @@
 """Guards over every served operation: who may call it, and what it answers to a wrong request."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
 from django.conf import settings
 from django.core import signing
 
 from chatplatform.api.operation import PUBLIC, Access, Form, OperationViewSet
-from chatplatform.testing import empty_tables
+from chatplatform.tests.owners import *  # noqa: F403
 from chatplatform.tests.served import (
     ACCEPTED,
     ALL,
@@ -25,13 +22,10 @@ from chatplatform.tests.served import (
     for_each,
     media_type_of,
     raw_call,
-    rows_of,
     send,
     undone,
 )
-from identity.models import User
-from identity.services import tokens
-from identity.testing import Person, make_client, make_key, make_person
+from identity.testing import Person
 
 PUBLIC_BECAUSE = {
     ("POST", "/identity/register-trial"): "a company that registers has no credential yet",
@@ -110,57 +104,6 @@ def lacks_a_server(reply: Any) -> bool:
     """Whether the operation needs a model or a messaging provider: here is none."""
     code: str = reply.json()["code"] if reply.status_code in {502, 503} else ""
     return code in {"engine_not_configured", "provider_refused"}
-
-
-@dataclass(frozen=True)
-class Owner:
-    """An owner with a key, and their client's row for each id that a path names."""
-
-    user: User
-    key: Person
-    rows: dict[str, Any]
-
-    @classmethod
-    def make(cls, client: str, name: str) -> "Owner":
-        person = make_person(make_client(client), name=name)
-        assert person.user
-        key = make_key(person.client)
-        return cls(person.user, key, rows_of(person, key))
-
-    def sign_in(self) -> Person:
-        """The person, with a token that is new: it does not last as long as these tests."""
-        user = User.objects.select_related("client").get(pk=self.user.pk)
-        return Person({"Authorization": f"Bearer {tokens.issue(user).access_token}"}, user=user)
-
-
-@pytest.fixture(scope="module")
-def owners(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[Owner, Owner]]:
-    """Made once for all tests of this module: what a test changes is rolled back."""
-    with django_db_blocker.unblock():
-        made = Owner.make("Acme", "Ann"), Owner.make("Bravo", "Cara")
-    yield made
-    with django_db_blocker.unblock():
-        empty_tables()
-
-
-@pytest.fixture
-def ann(owners: tuple[Owner, Owner], db: None) -> Person:
-    return owners[0].sign_in()
-
-
-@pytest.fixture
-def ann_key(owners: tuple[Owner, Owner], db: None) -> Person:
-    return owners[0].key
-
-
-@pytest.fixture
-def ours(owners: tuple[Owner, Owner], db: None) -> dict[str, Any]:
-    return owners[0].rows
-
-
-@pytest.fixture
-def cara(owners: tuple[Owner, Owner], db: None) -> Person:
-    return owners[1].sign_in()
 
 
 def test_served_operations_are_those_of_the_document_in_docs():

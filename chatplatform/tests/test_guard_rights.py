@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from chatplatform.api.operation import listed
 from chatplatform.management.commands.rights import CALLERS, table
-from chatplatform.tests.served import ALL, CLOSED, for_each, rows_of, send
+from chatplatform.tests.owners import *  # noqa: F403
+from chatplatform.tests.owners import sign_in
+from chatplatform.tests.served import ALL, CLOSED, for_each, send
 from chats.models import Conversation
 from chats.testing import visitor_of
 from identity.models import ApiKey, Role, User
@@ -49,28 +51,39 @@ def test_the_page_is_what_the_operations_declare():
     assert rights == set(CALLERS)
 
 
+@pytest.fixture(scope="module")
+def people(owners, django_db_blocker):
+    """A person and a key of each kind beside the owner, of the same client, and the visitor's chat.
+
+    Made once for all tests of this module.
+    """
+    client, ids = owners[0].user.client, owners[0].rows
+    with django_db_blocker.unblock():
+        public = make_key(client, "public", ids["bot_id"])
+        Conversation.objects.filter(pk=ids["chat_id"]).update(
+            opened_by_key=public.key, visitor_id=17
+        )
+        chat = Conversation.objects.get(pk=ids["chat_id"])
+        users = {
+            "owner": owners[0].user,
+            "admin": make_person(client, Role.ADMIN, "Abe").user,
+            "trainer": make_person(client, Role.AGENT, "Tom").user,
+            "agent": make_person(client, Role.AGENT, "Ben").user,
+            "viewer": make_person(client, Role.VIEWER, "Vic").user,
+        }
+        User.objects.filter(full_name="Tom").update(can_train=True)
+        return users, make_key(client), public, chat
+
+
 @pytest.fixture
-def cast(ann):
-    """A caller of each kind, of the same client, and rows for the ids of paths."""
-    client = ann.client
-    ids = rows_of(ann, make_key(client))
-    public = make_key(client, "public", ids["bot_id"])
-    Conversation.objects.update(opened_by_key=public.key, visitor_id=17)
-    public = visitor_of(public, Conversation.objects.get(pk=ids["chat_id"]))
-    trainer = make_person(client, Role.AGENT, "Tom")
-    User.objects.filter(full_name="Tom").update(can_train=True)
-    callers = {
-        "owner": ann,
-        "admin": make_person(client, Role.ADMIN, "Abe"),
-        "trainer": trainer,
-        "agent": make_person(client, Role.AGENT, "Ben"),
-        "viewer": make_person(client, Role.VIEWER, "Vic"),
-        "secret key": make_key(client),
-        "public key": public,
-    }
+def cast(people, ours, db):
+    """A caller of each kind, and rows for the ids of paths."""
+    users, secret, public, chat = people
+    callers = {name: sign_in(user) for name, user in users.items()}
+    callers |= {"secret key": secret, "public key": visitor_of(public, chat)}
     # Else the first use of a key is written down, whatever the answer.
     ApiKey.objects.update(last_used_at=timezone.now())
-    return callers, ids
+    return callers, ours
 
 
 @for_each(CLOSED)
@@ -112,9 +125,9 @@ def test_agents_work_on_chats_and_change_no_settings():
     assert training == {("owner", "admin", "trainer")}
 
 
-def test_a_viewer_may_be_allowed_to_train(ann):
+def test_a_viewer_may_be_allowed_to_train(ann, ours):
     vic = make_person(ann.client, Role.VIEWER, "Vic")
-    bot_id = rows_of(ann, make_key(ann.client))["bot_id"]
+    bot_id = ours["bot_id"]
     path, prompt = f"/ai/{bot_id}/train/prompt", {"content": "Be brief."}
     assert vic.post(path, prompt).status_code == 403
     role = {"role": "viewer", "can_train": True}

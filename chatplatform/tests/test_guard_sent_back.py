@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from chatplatform.tests.served import ACCEPTED, ALL, MISSING, Served, callers, rows_of, send
-from identity.testing import make_key
+from chatplatform.tests.owners import *  # noqa: F403
+from chatplatform.tests.served import ACCEPTED, ALL, MISSING, Served, callers, send
 
 # Writes that make something that may be there only once.
 NOT_TWICE_BECAUSE = {
@@ -70,11 +70,9 @@ def test_the_pairs_are_found():
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_what_was_read_can_be_sent_back(pair, ann):
-    key = make_key(ann.client)
-    ours = rows_of(ann, key)
-    reader = callers(pair.read.declared.access, ann, key)[0]
-    writer = callers(pair.write.declared.access, ann, key)[0]
+def test_what_was_read_can_be_sent_back(pair, ann, ann_key, ours):
+    reader = callers(pair.read.declared.access, ann, ann_key)[0]
+    writer = callers(pair.write.declared.access, ann, ann_key)[0]
     read = send(reader, pair.read, ours).json()
     for body in read["items"] if pair.listed else [read]:
         own = {**ours, pair.write.ids[-1]: body["id"]} if pair.listed else ours
@@ -106,10 +104,8 @@ def _read_only(served: Served) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("served", [served for served in ALL if _read_only(served)], ids=str)
-def test_another_rows_id_is_refused_and_what_the_server_sets_is_ignored(served, ann):
-    key = make_key(ann.client)
-    ours = rows_of(ann, key)
-    writer = callers(served.declared.access, ann, key)[0]
+def test_another_rows_id_is_refused_and_what_the_server_sets_is_ignored(served, ann, ann_key, ours):
+    writer = callers(served.declared.access, ann, ann_key)[0]
     ignored = {}
     for name, mark in _read_only(served).items():
         parameter = mark.get("x-path-parameter")
