@@ -113,13 +113,17 @@ def open_chat_of(person):
 
 
 def test_a_reader_that_reconnects_misses_nothing(port, ann, server, chat):
-    """200 random reconnections while messages are sent: each event once, in the log's order."""
+    reconnect(40, port, ann, server, chat)  # `make drill`: a thousand times
+
+
+def reconnect(times, port, ann, server, chat):
+    """Reconnect while messages are sent: each event comes once, in the log's order."""
     chance, seen, last = random.Random(7), [], None
     with feed(port, ann) as stream:
         send_message(server, chat, "0")
         last = stream.next("message.created")["id"]
         seen.append(last)
-    for number in range(1, 201):
+    for number in range(1, times + 1):
         written = [send_message(server, chat, f"{number}.{n}") for n in range(chance.randrange(3))]
         with feed(port, ann, **{"Last-Event-ID": last}) as stream:
             # Some are read now, the others after the next connection.
