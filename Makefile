@@ -17,7 +17,7 @@ new_enough := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 .PHONY: run
 run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; PORT, HOST, DATA_DIR
@@ -96,6 +96,10 @@ demo: .venv/run.stamp ## customers write to the demo's shop for ten minutes; POR
 .PHONY: admin
 admin: .venv/run.stamp ## makes or restores the superuser EMAIL, on the data of make run
 	@$(attached) $(py) manage.py make_admin "$(EMAIL)"
+
+.PHONY: rotate-keys
+rotate-keys: .venv/run.stamp ## encrypts stored secrets with the first of FIELD_KEYS, on the data of make run
+	@$(attached) $(py) manage.py rotate_keys
 
 .PHONY: env
 env: ## writes .env with new secrets, for a real site; an existing one stays

@@ -376,6 +376,8 @@ CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "trai
 # Seconds after which another worker takes a job whose lease was not renewed.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 
+# Whole months of the audit log that are kept beside the current one; 0: all of them.
+AUDIT_MONTHS = env.int("AUDIT_MONTHS", default=24)
 # Whether the API's document and its two pages are served.
 API_DOCS = env.bool("API_DOCS", default=True)
 # Multiplies the limits of requests (chatplatform.api.rate_limits).

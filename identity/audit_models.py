@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from chatplatform.crypto import EncryptedTextField
 from identity.client_models import Client, TenantModel
 
 
@@ -60,3 +61,26 @@ class AuditLink(TenantModel):
 
     def __str__(self) -> str:
         return f"link of {self.event_id}"
+
+
+class AuditAnchor(TenantModel):
+    """What stands for the rows of a month that retention removed: the chain goes on from it."""
+
+    client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
+    # Its first day.
+    month = models.DateField()
+    # How many rows were removed, and the hash of the last of them.
+    rows = models.PositiveIntegerField()
+    hash = models.CharField(max_length=64)
+    # The signature: `statement()`, encrypted with FIELD_KEYS, which also proves who wrote it.
+    seal = EncryptedTextField()
+
+    class Meta:
+        indexes = [models.Index(fields=["client", "-id"], name="audit_anchor")]
+
+    def __str__(self) -> str:
+        return f"anchor of {self.month:%Y-%m}"
+
+    def statement(self, previous: str) -> str:
+        """What the seal holds; `previous` is the hash of the client's anchor before, if any."""
+        return f"{self.client_id} {self.month} {self.rows} {previous or '-'} {self.hash}"

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
+from identity.audit_models import AuditAnchor as AuditAnchor
 from identity.audit_models import AuditEvent as AuditEvent
 from identity.audit_models import AuditLink as AuditLink
 from identity.client_models import Client as Client

@@ -9,7 +9,7 @@ from django.utils.translation import get_language_info
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bots.models import Bot
-from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import NOT_BLANK, Language, Moment, Shape, Text, example, read_only
 from identity.shapes.configs import Holidays, WeekHours, stored_holidays, stored_hours
 
 # One label of a host name (RFC 1123), in the ASCII form that browsers send as Origin.
@@ -95,7 +95,7 @@ class BotDto(Shape):
         "",
         min_length=1,
         max_length=100,
-        pattern=r"\S",
+        pattern=NOT_BLANK,
         description="Its name, as customers see it. Required to create a bot.",
         json_schema_extra=without_default,
     )

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import JsonObject, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example, read_only
 
 MAX_FUNCTIONS = 20
 MAX_HEADERS = 20
@@ -83,7 +83,7 @@ class FunctionDTO(Shape):
     description: Text = Field(
         min_length=1,
         max_length=1_000,
-        pattern=r"\S",
+        pattern=NOT_BLANK,
         description="What it does and when to use it: the model chooses by this.",
     )
     parameters: JsonObject = Field(

@@ -6,9 +6,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from bots.models import GoldenOrigin, GoldenQuestion, GoldenRun, GoldenStatus
-from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import NOT_BLANK, Moment, Shape, Text, example, read_only
 
-Word = Annotated[Text, Field(min_length=1, max_length=100, pattern=r"\S")]
+Word = Annotated[Text, Field(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class GoldenQuestionDto(Shape):
@@ -22,7 +22,7 @@ class GoldenQuestionDto(Shape):
     question: Text = Field(
         min_length=1,
         max_length=300,
-        pattern=r"\S",
+        pattern=NOT_BLANK,
         description="The question, as a customer asks it; line breaks become spaces.",
     )
     expected_source: Text | None = Field(

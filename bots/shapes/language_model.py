@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from bots.models import LanguageModel
-from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import MAX_ID, NOT_BLANK, Moment, Shape, Text, example, read_only
 
 
 class LanguageModelQuery(Shape):
@@ -32,7 +32,7 @@ class LanguageModelDto(Shape):
     model: Text = Field(
         min_length=1,
         max_length=100,
-        pattern=r"\S",
+        pattern=NOT_BLANK,
         description="The model's name, as its server knows it.",
     )
     api_key: Text | None = Field(

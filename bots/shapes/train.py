@@ -7,7 +7,16 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from bots.models import Document, DocumentStatus, Prompt
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    MAX_ID,
+    NOT_BLANK,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+)
 
 # A file of a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
@@ -26,7 +35,7 @@ class PromptDto(Shape):
     content: Text = Field(
         min_length=1,
         max_length=20_000,
-        pattern=r"\S",
+        pattern=NOT_BLANK,
         description="The instructions, at most 20,000 characters.",
     )
     tone: Text | None = Field(

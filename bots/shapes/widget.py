@@ -7,7 +7,16 @@ from pydantic import Field, model_validator
 from bots.models import Bot, SampleQuestion
 from bots.shapes.bot import BotStyle, Greeting, Languages
 from bots.shapes.train import Upload
-from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    MAX_ID,
+    NOT_BLANK,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+)
 from identity.shapes.configs import BusinessHours, Holiday
 
 MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
@@ -39,15 +48,15 @@ class Option(Shape):
     """One possible answer of a `select`."""
 
     label: Text = Field(
-        min_length=1, max_length=100, pattern=r"\S", description="The text that is shown."
+        min_length=1, max_length=100, pattern=NOT_BLANK, description="The text that is shown."
     )
     value: Text = Field(
-        min_length=1, max_length=100, pattern=r"\S", description="The value that is stored."
+        min_length=1, max_length=100, pattern=NOT_BLANK, description="The value that is stored."
     )
 
 
-Label = Annotated[Text, Field(min_length=1, max_length=100, pattern=r"\S")]
-Question = Annotated[Text, Field(min_length=1, max_length=300, pattern=r"\S")]
+Label = Annotated[Text, Field(min_length=1, max_length=100, pattern=NOT_BLANK)]
+Question = Annotated[Text, Field(min_length=1, max_length=300, pattern=NOT_BLANK)]
 FieldName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$", examples=["order_number", "city"])
 ]
@@ -152,7 +161,7 @@ class SampleQuestionDto(Shape):
 
     id: int | None = read_only("Its id; null if it was taken from the documents.")
     question: Text = Field(
-        min_length=1, max_length=300, pattern=r"\S", description="The text of the question."
+        min_length=1, max_length=300, pattern=NOT_BLANK, description="The text of the question."
     )
     language: Language | None = Field(
         None, description="Its language; left out of a request: the bot's default."

@@ -93,6 +93,7 @@ def test_expired_documents_offer_no_questions(page, bot):
     "wrong",
     [
         [{"question": " "}],
+        [{"question": "\x1c\x1f"}],
         [{"question": "x" * 301}],
         [{"question": f"Question {n}?"} for n in range(21)],
         [{"question": "Open?"}, {"question": "open?"}],

@@ -25,6 +25,8 @@ MIN_FRACTION = 1e-30
 # The largest id that a column holds.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
+# A pattern: something besides spaces. Python takes U+001C to U+001F for spaces, patterns do not.
+NOT_BLANK = r"[^\s\x1c-\x1f]"
 # Of objects and lists inside each other, the outermost included.
 MAX_LEVELS = 16
 # The context in which a request's body is validated: `read_only` fields are left out of it.

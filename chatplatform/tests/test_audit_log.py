@@ -5,6 +5,7 @@ import io
 import json
 import uuid
 from contextlib import closing
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -14,8 +15,8 @@ from django.db import connection, transaction
 
 from chatplatform.management.commands.migrate import grant
 from chatplatform.testing import at_once
-from identity.models import ApiKey, AuditEvent, AuditLink
-from identity.services import audit, audit_log
+from identity.models import ApiKey, AuditAnchor, AuditEvent, AuditLink
+from identity.services import audit, audit_log, audit_retention
 from identity.testing import make_key
 
 LOG, FILE = "/identity/audit", "/identity/audit/export"
@@ -157,6 +158,8 @@ def application(chained):
 
 def test_the_applications_role_adds_rows_and_changes_none(application, chained, ann):
     before = list(AuditEvent.objects.order_by("pk").values())
+    # It opens the triggers, which are against mistakes; the rights hold.
+    application.execute("SET chatplatform.changes_audit_log = 'on'")
     for statement in (
         "UPDATE identity_auditevent SET action = 'x'",
         "DELETE FROM identity_auditevent",
@@ -165,6 +168,10 @@ def test_the_applications_role_adds_rows_and_changes_none(application, chained, 
         "DELETE FROM identity_auditlink",
         "TRUNCATE identity_auditlink",
         "INSERT INTO identity_auditlink (client_id, event_id, hash) VALUES (1, 1, 'x')",
+        "UPDATE identity_auditanchor SET rows = 0",
+        "DELETE FROM identity_auditanchor",
+        "INSERT INTO identity_auditanchor (client_id, month, rows, hash, seal)"
+        " VALUES (1, '2026-01-01', 1, '', '')",
         "ALTER TABLE identity_auditevent DISABLE TRIGGER ALL",
         "DROP TABLE identity_auditlink",
         "SET session_replication_role = replica",
@@ -185,3 +192,91 @@ def test_a_check_warns_where_one_role_does_both(db):
     ids = {found.id for found in run_checks(tags=["security"], databases=["default"])}
     assert "identity.W001" in ids
     assert "identity.W001" not in {found.id for found in run_checks(tags=["security"])}
+
+
+def of_month(client, created_at, *actions):
+    """Rows of an earlier month, chained as they come: nobody but the owner could date them."""
+    for action in actions:
+        AuditEvent.objects.create(client_id=client.pk, action=action, created_at=created_at)
+
+
+@pytest.fixture
+def old(transactional_db, ann, cara, settings):
+    """Two old months of one client, the last one that is kept, and another client's."""
+    settings.AUDIT_MONTHS = 2
+    begin = audit_retention.first_kept()
+    months = [begin - timedelta(days=40), begin - timedelta(seconds=1), begin]
+    of_month(ann.client, months[0], "old.done", "old.done")
+    of_month(ann.client, months[1], "late.done")
+    # Whoever began before midnight and committed after somebody else.
+    of_month(ann.client, begin, "kept.done")
+    of_month(ann.client, months[1], "kept.late")
+    of_month(cara.client, months[1], "cara.old")
+    record(ann.client, "new.done")
+
+
+def logged(client):
+    rows = AuditEvent.objects.for_client(client).order_by("pk")
+    return list(rows.values_list("action", flat=True))
+
+
+def test_old_months_are_removed_and_the_chain_goes_on_from_their_anchors(old, ann, cara, capsys):
+    call_command("purge_audit")
+    assert capsys.readouterr().out.splitlines()[-1] == "4 rows of the audit log were removed."
+    assert logged(ann.client) == ["kept.done", "kept.late", "new.done"]
+    assert logged(cara.client) == []
+    anchors = AuditAnchor.objects.for_client(ann.client).order_by("pk")
+    kept_from = audit_retention.first_kept().date()
+    assert [anchor.rows for anchor in anchors] == [2, 1]
+    assert all(anchor.month < kept_from for anchor in anchors)
+    # The chain of a client of whom no row is left begins at the anchor too.
+    record(cara.client, "cara.new")
+    call_command("check_audit")
+    assert capsys.readouterr().out.splitlines() == [
+        "4 rows fit their chains.", "4 older ones have 3 anchors.",
+    ]  # fmt: skip
+    first = AuditEvent.objects.get(action="cara.new").link
+    tampered(f"DELETE FROM identity_auditanchor WHERE client_id = {cara.client.pk}")
+    assert faults(capsys) == [
+        f"Audit row {first.event_id} of client {cara.client.pk} was changed, or an anchor before it"
+        " is missing."
+    ]
+    call_command("purge_audit")
+    assert logged(ann.client) == ["kept.done", "kept.late", "new.done"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "broken"),
+    [
+        ("UPDATE identity_auditanchor SET rows = 1 WHERE id = {first}", ["first"]),
+        ("UPDATE identity_auditanchor SET client_id = {other} WHERE id = {first}", None),
+        ("UPDATE identity_auditanchor SET seal = 'v1:s1:x' WHERE id = {second}", ["second"]),
+        ("DELETE FROM identity_auditanchor WHERE id = {first}", ["second"]),
+    ],
+)
+def test_a_broken_or_missing_anchor_is_named(old, ann, cara, capsys, statement, broken):
+    call_command("purge_audit")
+    capsys.readouterr()
+    first, second = AuditAnchor.objects.for_client(ann.client).order_by("pk")
+    tampered(statement.format(first=first.pk, second=second.pk, other=cara.client.pk))
+    named = {"first": first, "second": second}
+    sentences = [line for line in faults(capsys) if line.startswith("The anchor of ")]
+    for name in broken or ["second"]:
+        month = f"{named[name].month:%Y-%m} of client {ann.client.pk}"
+        assert f"The anchor of {month} was changed, or the one before it is missing." in sentences
+    assert broken is None or len(sentences) == len(broken)
+
+
+def test_a_chain_that_does_not_fit_is_not_removed(old, ann, cara, capsys):
+    tampered("UPDATE identity_auditevent SET subject = 'x' WHERE action = 'late.done'")
+    with pytest.raises(CommandError, match="1 chains do not fit"):
+        call_command("purge_audit")
+    assert "Nothing of this client was removed." in capsys.readouterr().err
+    assert len(logged(ann.client)) == 6
+    assert logged(cara.client) == []
+
+
+def test_every_month_is_kept_where_the_setting_says_so(old, ann, settings):
+    settings.AUDIT_MONTHS = 0
+    call_command("purge_audit")
+    assert len(logged(ann.client)) == 6

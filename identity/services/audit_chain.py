@@ -1,4 +1,4 @@
-"""The chain of hashes over each client's audit log, and what breaks it."""
+"""The chain of hashes over each client's audit log, its anchors, and what breaks them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,19 +6,29 @@ from typing import Any
 from django.core.checks import CheckMessage, Warning
 from django.db import connections
 
+from chatplatform.crypto import CryptoError
+from identity.models import AuditAnchor
+
 _BROKEN = """
-SELECT link.client_id, link.event_id, event.id IS NULL
+SELECT link.client_id, link.event_id, event.id IS NULL, link.previous IS NULL
 FROM (
-    SELECT *, COALESCE(lag(hash) OVER (PARTITION BY client_id ORDER BY id), '') AS previous
+    SELECT *, lag(hash) OVER (PARTITION BY client_id ORDER BY id) AS previous
     FROM identity_auditlink
 ) link
 LEFT JOIN identity_auditevent event ON event.id = link.event_id
-WHERE event.id IS NULL OR link.hash <> identity_audit_hash(link.previous, event)
+LEFT JOIN (
+    SELECT DISTINCT ON (client_id) client_id, hash FROM identity_auditanchor
+    ORDER BY client_id, id DESC
+) anchor ON anchor.client_id = link.client_id
+WHERE (event.id IS NULL
+    OR link.hash <> identity_audit_hash(COALESCE(link.previous, anchor.hash, ''), event))
+    AND link.client_id = COALESCE(%(client)s, link.client_id)
 ORDER BY link.id
 """
 _UNLINKED = """
 SELECT event.client_id, event.id FROM identity_auditevent event
 WHERE NOT EXISTS (SELECT 1 FROM identity_auditlink WHERE event_id = event.id)
+    AND event.client_id = COALESCE(%(client)s, event.client_id)
 ORDER BY event.id
 """
 _ONE_ROLE = Warning(
@@ -28,18 +38,41 @@ _ONE_ROLE = Warning(
 )
 
 
-def faults() -> Iterator[str]:
-    """A sentence for each row that was changed, deleted or slipped in, by the chains' hashes."""
-    with connections["default"].cursor() as cursor:
+def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[str]:
+    """A sentence for each row that was changed, deleted or slipped in, by the chains' hashes.
+
+    Of one client, or of all; in a transaction.
+    """
+    with connections[using].cursor() as cursor:
         # Millions of rows may take longer than a request may.
         cursor.execute("SET LOCAL statement_timeout = 0")
-        cursor.execute(_BROKEN)
-        for client_id, event_id, is_gone in cursor.fetchall():
-            what = "is gone" if is_gone else "was changed, or the link before it"
-            yield f"Audit row {event_id} of client {client_id} {what}."
-        cursor.execute(_UNLINKED)
-        for client_id, event_id in cursor.fetchall():
-            yield f"Audit row {event_id} of client {client_id} is not in the chain."
+        yield from _anchor_faults(client_id, using)
+        cursor.execute(_BROKEN, {"client": client_id})
+        for of, event_id, is_gone, is_first in cursor.fetchall():
+            before = "an anchor before it is missing" if is_first else "the link before it"
+            what = "is gone" if is_gone else f"was changed, or {before}"
+            yield f"Audit row {event_id} of client {of} {what}."
+        cursor.execute(_UNLINKED, {"client": client_id})
+        for of, event_id in cursor.fetchall():
+            yield f"Audit row {event_id} of client {of} is not in the chain."
+
+
+def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
+    """A sentence for each anchor that does not say what was sealed when it was written."""
+    anchors = AuditAnchor.objects.using(using).order_by("client_id", "id")
+    if client_id is not None:
+        anchors = anchors.filter(client_id=client_id)
+    before: AuditAnchor | None = None
+    for anchor in anchors.iterator():
+        is_first = before is None or before.client_id != anchor.client_id
+        try:
+            fits = anchor.seal == anchor.statement("" if is_first or not before else before.hash)
+        except CryptoError:
+            fits = False
+        if not fits:
+            month = f"{anchor.month:%Y-%m} of client {anchor.client_id}"
+            yield f"The anchor of {month} was changed, or the one before it is missing."
+        before = anchor
 
 
 def role(databases: Any = None, **_: Any) -> list[CheckMessage]:

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.db.models import Count, Sum
 
-from identity.models import AuditLink
+from identity.models import AuditAnchor, AuditLink
 from identity.services import audit_chain
 
 
@@ -20,3 +21,6 @@ class Command(BaseCommand):
         if faults:
             raise CommandError(f"{len(faults)} rows of the audit log do not fit their chain.")
         self.stdout.write(f"{AuditLink.objects.count():,} rows fit their chains.")
+        removed = AuditAnchor.objects.aggregate(anchors=Count("id"), rows=Sum("rows"))
+        if removed["anchors"]:
+            self.stdout.write("{rows:,} older ones have {anchors:,} anchors.".format(**removed))

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections, transaction
 
 from chatplatform.management import client_rows
-from chatplatform.management.commands.migrate import APPEND_ONLY, migrating
+from chatplatform.management.commands.migrate import migrating
 from identity.models import AuditEvent, Client
 
 
@@ -43,8 +43,7 @@ class Command(BaseCommand):
 def _erase(client: Client, alias: str) -> int:
     """Delete the rows, of whatever order: foreign keys are checked at the commit."""
     with connections[alias].cursor() as cursor:
-        for table in APPEND_ONLY:
-            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER audit_is_append_only")
+        cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'on'")
         callbacks, items = client_rows.callbacks(client)
         callbacks.using(alias).update(body=b"")
         items.using(alias).delete()
@@ -52,8 +51,7 @@ def _erase(client: Client, alias: str) -> int:
         # Rows of people are found by them, so the people go last.
         found.sort(key=lambda rows: rows.model._meta.label == "identity.User")
         erased = sum(rows._raw_delete(alias) for rows in found)
-        for table in APPEND_ONLY:
-            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER audit_is_append_only")
+        cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'off'")
     Client.objects.using(alias).filter(pk=client.pk).update(
         name=f"Erased client {client.pk}", code=f"erased-{client.pk}", languages=[]
     )

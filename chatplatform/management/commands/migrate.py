@@ -9,9 +9,9 @@ from django.db import connections, transaction
 from psycopg import sql
 
 OWNER = "owner"
-# What the application adds rows to and never changes; of the second it only reads.
-APPEND_ONLY = ("identity_auditevent", "identity_auditlink")
-READ_ONLY = ("identity_auditlink",)
+# What the application adds rows to and never changes; of the others it only reads.
+APPEND_ONLY = ("identity_auditevent", "identity_auditlink", "identity_auditanchor")
+READ_ONLY = ("identity_auditlink", "identity_auditanchor")
 
 
 def migrating() -> str:

@@ -1,0 +1,81 @@
+"""Old months of the audit log are removed, and leave a signed anchor from which the chain goes on.
+
+Only the role that owns the tables may do this (docs/decisions/0019-audit-anchors.md).
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import connections, transaction
+from django.utils import timezone
+
+from identity.models import AuditAnchor, AuditEvent, AuditLink
+from identity.services import audit_chain
+
+
+class BrokenChain(Exception):
+    """Rows that do not fit their chain are not removed: an anchor would vouch for them."""
+
+
+def clients_with_old_rows(*, using: str) -> list[int]:
+    """The ids of the clients whose log has a month that is no longer kept."""
+    old = AuditEvent.objects.using(using).filter(created_at__lt=first_kept())
+    return list(old.order_by("client_id").values_list("client_id", flat=True).distinct())
+
+
+def purge_expired(client_id: int, *, using: str) -> Iterator[AuditAnchor]:
+    """Remove each month of a client's log that is no longer kept, the oldest first."""
+    with transaction.atomic(using=using):
+        faults = list(audit_chain.faults(client_id, using=using))
+    if faults:
+        raise BrokenChain(faults[0])
+    while anchor := _purge_month(client_id, using=using):
+        yield anchor
+
+
+def first_kept() -> datetime:
+    """The begin of the oldest month that is kept: AUDIT_MONTHS before this one."""
+    today = timezone.now().astimezone(UTC)
+    return _month(today.year, today.month - settings.AUDIT_MONTHS)
+
+
+def _month(year: int, month: int) -> datetime:
+    """The begin of a month; month 0 is December of the year before."""
+    years, index = divmod(month - 1, 12)
+    return datetime(year + years, index + 1, 1, tzinfo=UTC)
+
+
+def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
+    """Replace the oldest month of a chain by an anchor, if it is old enough."""
+    links = AuditLink.objects.using(using).filter(client_id=client_id).order_by("id")
+    with transaction.atomic(using=using), connections[using].cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        # Who adds rows waits a moment, so that the new link finds either the old one or the anchor.
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('audit', %s))", [client_id])
+        oldest = links.select_related("event").first()
+        if oldest is None or oldest.event.created_at >= first_kept():
+            return None
+        month = oldest.event.created_at.astimezone(UTC).replace(
+            day=1, hour=0, minute=0, second=0, microsecond=0
+        )
+        # Always the begin of the chain: a row that came late stays with the month after it.
+        next_one = links.filter(event__created_at__gte=_month(month.year, month.month + 1)).first()
+        if next_one:
+            links = links.filter(id__lt=next_one.pk)
+        anchor = _anchor(list(links), month, using=using)
+        cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'on'")
+        AuditEvent.objects.using(using).filter(id__in=links.values("event_id"))._raw_delete(using)
+        links.order_by()._raw_delete(using)
+    return anchor
+
+
+def _anchor(removed: list[AuditLink], month: datetime, *, using: str) -> AuditAnchor:
+    anchors = AuditAnchor.objects.using(using).filter(client_id=removed[0].client_id)
+    before = anchors.order_by("-id").first()
+    anchor = AuditAnchor(
+        client_id=removed[0].client_id, month=month.date(), rows=len(removed), hash=removed[-1].hash
+    )
+    anchor.seal = anchor.statement(before.hash if before else "")
+    anchor.save(using=using)
+    return anchor
