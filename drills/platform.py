@@ -46,7 +46,7 @@ def wait_until(condition: Callable[[], Any], *, what: str, seconds: float = 120)
 class Platform:
     """A running platform and its processes, seen only from outside."""
 
-    START_SECONDS = 300  # on a busy machine
+    START_SECONDS = 600  # on a busy machine
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.port, self.data = free_port(), folder / "data"
@@ -97,14 +97,14 @@ class Platform:
             items += page["items"]
             query["cursor"] = page["next_cursor"]
 
-    def kill(self, word: str) -> int:
-        """Kill this platform's processes whose command line contains `word` with SIGKILL."""
+    def kill(self, word: str, signum: int = signal.SIGKILL) -> int:
+        """Send a signal to this platform's processes whose command line contains `word`."""
         killed = 0
         for pid in self.family():
             with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
                 if word in line:
-                    os.kill(pid, signal.SIGKILL)
+                    os.kill(pid, signum)
                     killed += 1
         return killed
 

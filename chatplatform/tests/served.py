@@ -223,13 +223,13 @@ def send(caller: Person, served: Served, ids: dict[str, Any], body: Any = None) 
     assert sent is not None
     if media_type_of(served) == "multipart/form-data":
         return getattr(caller.browser, method)(
-            path, {name: _part(value) for name, value in sent.items()}, headers=caller.headers
+            path, {name: part(value) for name, value in sent.items()}, headers=caller.headers
         )
     text = "&".join(f"{name}={value}" for name, value in sent.items())
     return raw_call(caller, served, path, text.encode("utf-8", "replace"), media_type_of(served))
 
 
-def _part(value: Any) -> Any:
+def part(value: Any) -> Any:
     if isinstance(value, tuple):
         part = io.BytesIO(value[1])
         part.name = value[0]

@@ -1,4 +1,4 @@
-"""A few requests that were made from the document; `make drill` sends twenty thousand."""
+"""A few requests that were made from the document; `make drill` sends thirty thousand."""
 
 import pytest
 

@@ -29,6 +29,7 @@ class Command(BaseCommand):
             except audit_retention.BrokenChain as exc:
                 self.stderr.write(f"{exc} Nothing of this client was removed.")
                 broken += 1
-        self.stdout.write(f"{removed:,} rows of the audit log were removed.")
+        if removed or options["verbosity"]:
+            self.stdout.write(f"{removed:,} rows of the audit log were removed.")
         if broken:
             raise CommandError(f"{broken} chains do not fit: run check_audit.")

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         # The lines of migrations that are new here: the first start takes some seconds for them.
         is_current = not _new_migrations()
         call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
-        call_command("purge_audit", stdout=self.stdout)
+        call_command("purge_audit", verbosity=0, stdout=self.stdout)
         settings.STATIC_ROOT.mkdir(exist_ok=True)
         # With DEBUG they are served from where they are.
         if not settings.DEVELOPMENT:
