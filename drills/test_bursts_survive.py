@@ -211,7 +211,7 @@ def test_nothing_is_lost_or_doubled(
     platform: DemoShop, owner: dict[str, str], agent: dict[str, str], burst_wait_ms: int
 ) -> None:
     client_id = platform.call("GET", "/identity/client", owner)["id"]
-    config = {"burst_wait_ms": burst_wait_ms}
+    config = {"burst_wait_ms": burst_wait_ms, "answer_while_waiting": False}
     platform.call("POST", f"/config/{client_id}/chat", owner, json=config)
     platform.model.play("slow:0.2")
     started_at, killed = time.monotonic(), Counter[str]()

@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.decorators import display
 
 from chatplatform.admin import (
@@ -33,8 +34,17 @@ from chatplatform.forms import refusals
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from identity import forms, models
-from identity.services import api_keys, clients, credit_orders, credits, job_cancelling, users
+from identity.services import (
+    api_keys,
+    clients,
+    configs,
+    credit_orders,
+    credits,
+    job_cancelling,
+    users,
+)
 from identity.shapes.clients import ClientChange, CompanyDto, TopUpAmount
+from identity.shapes.configs import ClientConfigDto
 from identity.shapes.users import UserDto
 
 Checked = TypeVar("Checked", bound=Shape)
@@ -379,8 +389,9 @@ class CreditEntryAdmin(TenantAdmin):
 
 @admin.register(models.ClientConfig)
 class ClientConfigAdmin(TenantAdmin):
-    """Changed only by the API, which checks hours, messages and limits."""
+    """Changed by services, which check; the site has a form for a part of them."""
 
+    actions_detail = ("no_answer",)
     list_display = (
         "client", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",
@@ -389,6 +400,22 @@ class ClientConfigAdmin(TenantAdmin):
     list_select_related = ("client",)
     search_fields = ("client__name", "client__code")
     ordering = ("client__name",)
+
+    @button("Without an answer", url_path="no-answer", permissions=["manage"], icon="help")
+    def no_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What bots do about questions that they have no answer to."""
+        config: models.ClientConfig = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            configs.update(config, ClientConfigDto(**data), by=viewer(request))
+            return redirect("admin:identity_clientconfig_change", config.pk)
+
+        shown = {name: getattr(config, name) for name in forms.NoAnswerForm.base_fields}
+        chosen = shown["ask_again_before_handoff"]
+        shown["ask_again_before_handoff"] = "" if chosen is None else str(chosen).lower()
+        form = forms.NoAnswerForm(request.POST or None, initial=shown)
+        title = gettext("Questions without an answer")
+        return self.form_page(request, form, act, title=title, button=gettext("Save"))
 
 
 @admin.register(models.AuditEvent)

@@ -69,6 +69,29 @@ class InviteForm(ServiceForm):
     language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
 
 
+class NoAnswerForm(ServiceForm):
+    """What bots do about questions that they have no answer to."""
+
+    handoff_on_no_answer = forms.BooleanField(
+        label=gettext_lazy("Hand the chat over if the bot has no answer"), required=False
+    )
+    ask_again_before_handoff = forms.TypedChoiceField(
+        label=gettext_lazy("First ask for other words, and offer headings and a person"),
+        choices=[
+            ("", gettext_lazy("In the widget and on messaging channels")),
+            ("true", gettext_lazy("In all chats")),
+            ("false", gettext_lazy("Never")),
+        ],
+        coerce=lambda chosen: chosen == "true",
+        empty_value=None,
+        required=False,
+    )
+    answer_while_waiting = forms.BooleanField(
+        label=gettext_lazy("Answer what the documents hold while a chat waits for an agent"),
+        required=False,
+    )
+
+
 class KeyForm(ServiceForm):
     name = forms.CharField(label="What it is for", max_length=100)
     scope = forms.ChoiceField(

@@ -42,6 +42,11 @@ class ClientConfig(TenantModel):
     agent_capacity = models.PositiveSmallIntegerField(default=5)
     handoff_on_request = models.BooleanField(default=True)
     handoff_on_no_answer = models.BooleanField(default=True)
+    # Whether the first question of a chat without an answer is asked for in other words. Null: in
+    # chats of the widget and of messaging channels, not in those of the client's own server.
+    ask_again_before_handoff = models.BooleanField(null=True)
+    # Whether the bot answers what it knows while a chat waits for an agent.
+    answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
     # Further words of the platform that the client replaced: name to language to text.
     words = models.JSONField(default=dict)

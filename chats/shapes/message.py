@@ -22,7 +22,7 @@ from chats import models
 from chats.shapes.people import Location
 
 Sentiment = Literal["positive", "neutral", "negative"]
-TurnStatus = Literal["answered", "pending", "handed_off", "not_expected"]
+TurnStatus = Literal["answered", "asked_again", "pending", "handed_off", "not_expected"]
 
 
 class Sender(Shape):
@@ -312,6 +312,7 @@ class ChatTurn(Shape):
         None, description="The bot's answer, or what the customer was told at the handover."
     )
     status: TurnStatus = Field(
-        description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
+        description="`asked_again`: the bot has no answer and asks for other words. `handed_off`:"
+        " an agent will answer. `not_expected`: nobody was asked to."
     )
     handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")

@@ -43,6 +43,8 @@ class StoredReceipt(BaseModel):
     asks_for: str | None = None
     filled: list[str] = []
     passed_over: str | None = None
+    asked_again: bool = False
+    while_waiting: bool = False
 
     @classmethod
     def from_row(cls, row: models.Message) -> "StoredReceipt":
@@ -102,6 +104,10 @@ class ReplyReceipt(Shape):
         description="The customer-info field that the customer's words passed over: it is asked"
         " for once more, later."
     )
+    asked_again: bool = Field(
+        description="Whether it asks for other words, instead of handing the chat over."
+    )
+    while_waiting: bool = Field(description="Whether the chat waited for an agent meanwhile.")
     handoff_reason: str | None = Field(description="Why the chat was handed over, if it was.")
     gate: float | None = Field(
         description="The probability, 0..1, that the passages hold the answer."

@@ -90,7 +90,8 @@ class VisitorTurn(Shape):
         description="The bot's answer, or what the visitor was told at the handover."
     )
     status: TurnStatus = Field(
-        description="`handed_off`: an agent will answer. `not_expected`: nobody was asked to."
+        description="`asked_again`: the bot has no answer and asks for other words. `handed_off`:"
+        " an agent will answer. `not_expected`: nobody was asked to."
     )
 
     @classmethod

@@ -11,7 +11,7 @@ from chatplatform.api.shapes import Language, Shape, Text, example, read_only
 MAX_TEXT = 2_000
 WordName = Literal[
     "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
-    "part_unknown", "handover",
+    "nearest", "person_button", "part_unknown", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
     "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
     "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
@@ -25,7 +25,10 @@ SAID_WHEN: Mapping[WordName, str] = {
     "goodbye": "To a goodbye.",
     "about_bot": "The customer asks who or what the bot is; `{company}` is your client's name.",
     "person_possible": "Behind that, if `handoff_on_request` is on.",
-    "unknown": "The bot has no answer, and `handoff_on_no_answer` is off.",
+    "unknown": "The bot has no answer, and asks again or `handoff_on_no_answer` is off.",
+    "nearest": "Behind that, above headings of the documents.",
+    "person_button": "Below that, to choose a person: at most 200 characters, and words that ask"
+    " for one.",
     "part_unknown": "The bot has an answer to some questions of a message, and not to this one:"
     " `{question}`.",
     "handover": "A person will answer. The same texts as the config's `handoff_message`.",
@@ -53,7 +56,7 @@ SAID_WHEN: Mapping[WordName, str] = {
 }
 # What the channels take.
 _MAX_CHARACTERS: Mapping[str, int] = {
-    "survey_question": 65, "survey_note": 80, "survey_button": 20
+    "survey_question": 65, "survey_note": 80, "survey_button": 20, "person_button": 200
 }  # fmt: skip
 # What a text must hold.
 _PLACES: Mapping[str, str] = {

@@ -154,6 +154,19 @@ class ClientConfigDto(Shape):
     handoff_on_no_answer: bool = Field(
         True, description="Whether a chat is handed over if the bot has no answer."
     )
+    ask_again_before_handoff: bool | None = Field(
+        None,
+        description="Whether the bot, at the first question of a chat that it has no answer to,"
+        " asks for other words and offers the nearest headings of its documents and a person; the"
+        " second one is handed over. true: in all chats; false: in none; null: in chats of the"
+        " widget (`web`) and of messaging channels, not in those of the channel `api`.",
+        examples=[None],
+    )
+    answer_while_waiting: bool = Field(
+        True,
+        description="Whether the bot answers what its documents hold while a chat waits in the"
+        " queue, until an agent writes or has the chat.",
+    )
     handoff_message: dict[Language, Notice] = Field(
         default_factory=dict,
         max_length=50,

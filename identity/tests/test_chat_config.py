@@ -23,6 +23,8 @@ EVERYTHING = {
     "agent_capacity": 9,
     "handoff_on_request": False,
     "handoff_on_no_answer": False,
+    "ask_again_before_handoff": True,
+    "answer_while_waiting": False,
     "handoff_message": {"pt-BR": "Um momento."},
     "answer_threshold": 0.5,
     "fallback_to_extractive": False,

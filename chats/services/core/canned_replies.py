@@ -4,7 +4,7 @@ The words are in `bots.knowledge.phrasebook`; a client's own words go first. If 
 neither, or the bot is not offered in it, the bot's default language is used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -12,7 +12,7 @@ from django.utils import timezone
 from bots.knowledge import phrasebook
 from bots.knowledge.phrasebook import base_of
 from bots.services import bots, business_hours
-from chats.models import Conversation
+from chats.models import Conversation, text_content
 
 # Nothing else is left if not even the client's default language has a word.
 _LAST_RESORT = "en"
@@ -23,6 +23,16 @@ class Said(NamedTuple):
 
     text: str
     language: str
+    # What the customer may choose below it: each is said as it stands.
+    choices: tuple[str, ...] = ()
+
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """It as the content of a message."""
+        content = text_content(self.text)
+        if self.choices:
+            content[0]["options"] = [{"label": one, "value": one} for one in self.choices]
+        return content
 
 
 def sentence(name: str, *, language: str, chat: Conversation) -> Said:
@@ -79,6 +89,21 @@ def about_bot(*, language: str, chat: Conversation) -> Said:
         person = sentence("person_possible", language=said.language, chat=chat)
         words = f"{words} {person.text}"
     return said._replace(text=words)
+
+
+def ask_again(headings: Sequence[str], *, person: bool, language: str, chat: Conversation) -> Said:
+    """The request for other words, with headings to choose from and, if wished, a person."""
+
+    def say(name: str) -> str:
+        return sentence(name, language=said.language, chat=chat).text
+
+    said = sentence("unknown", language=language, chat=chat)
+    parts = [said.text, *([say("nearest")] if headings else [])]
+    choices = tuple(headings)
+    if person:
+        parts.insert(1, say("person_possible"))
+        choices += (say("person_button"),)
+    return Said(" ".join(parts), said.language, choices)
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> Said:

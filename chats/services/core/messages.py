@@ -15,6 +15,7 @@ from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, as_page, numbers_of
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import (
+    UNANSWERED,
     AssignType,
     Conversation,
     LockedConversation,
@@ -253,6 +254,12 @@ def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> t
     )
     rows = replies.select_related("in_reply_to").order_by("-seq")[:limit]
     return tuple(row.in_reply_to.text for row in rows if row.in_reply_to)
+
+
+def has_gap(chat: Conversation, *, before_seq: int) -> bool:
+    """Whether a question before a customer's message was left without an answer."""
+    rows = Message.objects.filter(UNANSWERED, conversation=chat)
+    return rows.filter(seq__gt=chat.read_from_seq, seq__lt=before_seq).exists()
 
 
 def has_greeted(chat: Conversation, *, before_seq: int) -> bool:

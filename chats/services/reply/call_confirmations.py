@@ -31,7 +31,8 @@ def settle(message_id: str, *, earlier: Sequence[str] = ()) -> ConfirmationReply
     if message is None or not pipeline.is_owed_a_reply(message):
         return None
     texts = pipeline.texts_of(pipeline.load_burst(message, earlier))
-    if not texts or message.conversation.bot.is_disabled:
+    # While the chat waits for an agent no call is made.
+    if not texts or message.conversation.bot.is_disabled or not message.conversation.is_bots_turn:
         return None
     return _settle(message, texts[-1], calls)
 

@@ -30,6 +30,10 @@ class Receipt:
     filled: tuple[str, ...] | None = None
     # The field that the customer's words passed over: it is asked for once more.
     passed_over: str | None = None
+    # The customer is asked for other words, and the chat is not handed over yet.
+    asked_again: bool | None = None
+    # It was said while the chat waited for an agent.
+    while_waiting: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields that apply, as they are stored."""
@@ -51,11 +55,20 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Offers:
+    """What a customer may choose in place of other words: headings of the documents, a person."""
+
+    headings: tuple[str, ...]
+    person: bool
+
+
+@dataclass(frozen=True)
 class CannedReply:
     """The bot says a sentence of the platform's own, named here, worded in `canned_replies`."""
 
     name: str
     receipt: Receipt
+    offers: Offers | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +99,14 @@ class AskEngine:
     approved_by: Approval = Approval.NONE
 
 
-Decision = Answer | CannedReply | AskCustomer | HandOver
+@dataclass(frozen=True)
+class StaySilent:
+    """Nothing is said: an agent will answer."""
+
+    receipt: Receipt = field(default_factory=Receipt)
+
+
+Decision = Answer | CannedReply | AskCustomer | HandOver | StaySilent
 
 
 @dataclass(frozen=True)
@@ -139,6 +159,18 @@ class HandoffWishes:
 
     on_no_answer: bool = True
     on_request: bool = True
+    # At the first question without an answer the customer is asked for other words.
+    asks_again: bool = False
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A question without an answer: what there is beside it."""
+
+    # The chat has had none since it was opened.
+    is_first: bool = False
+    # The nearest headings of the documents that have an answer.
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,6 +190,8 @@ class Facts:
     short_reply: ShortReply | None = None
     # The bot's welcome, or a greeting of its, stands in the chat.
     has_greeted: bool = False
+    # The chat waits for an agent.
+    is_waiting: bool = False
 
 
 # What to say to a value that is none of its type.
@@ -171,6 +205,8 @@ ENGINE_FAILED = HandOver("engine_failed")
 
 def from_facts(facts: Facts) -> Decision | AskEngine:
     """What the rules alone decide, or the question that is left to an engine."""
+    if facts.is_waiting:
+        return _while_waiting(facts)
     if facts.is_bot_disabled:
         return HandOver("bot_disabled")
     if not facts.texts:
@@ -197,6 +233,13 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
     return AskEngine(facts.question)
 
 
+def _while_waiting(facts: Facts) -> StaySilent | AskEngine:
+    """Behind a handover only a question is answered: a "great!" changes nothing."""
+    is_question = bool(facts.question) and not _closing_words(facts.short_reply)
+    is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
+    return AskEngine(facts.question) if is_for_bot else StaySilent()
+
+
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     """What a mere yes, no or "ok" is, if our latest message asked nothing else.
 
@@ -212,11 +255,20 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     return "thanks" if reply.behind == "quotation" and is_fine else None
 
 
-def from_outcome(outcome: Outcome, wishes: HandoffWishes) -> Decision:
-    """What follows an engine's answer, or its lack of one."""
+def from_outcome(
+    outcome: Outcome, wishes: HandoffWishes, *, gap: Gap = Gap(), is_waiting: bool = False
+) -> Decision:
+    """What follows an engine's answer, or its lack of one.
+
+    While the chat waits for an agent only an answer is said.
+    """
+    waiting = True if is_waiting else None
+    if is_waiting and not isinstance(outcome, Answered):
+        reason = outcome.reason if isinstance(outcome, Unanswered) else "approval_needed"
+        return StaySilent(Receipt(reason, outcome.trace))
     match outcome:
         case Answered():
-            receipt = Receipt("answered", outcome.trace)
+            receipt = Receipt("answered", outcome.trace, while_waiting=waiting)
             return Answer(outcome.text, outcome.citations, receipt)
         case NeedsApproval(call=call) if call.requires_approval == Approval.CUSTOMER:
             return _ask_customer(call, outcome.trace)
@@ -224,11 +276,12 @@ def from_outcome(outcome: Outcome, wishes: HandoffWishes) -> Decision:
             receipt = Receipt("approval_needed", outcome.trace, call_id=call.id)
             return HandOver("approval_needed", receipt, call)
         case Unanswered(reason=reason):
-            is_failure = reason == "engine_failed"
-            handover = HandOver(
-                "engine_failed" if is_failure else "no_answer", Receipt(reason, outcome.trace)
-            )
-            return _as_wished(handover, wishes)
+            receipt = Receipt(reason, outcome.trace)
+            if reason == "engine_failed":
+                return HandOver("engine_failed", receipt)
+            if wishes.asks_again and gap.is_first:
+                return _ask_again(receipt, wishes, gap)
+            return _as_wished(HandOver("no_answer", receipt), wishes)
 
 
 def ask_next(decision: Decision, info: InfoFacts) -> Decision:
@@ -266,6 +319,13 @@ def _as_wished(handover: HandOver, wishes: HandoffWishes) -> HandOver | CannedRe
     if handover.reason == "customer_asked" and not wishes.on_request:
         return CannedReply("no_person", Receipt("handoff_not_wanted"))
     return handover
+
+
+def _ask_again(receipt: Receipt, wishes: HandoffWishes, gap: Gap) -> CannedReply:
+    """Ask for other words. A client that wants no handover has its bot say so anyway: only the
+    wording differs."""
+    receipt = replace(receipt, asked_again=wishes.on_no_answer or None)
+    return CannedReply("unknown", receipt, Offers(gap.headings, wishes.on_request))
 
 
 def _ask_customer(call: ProposedCall, trace: Trace | None = None) -> AskCustomer:

@@ -25,6 +25,7 @@ from chats.services.core import (
     handoffs,
     lifecycle,
     messages,
+    queue_answers,
     tags,
     translations,
     visitors,
@@ -226,11 +227,11 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 
 
 def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> None:
-    """Let the bot reply, if it has the chat.
+    """Let the bot reply, if it has the chat or answers while the chat waits for an agent.
 
     Messages that follow each other within `burst_wait` share one reply.
     """
-    if chat.assign_type != AssignType.BOT:
+    if chat.assign_type != AssignType.BOT and not queue_answers.may_answer(chat):
         return
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
@@ -300,7 +301,8 @@ def describe_turn(message: Message, *, reply_requested: bool) -> dict[str, Any]:
 def describe_new_turn(message: Message, *, reply_requested: bool) -> dict[str, Any]:
     """The turn at the moment when its message was stored: there is no reply yet."""
     chat = message.conversation
-    status, reason = _status(None, chat, reply_requested=reply_requested, is_coming=True)
+    is_coming = chat.assign_type == AssignType.BOT or queue_answers.may_answer(chat)
+    status, reason = _status(None, chat, reply_requested=reply_requested, is_coming=is_coming)
     return _turn(message, None, status, reason)
 
 
@@ -319,12 +321,13 @@ def _status(
     reply: Message | None, chat: Conversation, *, reply_requested: bool, is_coming: bool
 ) -> tuple[message_shapes.TurnStatus, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
-        return "answered", None
+        is_asked_again = (reply.receipt or {}).get("asked_again")
+        return "asked_again" if is_asked_again else "answered", None
     if reply:
         return "handed_off", (reply.receipt or {}).get("handoff_reason")
     if not reply_requested or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
         return "not_expected", None
-    if chat.assign_type == AssignType.QUEUE:
+    if chat.assign_type == AssignType.QUEUE and not is_coming:
         return "handed_off", chat.handoff_reason
     # A reply is dropped if the chat changed hands meanwhile, and no other one is made.
     return "pending" if is_coming else "not_expected", None

@@ -4,6 +4,7 @@ Each stage hands its result to the next one. `decide` has the rules, `say` store
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from django.conf import settings
@@ -13,18 +14,22 @@ from bots.engine import intents
 from bots.engine.types import Line
 from bots.knowledge import asked
 from bots.models import Approval
-from bots.services import answers, engines, function_runner
+from bots.services import answers, engines, function_runner, headings
+from bots.services.answers import Unanswered
 from chatplatform import jobs
-from chats.models import Conversation, Message, SenderType
-from chats.services.core import canned_replies, messages
+from chats.models import AssignType, Conversation, Message, SenderType
+from chats.services.core import canned_replies, messages, queue_answers
 from chats.services.reply import asked_info, billing, decide, say
 from chats.services.reply.decide import (
     AskEngine,
     ConfirmationReply,
     Decision,
     Facts,
+    Gap,
     HandoffWishes,
+    InfoFacts,
     ShortReply,
+    StaySilent,
 )
 from chats.services.reply.streams import ReplyStream
 
@@ -54,8 +59,16 @@ def answer(
         decision = decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             first = burst[0] if decision.approved_by == Approval.NONE else message
-            decision = ask_engine(message, decision, facts.wishes, stream, before_seq=first.seq)
-        decision = decide.ask_next(decision, facts.info)
+            decision = ask_engine(
+                message,
+                decision,
+                facts.wishes,
+                stream,
+                before_seq=first.seq,
+                is_waiting=facts.is_waiting,
+            )
+        if not facts.is_waiting:
+            decision = decide.ask_next(decision, facts.info)
         say.publish(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
@@ -89,7 +102,9 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
 
 def is_owed_a_reply(message: Message) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
-    return message.conversation.is_bots_turn and not message.is_answered
+    chat = message.conversation
+    is_bots = chat.is_bots_turn or queue_answers.may_answer(chat)
+    return is_bots and not message.is_answered
 
 
 def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
@@ -102,7 +117,7 @@ def gather(
 ) -> Facts:
     """All that the rules need to know."""
     texts = texts_of(burst)
-    config = message.conversation.client.config
+    is_waiting = message.conversation.assign_type == AssignType.QUEUE
     # A question is not lost between a greeting and a thank-you.
     questions = [text for text in texts if not intents.small_talk(text)]
     small_talk = intents.small_talk(texts[-1], language=message.language) if texts else None
@@ -115,12 +130,21 @@ def gather(
         small_talk=small_talk,
         asks_for_person=any(map(intents.asks_for_person, texts)),
         confirmation=confirmation,
-        wishes=HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request),
-        info=asked_info.facts_of(message, burst, texts),
+        wishes=_wishes(message.conversation),
+        info=InfoFacts() if is_waiting else asked_info.facts_of(message, burst, texts),
         short_reply=short_reply,
         has_greeted=bool(small_talk == "greeting" or short_reply)
         and messages.has_greeted(message.conversation, before_seq=burst[0].seq),
+        is_waiting=is_waiting,
     )
+
+
+def _wishes(chat: Conversation) -> HandoffWishes:
+    config = chat.client.config
+    asks_again = config.ask_again_before_handoff
+    if asks_again is None:
+        asks_again = chat.channel != "api"
+    return HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request, asks_again)
 
 
 def _short_reply(message: Message, burst: Sequence[Message], text: str) -> ShortReply | None:
@@ -156,13 +180,30 @@ def ask_engine(
     stream: ReplyStream,
     *,
     before_seq: int,
+    is_waiting: bool = False,
 ) -> Decision:
     """What follows an engine's answer. The credits for it are reserved first."""
+    chat = message.conversation
+    request = request_for(message, asking, before_seq=before_seq)
+    # A function may need somebody's approval: while the chat waits for an agent none is called.
+    request = replace(request, subject=None if is_waiting else subject_of(message))
+    if not billing.reserve(message, request.engine):
+        return StaySilent() if is_waiting else decide.OUT_OF_CREDITS
+    outcome = answers.answer(chat.bot, request, stream)
+    gap = Gap()
+    if isinstance(outcome, Unanswered) and wishes.asks_again and not is_waiting:
+        is_first = not messages.has_gap(chat, before_seq=before_seq)
+        gap = Gap(is_first, headings.nearest(chat.bot, request, outcome.trace) if is_first else ())
+    return decide.from_outcome(outcome, wishes, gap=gap, is_waiting=is_waiting)
+
+
+def request_for(message: Message, asking: AskEngine, *, before_seq: int) -> answers.AnswerRequest:
+    """What the engine is asked, without a subject: then no function is called."""
     chat, config = message.conversation, message.conversation.client.config
-    request = answers.AnswerRequest(
+    return answers.AnswerRequest(
         text=asking.question,
         language=message.language,
-        subject=subject_of(message),
+        subject=None,
         history=_history(chat, before_seq=before_seq),
         engine=engines.engine_for(chat.client, chat.bot),
         threshold=config.answer_threshold,
@@ -176,10 +217,6 @@ def ask_engine(
         ).text,
         wanted=tuple(field["name"] for field in asked_info.wanted(chat)),
     )
-    if not billing.reserve(message, request.engine):
-        return decide.OUT_OF_CREDITS
-    outcome = answers.answer(chat.bot, request, stream)
-    return decide.from_outcome(outcome, wishes)
 
 
 def _topics(chat: Conversation, question: str, *, before_seq: int) -> tuple[str, ...]:

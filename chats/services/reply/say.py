@@ -26,13 +26,23 @@ from chats.services.core import (
     handoffs,
     lifecycle,
     messages,
+    queue_answers,
 )
 from chats.services.core.canned_replies import Said
 from chats.services.reply import billing
-from chats.services.reply.decide import Answer, AskCustomer, CannedReply, Decision, HandOver
+from chats.services.reply.decide import (
+    Answer,
+    AskCustomer,
+    CannedReply,
+    Decision,
+    HandOver,
+    Offers,
+    StaySilent,
+)
 from chats.services.reply.streams import ReplyStream
 
 log = logging.getLogger(__name__)
+Spoken = Answer | CannedReply | AskCustomer | HandOver
 _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
@@ -47,13 +57,13 @@ def publish(
 
     `filled`: what the message tells of its customer, which is stored with the reply.
     """
-    said = _words(message, decision)
+    said = None if isinstance(decision, StaySilent) else _words(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
-        has_moved = chat.version != message.conversation.version or not chat.is_bots_turn
+        has_moved = chat.version != message.conversation.version or not _may_say(chat, decision)
         is_dropped = has_moved or message.is_answered
         paid = billing.settle(message, None if is_dropped else decision)
-        if not is_dropped:
+        if said and not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
             names = customers.fill_in(chat, filled or {})
             receipt = replace(
@@ -65,7 +75,14 @@ def publish(
         transaction.on_commit(ReplyStream(message.pk).reset)
 
 
-def _words(message: Message, decision: Decision) -> Said:
+def _may_say(chat: LockedConversation, decision: Decision) -> bool:
+    """Whether it is the bot's turn; while the chat waits for an agent only an answer is said."""
+    if isinstance(decision, Answer | StaySilent) and queue_answers.may_answer(chat):
+        return True
+    return chat.is_bots_turn
+
+
+def _words(message: Message, decision: Spoken) -> Said:
     said, wanted = _sentence(message, decision), decision.receipt.asks_for
     fields = message.conversation.bot.customer_info_fields
     field = next((field for field in fields if field["name"] == wanted), None)
@@ -75,9 +92,13 @@ def _words(message: Message, decision: Decision) -> Said:
     return said._replace(text=f"{said.text}\n\n{question.text}")
 
 
-def _sentence(message: Message, decision: Decision) -> Said:
+def _sentence(message: Message, decision: Spoken) -> Said:
     chat, language = message.conversation, message.language
     match decision:
+        case CannedReply(name="unknown", offers=Offers() as offers):
+            return canned_replies.ask_again(
+                offers.headings, person=offers.person, language=language, chat=chat
+            )
         case Answer():
             return Said(decision.text, language)
         case AskCustomer():
@@ -123,7 +144,7 @@ def _append(
     messages.append(
         chat,
         author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
-        content=text_content(said.text),
+        content=said.content,
         language=said.language,
         in_reply_to=in_reply_to,
         citations=[asdict(citation) for citation in citations],
@@ -164,7 +185,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
-        else:
+        elif not isinstance(decision, StaySilent):
             _append(chat, decision, _words(message, decision), receipt=receipt)
             _return_to_bot(chat)
 

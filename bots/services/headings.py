@@ -1,0 +1,38 @@
+"""Headings of a bot's documents that a customer may choose where a question has no answer."""
+
+from bots.models import Bot, Chunk
+from bots.services import retrieval
+from bots.services.answers import AnswerRequest, Trace
+
+MAX_HEADINGS = 3
+# Longer ones are no headings that fit a button.
+_MAX_CHARACTERS = 80
+
+
+def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
+    """The headings, or titles, nearest to a question, each of which the bot has an answer to."""
+    if trace.evidence is None:
+        return ()
+    ranked = sorted(trace.evidence.chunks, key=lambda chunk: -chunk.score)
+    rows = Chunk.objects.select_related("document").defer("document__content")
+    chunks = rows.filter(bot=bot).in_bulk([chunk.id for chunk in ranked])
+    found: dict[str, str] = {}
+    for chunk in ranked:
+        row = chunks.get(chunk.id)
+        heading = " ".join((row.heading or row.document.title).split()) if row else ""
+        is_new = heading.casefold() not in found and heading.casefold() != request.text.casefold()
+        fits = 0 < len(heading) <= _MAX_CHARACTERS
+        if fits and is_new and _is_answered(bot, request, heading):
+            found[heading.casefold()] = heading
+        if len(found) == MAX_HEADINGS:
+            break
+    return tuple(found.values())
+
+
+def _is_answered(bot: Bot, request: AnswerRequest, heading: str) -> bool:
+    """Whether the heading, asked by itself, passes the gate: an offer must keep its word."""
+    parts = retrieval.find(
+        bot, heading, language=request.language, topics=(), threshold=request.threshold,
+        index=request.index,
+    )  # fmt: skip
+    return any(part.passes(request.threshold) for part in parts)

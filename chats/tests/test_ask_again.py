@@ -1,0 +1,195 @@
+"""The first question without an answer is asked for in other words; the second is handed over."""
+
+import uuid
+
+import pytest
+
+from bots.engine import intents
+from bots.knowledge import phrasebook
+from bots.testing import trained
+from chatplatform.testing import run_before, run_jobs
+from chats.models import Conversation, Message, Notification
+from chats.services.core import queue_answers
+from chats.services.reply import pipeline
+from identity.models import ClientConfig
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHOP = """OPENING HOURS
+
+The shop is open from nine to five on weekdays.
+
+RETURNS
+
+You may return damaged goods within thirty days and get your money back.
+
+SHIPPING COSTS
+
+Shipping costs five euros within the country.
+"""
+UNKNOWN = "How do I bake a sourdough bread?"
+STRANGE = "Who won the chess olympiad?"
+KNOWN = "Within how many days may I return damaged goods?"
+SAYS = phrasebook.all_books()["en"].says
+
+
+@pytest.fixture
+def shop(bot):
+    trained(bot, SHOP)
+
+
+@pytest.fixture
+def talk(server, shop):
+    """Say something in a chat; the turn that came of it."""
+    opened = {}
+
+    def say_it(text, channel="web"):
+        if channel not in opened:
+            body = {"channel": channel, "customer": {"name": "Zoe"}}
+            opened[channel] = server.post("/ai/client/chat", body).json()["id"]
+        path = f"/ai/client/chat/{opened[channel]}"
+        body = {"text": text, "reply": "async", "client_message_id": str(uuid.uuid4())}
+        assert server.post(path, body).status_code in {200, 202}
+        run_jobs()
+        # The same request again tells what became of it.
+        turn = server.post(path, body).json()
+        return turn, Conversation.objects.get(pk=opened[channel])
+
+    return say_it
+
+
+def words_of(turn):
+    return turn["reply"]["content"][0]["text"] if turn["reply"] else None
+
+
+def options_of(turn):
+    return [option["value"] for option in turn["reply"]["content"][0]["options"] or []]
+
+
+def test_the_first_is_asked_again_and_the_second_handed_over(talk):
+    turn, chat = talk(UNKNOWN)
+    assert (turn["status"], turn["handoff_reason"]) == ("asked_again", None)
+    assert (turn["reply"]["sender"]["type"], chat.assign_type) == ("bot", "bot")
+    assert words_of(turn).startswith(SAYS["unknown"])
+    assert SAYS["nearest"] in words_of(turn)
+    *offered, person = options_of(turn)
+    assert person == SAYS["person_button"]
+    assert len(offered) == 3
+    assert not Notification.objects.exists()
+    assert not Event.objects.filter(type="conversation.handed_off").exists()
+    turn, chat = talk(offered[0])
+    assert turn["status"] == "answered", "an offer keeps its word"
+    assert turn["reply"]["citations"]
+    turn, chat = talk(STRANGE)
+    assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
+    assert (words_of(turn), chat.assign_type) == (SAYS["handover_no_answer"], "queue")
+
+
+def test_the_person_that_is_offered_is_had(talk):
+    turn, _ = talk(UNKNOWN)
+    turn, chat = talk(options_of(turn)[-1])
+    assert (turn["status"], chat.handoff_reason) == ("handed_off", "customer_asked")
+
+
+@pytest.mark.parametrize(
+    ("setting", "channel", "status"),
+    [
+        (None, "web", "asked_again"), (None, "api", "handed_off"),
+        (True, "api", "asked_again"), (False, "web", "handed_off"),
+    ],
+)  # fmt: skip
+def test_the_setting_and_the_channel_decide(ann, talk, setting, channel, status):
+    path = f"/config/{ann.client.pk}/chat"
+    body = {"ask_again_before_handoff": setting}
+    assert ann.post(path, body).json()["ask_again_before_handoff"] is setting
+    assert talk(UNKNOWN, channel)[0]["status"] == status
+
+
+def test_without_handovers_only_the_wording_differs(talk):
+    ClientConfig.objects.update(handoff_on_no_answer=False, handoff_on_request=False)
+    first, _ = talk(UNKNOWN)
+    assert first["status"] == "answered"
+    assert SAYS["nearest"] in words_of(first)
+    assert SAYS["person_possible"] not in words_of(first)
+    assert SAYS["person_button"] not in options_of(first), "nobody could be had"
+    second, chat = talk(STRANGE)
+    assert (second["status"], words_of(second)) == ("answered", SAYS["unknown"])
+    assert (chat.assign_type, options_of(second)) == ("bot", [])
+
+
+@pytest.mark.parametrize("code", sorted(phrasebook.all_books()))
+def test_the_button_is_understood_in_every_language(code):
+    says = phrasebook.all_books()[code].says
+    assert intents.asks_for_person(says["person_button"])
+    assert says["nearest"].strip()
+
+
+# --- while the chat waits in the queue -----------------------------------------------------------
+
+
+@pytest.fixture
+def waiting(talk):
+    """A chat whose customer asked for a person."""
+    return talk("I want to talk to a human")[1]
+
+
+def test_the_bot_goes_on_with_what_it_knows(talk, waiting):
+    turn, chat = talk(KNOWN)
+    assert turn["status"] == "answered"
+    assert "thirty days" in words_of(turn)
+    assert (chat.assign_type, chat.version, chat.waiting_since) == (
+        "queue", waiting.version, waiting.waiting_since,
+    )  # fmt: skip
+    assert Message.objects.filter(pk=turn["reply"]["id"], receipt__while_waiting=True).exists()
+    before = Message.objects.count()
+    for said in ("great!", "Thanks!", UNKNOWN, "a human please", "ok"):
+        turn, chat = talk(said)
+        assert (turn["reply"], turn["status"], chat.assign_type) == (None, "handed_off", "queue")
+    assert Message.objects.count() == before + 5, "nothing but the customer's own words"
+    assert talk(KNOWN)[0]["status"] == "answered", "a great! silences nobody"
+
+
+def test_the_setting_switches_it_off(talk, waiting):
+    ClientConfig.objects.update(answer_while_waiting=False)
+    turn, _ = talk(KNOWN)
+    assert (turn["reply"], turn["status"]) == (None, "handed_off")
+
+
+def test_an_agents_first_message_ends_it(ben, talk, waiting):
+    note = {"text": "Who takes this one?", "is_note": True}
+    assert ben.post(f"/ai/chat/{waiting.pk}/manual", note).status_code == 201
+    assert talk(KNOWN)[0]["status"] == "answered", "a note says nothing to the customer"
+    assert ben.post(f"/ai/chat/{waiting.pk}/manual", {"text": "Hello"}).status_code == 201
+    assert talk(KNOWN)[0]["status"] == "not_expected"
+    Conversation.objects.update(assign_type="queue", assignee=None)
+    turn, _ = talk(KNOWN)
+    assert (turn["reply"], turn["status"]) == (None, "handed_off"), "the agent has begun"
+
+
+@pytest.mark.parametrize("step", ["takes", "writes"])
+def test_no_answer_comes_after_an_agent_took_over(ben, talk, waiting, step):
+    path = f"/ai/chat/{waiting.pk}"
+
+    def meanwhile():
+        sent = (
+            ben.post(f"{path}/manual", {"text": "I am here."})
+            if step == "writes"
+            else ben.post(f"{path}/assign", {"assign_type": "agent", "user_id": ben.user.pk})
+        )
+        assert sent.status_code in {200, 201}, sent.content
+
+    with run_before("chats.services.reply.say.publish", meanwhile):
+        turn, chat = talk(KNOWN)
+    assert (turn["reply"], chat.assign_type) == (None, "agent")
+    texts = Message.objects.filter(
+        conversation=chat, sender_type="bot", receipt__decision="answered"
+    )
+    assert not texts.exists()
+
+
+def test_a_job_that_runs_twice_answers_once(talk, waiting):
+    turn, chat = talk(KNOWN)
+    assert not queue_answers.may_answer(Conversation(status="ended", assign_type="queue"))
+    pipeline.answer(turn["message"]["id"])
+    assert Message.objects.filter(conversation=chat, receipt__decision="answered").count() == 1

@@ -1,0 +1,27 @@
+"""The site's form for what bots do about questions without an answer."""
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from identity.models import AuditEvent, ClientConfig
+
+
+@pytest.mark.parametrize(("chosen", "stored"), [("", None), ("true", True), ("false", False)])
+def test_an_admin_changes_the_settings(ann, cara, chosen, stored):
+    browser = Browser()
+    browser.force_login(ann.user)
+    config = ClientConfig.objects.get(client=ann.client)
+    path = reverse("admin:identity_clientconfig_no_answer", args=[config.pk])
+    assert "In the widget" in browser.get(path).content.decode()
+    before = config.version
+    form = {"ask_again_before_handoff": chosen, "handoff_on_no_answer": "on"}
+    assert browser.post(path, form).status_code == 302
+    config.refresh_from_db()
+    assert config.ask_again_before_handoff is stored
+    assert (config.handoff_on_no_answer, config.answer_while_waiting) == (True, False)
+    assert config.version == before + 1
+    assert AuditEvent.objects.filter(action="config.updated").count() == 1
+    other = Browser()
+    other.force_login(cara.user)
+    assert other.post(path, {"ask_again_before_handoff": "true"}).status_code == 404
