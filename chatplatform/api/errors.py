@@ -1,5 +1,6 @@
 """Errors in their documented shapes. Services raise an `ApiError`; it is rendered here."""
 
+import errno
 import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
@@ -213,6 +214,10 @@ def render(exc: BaseException) -> HttpResponse:
         log.error("database unavailable: %s", exc)
         detail = "The database is not reachable; try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
+    if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:
+        log.error("no room to store a file: %s", exc)
+        detail = "There is no room to store this; try again later."
+        return error_response(503, detail, headers={"Retry-After": "60"})
     log.error("unhandled error", exc_info=exc)
     return error_response(500, _FAULT)
 

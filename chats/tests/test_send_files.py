@@ -1,5 +1,6 @@
 """Send message with files in chat conversation."""
 
+import errno
 import io
 import zipfile
 
@@ -272,6 +273,19 @@ def test_an_error_leaves_no_file(server, chat, stored_files, monkeypatch):
     monkeypatch.setattr("chats.services.core.attachments.attach", fail)
     assert send(server, chat, (b"a.png", PNG)).status_code == 500
     assert nothing_stored(stored_files)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(server, chat, stored_files, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("django.core.files.storage.FileSystemStorage._save", fail)
+        reply = send(server, chat, (b"a.png", PNG))
+    assert (reply.status_code, reply.json()["code"]) == (503, "unavailable")
+    assert reply["Retry-After"] == "60"
+    assert nothing_stored(stored_files)
+    assert send(server, chat, (b"a.png", PNG)).status_code < 300
 
 
 def test_the_file_belongs_to_the_chat_that_follows_an_ended_one(server, chat):
