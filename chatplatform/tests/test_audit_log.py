@@ -66,9 +66,14 @@ def test_it_is_exported_as_lines_and_as_a_table(ann, cara, monkeypatch):
     record(cara.client, "bot.deleted", by=cara.user)
     exported = [json.loads(line) for line in lines(ann.get(FILE))]
     assert [row["action"] for row in exported] == ["user.created", "user.disabled"]
-    assert exported[::-1] == ann.get(LOG).json()["items"]
+    asked, *earlier = ann.get(LOG).json()["items"]
+    assert exported[::-1] == earlier
+    assert (asked["action"], asked["user_id"]) == ("audit_log.exported", ann.user.pk)
+    assert asked["changes"] == {"fields": [], "rows": 2}
     table = list(csv.DictReader(io.StringIO("\n".join(lines(ann.get(f"{FILE}?format=csv"))))))
-    assert [row["action"] for row in table] == ["user.created", "user.disabled"]
+    assert [row["action"] for row in table] == [
+        "user.created", "user.disabled", "audit_log.exported",
+    ]  # fmt: skip
     assert table[0]["subject"] == "'=1+1"
     monkeypatch.setattr(audit_log, "MAX_EXPORTED", 1)
     assert ann.get(FILE).json()["code"] == "too_many_events"

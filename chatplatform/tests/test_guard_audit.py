@@ -1,14 +1,18 @@
-"""Guards of the audit log: every change writes a row of it, whoever makes it and wherever."""
+"""Guards of the audit log: every change and every file that leaves writes a row of it."""
 
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.test import Client as Browser
+from django.urls import reverse
+from django.utils import timezone
 
 from bots.models import Bot, Prompt
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection
+from chatplatform.api.operation import Bare
 from chatplatform.models import Job
 from chatplatform.tests.served import ALL, callers, rows_of, send, undone
 from chatplatform.tests.test_guard_site import url, world
@@ -55,9 +59,7 @@ NOT_AUDITED_BECAUSE = {
         "POST /ai/chat/events/ticket", "POST /ai/chat/{chat_id}/read",
         "PUT /ai/chat/notifications/read", "PUT /ai/chat/notifications/{notification_id}/read",
     },
-    "a row of its own says who asked, and when": {
-        "POST /report/adhoc/export", "POST /ai/chat/summary/calculate",
-    },
+    "a row of its own says who asked, and when": {"POST /ai/chat/summary/calculate"},
     "it sends or reads again what is there": {
         "POST /webhook/test", "POST /webhook/events/{event_id}/replay", "POST /webhook/replay",
         "POST /ai/{bot_id}/train/document/reupload",
@@ -136,6 +138,71 @@ def test_every_operation_that_changes_something_is_audited(ann):
     assert tried > 100
     assert silent - EXEMPT == set(), "audit.record() in the service, or the table above"
     assert EXEMPT - silent == set(), "these are recorded, or gone: take them from the table"
+
+
+# Downloads that are no export of rows; the reason.
+FILES_NOT_AUDITED_BECAUSE = {
+    "it is what somebody uploaded": {"GET /ai/{bot_id}/train/document/{document_id}/original"},
+    "a customer takes their own chat along": {"GET /ai/client/chat/{chat_id}/transcript.txt"},
+}
+EXPORTS = {
+    "GET /ai/customers/{customer_id}/export", "GET /identity/audit/export",
+    "POST /report/adhoc/export", "GET /report/adhoc/export/{export_id}",
+    # Pages of an export, of which the first is recorded.
+    "GET /ai/client/migrate/messages", "GET /ai/client/migrate/conversations",
+}  # fmt: skip
+SITES_EXPORTS = {"admin:chats_customer_export", "reports_export"}
+
+
+def is_file(reply: Any) -> bool:
+    return reply.headers.get("Content-Disposition", "").startswith("attachment")
+
+
+def test_every_file_of_the_api_is_audited(ann):
+    key = make_key(ann.client)
+    ApiKey.objects.update(last_used_at=timezone.now())
+    ids = rows_of(ann, key)
+    before = AuditEvent.objects.latest("pk").pk
+    files, audited = set(), set()
+    for served in ALL:
+        if not (isinstance(served.declared.returns, Bare) or str(served) in EXPORTS):
+            continue
+        caller = (callers(served.declared.access, ann, key) or [ann])[0]
+        with undone():
+            reply = send(caller, served, ids)
+            if is_file(reply):
+                files.add(str(served))
+            if new_actions(before):
+                audited.add(str(served))
+    assert audited == EXPORTS, "audit.record_export() in the service, or the table above"
+    exempt = set[str]().union(*FILES_NOT_AUDITED_BECAUSE.values())
+    assert files - EXPORTS == exempt, "an export, or a line in the table above"
+
+
+def test_every_file_of_the_site_is_audited(ann):
+    rows = world("ourownword")
+    browser = Browser()
+    browser.force_login(User.objects.get(pk=rows[User].pk))
+    before = AuditEvent.objects.latest("pk").pk
+    paths = {
+        name: reverse(name, args=[quote(rows[model].pk)] if is_detail else [])
+        for model, page in admin.site._registry.items()
+        for is_detail, buttons in ((True, page.actions_detail), (False, page.actions_list))
+        for button in buttons
+        for name in [f"admin:{model._meta.app_label}_{model._meta.model_name}_{button}"]
+        if model in rows
+    } | {"reports_export": reverse("reports_export")}
+    found = set()
+    for name, path in paths.items():
+        with undone():
+            ask = browser.post if name == "reports_export" else browser.get
+            reply = ask(path)
+            if is_file(reply):
+                list(reply)
+                (action,) = new_actions(before)
+                assert action.endswith(".exported")
+                found.add(name)
+    assert found == SITES_EXPORTS, "a new file of the site is entered in the table"
 
 
 def test_what_is_tried_elsewhere_is_served_and_named_there():

@@ -37,7 +37,7 @@ class MigrationViewSet(TenantViewSet):
         listed 5 seconds after it came, so that none is passed over.
         """
         return page(
-            exporting.messages(self.key),
+            exporting.messages(self.key, query),
             query,
             shape=exchange_shapes.MessageEntity.from_row,
             resumable=True,
@@ -56,7 +56,7 @@ class MigrationViewSet(TenantViewSet):
         listed 5 seconds after it began.
         """
         return page(
-            exporting.conversations(self.key),
+            exporting.conversations(self.key, query),
             query,
             shape=exchange_shapes.ConversationEntity.from_row,
             resumable=True,

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import BaseModel
+
 from chatplatform.api.request_context import current_address, current_request_id
 from identity.models import ApiKey, AuditEvent, KeyScope, User
 
@@ -31,3 +33,27 @@ def record(
         address="" if is_page else current_address(),
         request_id=current_request_id(),
     )
+
+
+def record_export(
+    client_id: int,
+    noun: str,
+    *,
+    by: User | ApiKey | None,
+    asked: BaseModel | None = None,
+    rows: int | None = None,
+    subject: str = "",
+) -> None:
+    """Record that rows left as a file or as an export's pages: `<noun>.exported`.
+
+    Of `asked` the names of the fields that were set, never their values; `rows` None: not known.
+    """
+    changes: dict[str, Any] = {"fields": _set_fields(asked) if asked else []}
+    if rows is not None:
+        changes["rows"] = rows
+    record(client_id, f"{noun}.exported", by=by, subject=subject, changes=changes)
+
+
+def _set_fields(asked: BaseModel) -> list[str]:
+    empty: tuple[Any, ...] = (None, "", [])
+    return sorted(name for name in asked.model_fields_set if getattr(asked, name) not in empty)

@@ -11,7 +11,8 @@ from django.db.models import QuerySet
 
 from chatplatform.api.errors import ApiError
 from chatplatform.spreadsheets import no_formula
-from identity.models import AuditEvent, Client
+from identity.models import ApiKey, AuditEvent, Client, User
+from identity.services import audit
 from identity.shapes import audit as audit_shapes
 
 MAX_EXPORTED = 100_000
@@ -36,15 +37,19 @@ def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent
     return rows
 
 
-def export(client: Client, query: audit_shapes.AuditExportQuery) -> IO[bytes]:
+def export(
+    client: Client, query: audit_shapes.AuditExportQuery, *, by: User | ApiKey | None
+) -> IO[bytes]:
     """The rows that match as a file, oldest first; 409 if they are too many."""
     rows = find(client, query)
-    if rows.order_by()[: MAX_EXPORTED + 1].count() > MAX_EXPORTED:
+    count = rows.order_by()[: MAX_EXPORTED + 1].count()
+    if count > MAX_EXPORTED:
         raise TooManyEvents
     file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
     text = io.TextIOWrapper(file, "utf-8", newline="")
     try:
         _write(text, query.format, rows)
+        audit.record_export(client.pk, "audit_log", by=by, asked=query, rows=count)
     except BaseException:
         file.close()
         raise

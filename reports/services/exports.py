@@ -18,6 +18,7 @@ from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Conversation
 from identity.models import Client, User
+from identity.services import audit
 from reports.models import Export, ExportStatus
 from reports.services import adhoc, facts, periods, report_files
 from reports.shapes import adhoc as shapes
@@ -48,6 +49,7 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     422 for unknown columns and for more rows than a sheet has, 409 `too_many_exports`.
     """
     _columns(param)
+    asked = param
     period = periods.of(client, param)
     fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
     param = param.model_copy(update=fixed)
@@ -58,7 +60,9 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
         )
         raise Invalid.field("body", "format", msg=msg)
     if rows <= settings.EXPORT_ROWS_AT_ONCE:
-        return _write(param, _pages(client, param))
+        file = _write(param, _pages(client, param))
+        audit.record_export(client.pk, "report", by=by, asked=asked, rows=rows)
+        return file
     if Export.objects.for_client(client).count() >= MAX_EXPORTS:
         raise TooManyExports
     with transaction.atomic():
@@ -67,6 +71,8 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
             file_name=file_name(param), expires_at=timezone.now() + LIFETIME,
         )  # fmt: skip
         jobs.enqueue("reports.write_export", client_id=client.pk, export_id=str(export.pk))
+        subject = f"export:{export.pk}"
+        audit.record_export(client.pk, "report", by=by, asked=asked, rows=rows, subject=subject)
     return export
 
 
@@ -84,6 +90,15 @@ def get(client: Client, export_id: uuid.UUID) -> Export:
     if export.status == ExportStatus.FAILED:
         raise ExportFailed(export_id=str(export.pk))
     return export
+
+
+def open_file(export: Export, *, by: User) -> IO[bytes]:
+    """The stored file of a large export: everybody who fetches it is recorded."""
+    file = export.file.open("rb")
+    changes = {"rows": export.rows}
+    subject = f"export:{export.pk}"
+    audit.record(export.client_id, "report.downloaded", by=by, subject=subject, changes=changes)
+    return file
 
 
 def link_to(export: Export, *, reader: User) -> str:

@@ -11,7 +11,7 @@ from chatplatform.jobs import leases
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats.testing import make_chat
-from identity.models import User
+from identity.models import AuditEvent, User
 from reports import tasks
 from reports.models import Export
 from reports.services import exports, report_files
@@ -41,6 +41,25 @@ def test_it_is_a_download_with_a_row_for_each_chat(ann, bot):
     assert rows_of_xlsx(data) == [
         ["bot", "bot_name", "chats", "messages"], [str(bot.pk), "Helper", "2", "0"],
     ]  # fmt: skip
+
+
+def test_who_took_which_rows_is_recorded_without_their_values(ann, nobody, two_chats):
+    recorded = AuditEvent.objects.filter(action__startswith="report.").order_by("pk")
+    download(ann, tags=["secret word"], channels=[])
+    asked: dict[str, Any] = {"user": ann.user.pk, "changes__rows": 0}
+    assert recorded.get(**asked).changes["fields"] == ["date_from", "date_to", "tags"]
+    told = ask(ann)
+    assert nobody.get(told["url"]).status_code == 202
+    run_jobs()
+    assert rows_of_csv(b"".join(nobody.get(told["url"]).streaming_content))[1:]
+    assert [(row.action, row.user, row.subject, row.changes["rows"]) for row in recorded[1:]] == [
+        (action, ann.user, f"export:{told['id']}", 2)
+        for action in ("report.exported", "report.downloaded")
+    ]
+    assert "secret" not in str(list(recorded.values()))
+    refused = ann.post(EXPORT, OCTOBER | {"columns": ["joy"]})
+    assert refused.status_code == 422
+    assert recorded.count() == 3
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "＝1+1", "\t=1", "=cmd|' /C'!A0"])

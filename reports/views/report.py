@@ -41,7 +41,7 @@ def _shown(export: Export, reader: User) -> HttpResponseBase:
     """A stored file, or how far its worker is."""
     if export.status == ExportStatus.DONE:
         return media.file_response(
-            export.file.open("rb"),
+            exports.open_file(export, by=reader),
             mime_type=report_files.MIME_TYPES[export.param["format"]],
             cache_control="no-store",
             download_as=export.file_name,

@@ -13,6 +13,7 @@ from chatplatform.api.shapes import as_json
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.management import client_rows
 from identity.models import Client
+from identity.services import audit
 
 _READ_AT_ONCE = 1_000
 
@@ -27,19 +28,23 @@ class Command(BaseCommand):
     def handle(self, *args: Any, code: str, file: Path, **options: Any) -> None:
         client = Client.objects.get(code=code)
         with file.open("xb") as opened, zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED) as made:
-            _add_rows(made, Client.objects.filter(pk=client.pk))
+            count = _add_rows(made, Client.objects.filter(pk=client.pk))
             for _, rows in client_rows.of_client(client):
-                _add_rows(made, rows)
+                count += _add_rows(made, rows)
                 for name in client_rows.file_names(rows):
                     made.write(default_storage.path(name), f"files/{name}")
+        audit.record_export(client.pk, "client", by=None, rows=count)
         self.stdout.write(f"{file} was written.")
 
 
-def _add_rows(archive: zipfile.ZipFile, rows: models.QuerySet[Any]) -> None:
+def _add_rows(archive: zipfile.ZipFile, rows: models.QuerySet[Any]) -> int:
+    count = 0
     columns = [field.attname for field in rows.model._meta.concrete_fields if _is_shown(field)]
     with archive.open(f"{rows.model._meta.db_table}.jsonl", "w") as entry:
         for row in rows.order_by("pk").values(*columns).iterator(_READ_AT_ONCE):
             entry.write(as_json(row) + b"\n")
+            count += 1
+    return count
 
 
 def _is_shown(field: Any) -> bool:

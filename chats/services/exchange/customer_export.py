@@ -14,6 +14,7 @@ from chats.services.exchange import exporting
 from chats.shapes.exchange import ConversationEntity, MessageEntity
 from chats.shapes.people import CustomerDto
 from identity.auth import Principal
+from identity.services import audit
 
 _READ_AT_ONCE = 500
 
@@ -24,7 +25,11 @@ def write(caller: Principal, customer_id: int) -> IO[bytes]:
     file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            _add(archive, customer)
+            rows = _add(archive, customer)
+        subject = f"customer:{customer.pk}"
+        audit.record_export(
+            customer.client_id, "customer", by=caller.key or caller.user, rows=rows, subject=subject
+        )
     except BaseException:
         file.close()
         raise
@@ -32,13 +37,16 @@ def write(caller: Principal, customer_id: int) -> IO[bytes]:
     return file
 
 
-def _add(archive: zipfile.ZipFile, customer: Customer) -> None:
+def _add(archive: zipfile.ZipFile, customer: Customer) -> int:
+    """Returns how many chats and messages there are."""
     archive.writestr("customer.json", as_json(CustomerDto.from_row(customer)))
     chats = exporting.whole(Conversation.objects.filter(customer=customer))
-    _add_lines(archive, "conversations.jsonl", map(ConversationEntity.from_row, _each(chats)))
+    count = _add_lines(
+        archive, "conversations.jsonl", map(ConversationEntity.from_row, _each(chats))
+    )
     messages = Message.objects.filter(conversation__customer=customer)
     rows = _each(messages.prefetch_related("feedback_set"))
-    _add_lines(archive, "messages.jsonl", map(MessageEntity.from_row, rows))
+    count += _add_lines(archive, "messages.jsonl", map(MessageEntity.from_row, rows))
     for attachment in _each(Attachment.objects.filter(conversation__customer=customer)):
         with (
             attachment.file.open("rb") as stored,
@@ -46,13 +54,17 @@ def _add(archive: zipfile.ZipFile, customer: Customer) -> None:
         ):
             for block in stored.chunks():
                 entry.write(block)
+    return count
 
 
 def _each(rows: QuerySet[Any]) -> Iterable[Any]:
     return rows.order_by("pk").iterator(_READ_AT_ONCE)
 
 
-def _add_lines(archive: zipfile.ZipFile, name: str, rows: Iterable[Any]) -> None:
+def _add_lines(archive: zipfile.ZipFile, name: str, rows: Iterable[Any]) -> int:
+    count = 0
     with archive.open(name, "w") as entry:
         for row in rows:
             entry.write(as_json(row) + b"\n")
+            count += 1
+    return count

@@ -7,15 +7,18 @@ from django.utils import timezone
 
 from chats.models import Conversation, Feedback, Message, Summary, Tagging
 from chats.services.core.conversations import visible_to_key
+from chats.shapes.exchange import MigratePage
 from identity.models import ApiKey
+from identity.services import audit
 
 # A row of a transaction that is still open has an id already but is not visible: an export that
 # went past it would miss it. No request takes this long to commit.
 SETTLED_AFTER = timedelta(seconds=5)
 
 
-def conversations(key: ApiKey) -> QuerySet[Conversation]:
+def conversations(key: ApiKey, query: MigratePage) -> QuerySet[Conversation]:
     """The conversations that a key may export, except those of the last seconds."""
+    _record_begin(key, "conversations", query)
     settled = visible_to_key(key).filter(created_at__lt=timezone.now() - SETTLED_AFTER)
     return whole(settled)
 
@@ -30,10 +33,17 @@ def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     )
 
 
-def messages(key: ApiKey) -> QuerySet[Message]:
+def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
     """The messages of these conversations, internal notes included; `key` is a secret one."""
+    _record_begin(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:
         rows = rows.filter(conversation__bot_id=key.bot_id)
     settled = rows.filter(created_at__lt=timezone.now() - SETTLED_AFTER)
     return settled.prefetch_related("feedback_set")
+
+
+def _record_begin(key: ApiKey, noun: str, query: MigratePage) -> None:
+    """An export has as many pages as it likes, and one row in the audit log."""
+    if not query.cursor:
+        audit.record_export(key.client_id, noun, by=key, asked=query)
