@@ -1,11 +1,18 @@
 """What spreadsheets make of the cells of a CSV file."""
 
+import re
 from typing import Any
 
 # What they take for a formula at the beginning of a cell.
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+_SIGNS = "=+\\-@＝＋－＠"
+_FORMULA = re.compile(f"[{_SIGNS}\t\r\n]")
+# Where semicolons separate, our quoted cells are cut there and at their ends of lines.
+_FORMULA_INSIDE = re.compile(rf"([;\r\n]\s*)(?=[{_SIGNS}])")
 
 
 def no_formula(value: Any) -> Any:
     """A text that no spreadsheet takes for a formula; other values stay as they are."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if not isinstance(value, str):
+        return value
+    inert = _FORMULA_INSIDE.sub(r"\1'", value)
+    return f"'{inert}" if _FORMULA.match(inert) else inert

@@ -23,6 +23,8 @@ from reports.shapes import adhoc as shapes
 _MOST_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
 _IN_SECONDS = ("first_response_", "resolution_")
+# The rows of a page, the totals, and where the next page begins.
+_Found = tuple[list[Row], Row, str | None]
 
 
 # --- which chats ------------------------------------------------------------------------------
@@ -66,6 +68,8 @@ def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> Quer
 
 def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
     """Those whose customers rated them, or rated them so."""
+    if param.has_feedback is param.rating_min is param.rating_max is None:
+        return rows
     rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
     if param.has_feedback is not None:
         rows = rows.filter(Exists(rated) if param.has_feedback else ~Exists(rated))
@@ -114,9 +118,8 @@ def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.Adhoc
     """A page of the table that answers a question, and the totals over all of it."""
     period = periods.of(client, param)
     chosen = choose(client, param, period)
-    found = _groups(chosen, param, period) if param.group_by else _chats(chosen, param, period)
-    rows, next_cursor = found
-    (totals,) = facts.groups(chosen, zone=period.zone, group_by=(), metrics=param.metrics)
+    find = _groups if param.group_by else _chats
+    rows, totals, next_cursor = find(chosen, param, period)
     return shapes.AdhocReport(
         columns=columns_of(param),
         rows=readable(client, param, rows),
@@ -179,18 +182,20 @@ def page_of_chats(
 
 def _chats(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
-) -> tuple[list[Row], str | None]:
+) -> _Found:
     sort = param.sort or shapes.ROW_SORTS[0]
     order, newest_first = [sort, "id"], sort == "-created_at"
     after = _position(param.cursor, order) if param.cursor else None
     page = page_of_chats(chosen, newest_first=newest_first, after=after, limit=param.limit + 1)
     rows = facts.chats(page, zone=period.zone, newest_first=newest_first)
+    totals = facts.tables(chosen, {"totals": facts.Table(param.metrics)}, zone=period.zone)
     shown = rows[: param.limit]
-    if len(rows) <= param.limit:
-        return shown, None
-    last = shown[-1]
-    at = last["created_at"].isoformat()
-    return shown, cursor_of(Conversation, order, [at, last["chat_id"]])
+    next_cursor = None
+    if len(rows) > param.limit:
+        last = shown[-1]
+        at = last["created_at"].isoformat()
+        next_cursor = cursor_of(Conversation, order, [at, last["chat_id"]])
+    return shown, totals["totals"][0], next_cursor
 
 
 def _position(cursor: str, order: list[str]) -> list[Any]:
@@ -203,17 +208,16 @@ def _position(cursor: str, order: list[str]) -> list[Any]:
 
 def _groups(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
-) -> tuple[list[Row], str | None]:
+) -> _Found:
     # Groups are made of all chats for every page: a place among them is as good as a key.
     order = [f"groups of {param.group_by} by {param.sort}"]
     (skip,) = numbers_of(param.cursor, Conversation, order) if param.cursor else (0,)
-    rows = facts.groups(
-        chosen, zone=period.zone, group_by=param.group_by, metrics=param.metrics,
-        sort=param.sort, skip=skip, limit=param.limit + 1,
-    )  # fmt: skip
-    shown = rows[: param.limit]
-    has_more = len(rows) > param.limit
-    return shown, cursor_of(Conversation, order, [skip + len(shown)]) if has_more else None
+    page = facts.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
+    wanted = {"page": page, "totals": facts.Table(param.metrics)}
+    found = facts.tables(chosen, wanted, zone=period.zone)
+    shown, has_more = found["page"][: param.limit], len(found["page"]) > param.limit
+    next_cursor = cursor_of(Conversation, order, [skip + len(shown)]) if has_more else None
+    return shown, found["totals"][0], next_cursor
 
 
 def _group_column(name: str) -> shapes.ReportColumn:

@@ -25,9 +25,11 @@ WHERE chat.last_seq > coalesce(kept.last_seq, 0)
     AND message.conversation_id = chat.id AND message.seq > coalesce(kept.last_seq, 0)
     AND NOT message.is_note AND NOT message.is_welcome
 """
-# Joined to `chat`: `said` has its figures up to this moment.
+# Joined to `chat`: `said` has its figures up to this moment. The client says nothing new, and keeps
+# PostgreSQL from reading the figures of all clients.
 SAID = f"""
-LEFT JOIN reports_chatfigures kept ON kept.conversation_id = chat.id
+LEFT JOIN reports_chatfigures kept
+    ON kept.conversation_id = chat.id AND kept.client_id = chat.client_id
 CROSS JOIN LATERAL ({_LATER}) later
 CROSS JOIN LATERAL (SELECT
     coalesce(kept.messages, 0) + later.messages AS messages,

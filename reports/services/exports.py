@@ -217,9 +217,8 @@ def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[lis
 def _groups(
     chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
 ) -> Iterator[list[facts.Row]]:
-    rows = facts.each_group(
-        chosen, zone=zone, group_by=param.group_by, metrics=param.metrics, sort=param.sort
-    )
+    table = facts.Table(param.metrics, param.group_by, param.sort)
+    rows = facts.each_row(chosen, table, zone=zone)
     while page := list(islice(rows, _AT_ONCE)):
         yield page
 

@@ -1,7 +1,7 @@
 """The overview: how a client's or a bot's chats went in a period, beside the period before."""
 
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -10,12 +10,11 @@ from chatplatform.api.errors import Invalid
 from chats.models import Conversation
 from identity.models import Client, User
 from reports.services import adhoc, facts, periods
-from reports.services.facts import Row
+from reports.services.facts import Row, Table
 from reports.services.periods import Period
 from reports.shapes import overview as shapes
 from reports.shapes.adhoc import Grouping, PeriodQuery
 
-Part = TypeVar("Part", bound=shapes.PartFigures)
 MAX_DAYS = 366
 _MOST_PARTS = 200
 _COUNTS = (
@@ -26,6 +25,23 @@ _TIMES = ("first_response", "bot_response", "person_response", "resolution")
 _SENTIMENTS = ("positive", "neutral", "negative")
 _PART = ("chats", "messages", "bot_resolved", "handed_off", "rating_mean")
 _NOTHING: Row = {**dict.fromkeys(_PART, 0), "rating_mean": None}
+_TOTALS = {
+    "totals": Table([
+        *_COUNTS,
+        *(f"{name}_{share}" for name in _TIMES for share in ("p50", "p90", "mean")),
+        *(f"sentiment_{name}" for name in _SENTIMENTS),
+    ])
+}  # fmt: skip
+_BY: tuple[Grouping, ...] = (
+    "day", "hour", "channel", "bot", "agent", "tag", "language", "handoff_reason",
+)  # fmt: skip
+_PARTS: dict[str, Table] = {
+    by: Table(
+        _PART, (by,), sort="-chats", limit=MAX_DAYS if by == "day" else _MOST_PARTS,
+        is_handed_off=by == "handoff_reason",
+    )
+    for by in _BY
+}  # fmt: skip
 
 
 def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.ChatOverview:
@@ -33,19 +49,19 @@ def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.
     period = periods.of(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
         raise Invalid.field("query", "date_from", msg=f"An overview has at most {MAX_DAYS} days.")
-    chosen = _chosen(client, period, bot)
-    handed_off = chosen.filter(handed_off_at__isnull=False)
+    found = facts.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
+    before = facts.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
     return shapes.ChatOverview(
-        current=_figures(chosen, period),
-        previous=_figures(_chosen(client, period.before, bot), period.before),
-        series=_days(chosen, period),
-        by_hour=_hours(chosen, period),
-        by_channel=_of_each(shapes.ChannelFigures, chosen, period, "channel"),
-        by_bot=_by_bot(client, chosen, period),
-        by_agent=_by_agent(client, chosen, period),
-        by_tag=_of_each(shapes.TagFigures, chosen, period, "tag"),
-        by_language=_of_each(shapes.LanguageFigures, chosen, period, "language"),
-        by_handoff_reason=_of_each(shapes.HandoverFigures, handed_off, period, "handoff_reason"),
+        current=_figures(found["totals"][0], period),
+        previous=_figures(before["totals"][0], period.before),
+        series=_days(found["day"], period),
+        by_hour=_hours(found["hour"]),
+        by_channel=[shapes.ChannelFigures(**row) for row in found["channel"]],
+        by_bot=_by_bot(client, found["bot"]),
+        by_agent=_by_agent(client, found["agent"]),
+        by_tag=[shapes.TagFigures(**row) for row in found["tag"]],
+        by_language=[shapes.LanguageFigures(**row) for row in found["language"]],
+        by_handoff_reason=[shapes.HandoverFigures(**row) for row in found["handoff_reason"]],
     )
 
 
@@ -54,10 +70,7 @@ def _chosen(client: Client, period: Period, bot: Bot | None) -> QuerySet[Convers
     return rows.filter(bot=bot) if bot else rows
 
 
-def _figures(chosen: QuerySet[Conversation], period: Period) -> shapes.Figures:
-    times = [f"{name}_{share}" for name in _TIMES for share in ("p50", "p90", "mean")]
-    metrics = [*_COUNTS, *times, *(f"sentiment_{name}" for name in _SENTIMENTS)]
-    (found,) = facts.groups(chosen, zone=period.zone, group_by=(), metrics=metrics)
+def _figures(found: Row, period: Period) -> shapes.Figures:
     told: dict[str, Any] = {name: found[name] for name in _COUNTS}
     for name in _TIMES:
         told[f"{name}_seconds"] = shapes.Times(
@@ -70,57 +83,34 @@ def _figures(chosen: QuerySet[Conversation], period: Period) -> shapes.Figures:
     )  # fmt: skip
 
 
-def _days(chosen: QuerySet[Conversation], period: Period) -> list[shapes.DayFigures]:
-    days = {row["day"]: row for row in _parts(chosen, period, "day", limit=MAX_DAYS)}
+def _days(rows: list[Row], period: Period) -> list[shapes.DayFigures]:
+    days = {row["day"]: row for row in rows}
     every_day = (
-        period.first + timedelta(days=number)
+        (period.first + timedelta(days=number)).isoformat()
         for number in range((period.last - period.first).days + 1)
     )
-    return [
-        shapes.DayFigures(**{**_NOTHING, **days.get(day, {}), "day": day.isoformat()})
-        for day in every_day
-    ]
+    return [shapes.DayFigures(**{**_NOTHING, **days.get(day, {}), "day": day}) for day in every_day]
 
 
-def _hours(chosen: QuerySet[Conversation], period: Period) -> list[shapes.HourFigures]:
-    hours = {row["hour"]: row for row in _parts(chosen, period, "hour")}
+def _hours(rows: list[Row]) -> list[shapes.HourFigures]:
+    hours = {row["hour"]: row for row in rows}
     return [
         shapes.HourFigures(**{**_NOTHING, **hours.get(hour, {}), "hour": hour})
         for hour in range(24)
     ]
 
 
-def _by_bot(
-    client: Client, chosen: QuerySet[Conversation], period: Period
-) -> list[shapes.BotFigures]:
-    rows = _parts(chosen, period, "bot")
+def _by_bot(client: Client, rows: list[Row]) -> list[shapes.BotFigures]:
     names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
     return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
 
 
-def _by_agent(
-    client: Client, chosen: QuerySet[Conversation], period: Period
-) -> list[shapes.AgentFigures]:
-    rows = _parts(chosen, period, "agent")
+def _by_agent(client: Client, rows: list[Row]) -> list[shapes.AgentFigures]:
     names = _names(User.objects.filter(client=client), "full_name", rows, "agent")
     return [
         shapes.AgentFigures(agent_id=(pk := row.pop("agent")), name=names.get(pk), **row)
         for row in rows
     ]
-
-
-def _of_each(
-    shape: type[Part], chosen: QuerySet[Conversation], period: Period, by: Grouping
-) -> list[Part]:
-    return [shape(**row) for row in _parts(chosen, period, by)]
-
-
-def _parts(
-    chosen: QuerySet[Conversation], period: Period, by: Grouping, *, limit: int = _MOST_PARTS
-) -> list[Row]:
-    return facts.groups(
-        chosen, zone=period.zone, group_by=(by,), metrics=_PART, sort="-chats", limit=limit
-    )
 
 
 def _names(rows: QuerySet[Any], name: str, parts: list[Row], by: str) -> dict[int, str]:

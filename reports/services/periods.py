@@ -10,6 +10,11 @@ from identity.models import Client
 from reports.shapes.adhoc import PeriodQuery
 
 USUAL_DAYS = 30
+# PostgreSQL takes these names for abbreviations, which have no summer time.
+_PLACES = {
+    "CET": "Europe/Brussels", "MET": "Europe/Brussels", "EET": "Europe/Athens",
+    "WET": "Europe/Lisbon",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ def today_in(zone: str) -> date:
 def of(client: Client, query: PeriodQuery) -> Period:
     """The period that a query means."""
     zone = query.timezone or client.timezone
+    zone = _PLACES.get(zone, zone)
     today = today_in(zone)
     last = query.date_to or max(today, query.date_from or today)
     return Period(query.date_from or last - timedelta(days=USUAL_DAYS - 1), last, zone)

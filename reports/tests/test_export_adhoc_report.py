@@ -1,5 +1,6 @@
 """Exportadhocreportrouter: the rows of a report as a file, which add up to what the search says."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -68,6 +69,20 @@ def test_no_text_becomes_a_formula(ann, bot, text):
     asked: dict[str, Any] = {"columns": ["tags"]}
     assert rows_of_csv(download(ann, **asked)[0])[1] == [f"'{text}"]
     assert rows_of_xlsx(download(ann, format="xlsx", **asked)[0])[1] == [text]
+
+
+@pytest.mark.parametrize(
+    "text", ["; =1+1", "late;@SUM(A1)", "a\n=1+1", "\r=1", "a;\r\n -1", ";;＝1"]
+)
+def test_no_piece_of_a_cell_becomes_a_formula_elsewhere(ann, bot, text):
+    """Where semicolons separate, or a quotation mark inside a line says nothing."""
+    make_chat(bot, created_at=datetime(2026, 10, 3, tzinfo=UTC), tags=[text])
+    (cell,) = rows_of_csv(download(ann, columns=["tags"])[0])[1]
+    pieces = [piece.strip() for piece in re.split(r"[;\r\n]", cell)]
+    assert not [piece for piece in pieces if piece.startswith(("=", "@", "-", "＝"))]
+    assert cell.replace("'", "") == text
+    (table,) = rows_of_xlsx(download(ann, format="xlsx", columns=["tags"])[0])[1:]
+    assert table[0].replace("_x000D_", "\r") == text
 
 
 @pytest.fixture

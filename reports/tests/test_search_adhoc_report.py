@@ -1,9 +1,11 @@
 """Searchadhocreportrouter and its filter options: figures of chats, and their rows."""
 
+import zoneinfo
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from chatplatform.testing import run_jobs
@@ -11,6 +13,8 @@ from chats.models import Conversation, Feedback
 from chats.testing import make_chat, put_message
 from identity.models import Role
 from identity.testing import make_person
+from reports.services import periods
+from reports.shapes.adhoc import PeriodQuery
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEARCH, OPTIONS = "/report/adhoc/search", "/report/adhoc/filter-options"
@@ -35,6 +39,35 @@ def chat_at(bot):
         return chat
 
     return make
+
+
+def test_the_database_knows_every_time_zone_and_means_the_same(ann):
+    zones = {
+        periods.of(ann.client, PeriodQuery(timezone=name)).zone
+        for name in zoneinfo.available_timezones() - {"localtime"}
+    }
+    noons = [datetime(2026, month, 1, 12, tzinfo=UTC) for month in (1, 7)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT zone, at, at AT TIME ZONE zone FROM unnest(%s::text[]) zone,"
+            " unnest(%s::timestamptz[]) at",
+            [list(zones), noons],
+        )
+        rows = cursor.fetchall()
+    assert len(rows) > 800
+    different = [
+        (zone, local) for zone, at, local in rows
+        if at.astimezone(zoneinfo.ZoneInfo(zone)).replace(tzinfo=None) != local
+    ]  # fmt: skip
+    assert different == []
+
+
+def test_a_zone_that_sounds_like_an_abbreviation_has_summer_time(ann, chat_at):
+    chat_at(30, 22, month=6)  # July has begun
+    july = {"date_from": "2026-07-01", "date_to": "2026-07-31", "timezone": "CET"}
+    assert search(ann, **july, group_by=["day"])["rows"] == [
+        {"day": "2026-07-01", "chats": 1, "messages": 0}
+    ]
 
 
 def test_viewers_read_reports_too(client_a, chat_at):
@@ -182,9 +215,16 @@ def test_filters_choose_chats(ann, chat_at, filters, count):
         ({"sort": "joy"}, "-created_at"),
         ({"group_by": ["day"], "sort": "created_at"}, "-messages"),
         ({"group_by": ["day", "day"]}, "twice"), ({"date_from": "2026-12-01"}, "after"),
-        ({"timezone": "Mars/Base"}, "zone"), ({"date_from": "1900-01-01"}, "2000"),
+        ({"timezone": "Mars/Base"}, "zone"), ({"timezone": "localtime"}, "zone"),
+        ({"date_from": "1900-01-01"}, "2000"),
         ({"metrics": []}, "at least 1"), ({"limit": 101}, "100"), ({"cursor": "x"}, "cursor"),
-        ({"colour": 1}, "colour"),
+        ({"colour": 1}, "colour"), ({"client_id": 2}, "client_id"), ({"_connector": "OR"}, "_conn"),
+        ({"tags__regex": "."}, "tags__regex"), ({"customer__email": "a@b.example"}, "customer__"),
+        ({"tags": ["x"] * 10_000}, "100"), ({"bot_ids": [2**63]}, "bot_ids"),
+        ({"sort": "customer__email"}, "-created_at"), ({"group_by": ["client_id"]}, "weekday"),
+        ({"metrics": ["password"]}, "rating_mean"), ({"limit": 10**9}, "100"),
+        ({"offset": 2**63}, "offset"), ({"q": "word " * 2000}, "200"),
+        ({"countries": [{"__gt": ""}]}, "countries"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_refused_with_what_is(ann, body, words):
