@@ -381,7 +381,7 @@ class FunctionCallAdmin(TenantAdmin):
         "decided_by", "error", "created_at",
     )  # fmt: skip
     list_filter = ("status", "requires_approval", "created_at")
-    search_fields = ("function_name", "bot__bot_name", "conversation_id", "message_id")
+    search_fields = ("function_name", "bot__bot_name", "=conversation_id", "=message_id")
     list_select_related = ("bot", "decided_by")
     exclude = ("fingerprint",)
     codes = frozenset({"error"})

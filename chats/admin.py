@@ -107,7 +107,7 @@ class ConversationAdmin(TenantAdmin):
     list_filter = ["status", "assign_type", "channel", "is_preview", HandoffFilter, "bot"]
     codes = frozenset({"handoff_reason", "sentiment"})
     list_select_related = ["client", "bot", "customer"]
-    search_fields = ["chat_code", "customer__name", "customer__email", "customer__external_id"]
+    search_fields = ["=chat_code", "customer__name", "customer__email", "customer__external_id"]
     inlines = [Transcript]
 
     def get_ordering(self, request: HttpRequest) -> Any:
@@ -291,14 +291,14 @@ class FeedbackAdmin(TenantAdmin):
     list_filter = ["rating", "thumb", "resolved", "conversation__bot"]
     codes = frozenset({"reason"})
     list_select_related = ["client", "conversation"]
-    search_fields = ["comment", "conversation__chat_code"]
+    search_fields = ["comment", "=conversation__chat_code"]
 
 
 @admin.register(Summary)
 class SummaryAdmin(TenantAdmin):
     list_display = ["created_at", "client", "conversation", "engine", "language", "message_count"]
     list_select_related = ["client", "conversation"]
-    search_fields = ["conversation__chat_code", "customer_intent"]
+    search_fields = ["=conversation__chat_code", "customer_intent"]
 
 
 @admin.register(SummaryJob)

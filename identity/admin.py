@@ -432,7 +432,7 @@ class AuditEventAdmin(TenantAdmin):
     exclude = ("subject",)
     readonly_fields = ("shown_subject",)
     list_select_related = ("client", "user", "api_key")
-    search_fields = ("subject", "action", "user__email", "address", "request_id", "client__name")
+    search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
 
     @display(description="Subject")
     def shown_subject(self, row: models.AuditEvent) -> str:

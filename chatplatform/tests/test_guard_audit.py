@@ -15,7 +15,7 @@ from channels_app.models import ChannelConnection
 from chatplatform.api.operation import Bare
 from chatplatform.models import Job
 from chatplatform.tests.served import ALL, callers, rows_of, send, undone
-from chatplatform.tests.test_guard_site import url, world
+from chatplatform.tests.test_guard_site import PAGES, url, world
 from identity.models import ApiKey, AuditEvent, SecondFactor, User
 from identity.testing import make_key
 from webhooks.models import WebhookConfig
@@ -155,7 +155,7 @@ SITES_EXPORTS = {"admin:chats_customer_export", "reports_export"}
 
 
 def is_file(reply: Any) -> bool:
-    return reply.headers.get("Content-Disposition", "").startswith("attachment")
+    return str(reply.headers.get("Content-Disposition", "")).startswith("attachment")
 
 
 def test_every_file_of_the_api_is_audited(ann):
@@ -186,7 +186,7 @@ def test_every_file_of_the_site_is_audited(ann):
     before = AuditEvent.objects.latest("pk").pk
     paths = {
         name: reverse(name, args=[quote(rows[model].pk)] if is_detail else [])
-        for model, page in admin.site._registry.items()
+        for model, page in PAGES.items()
         for is_detail, buttons in ((True, page.actions_detail), (False, page.actions_list))
         for button in buttons
         for name in [f"admin:{model._meta.app_label}_{model._meta.model_name}_{button}"]

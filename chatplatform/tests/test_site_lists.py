@@ -16,6 +16,7 @@ from bots.testing import make_bot
 from chats.models import Conversation, Customer, Message, text_content
 from chats.testing import make_chat
 from identity.models import CreditEntry
+from webhooks.models import Delivery, WebhookConfig
 from webhooks.services import announce
 
 CHATS, LEDGER = "/admin/chats/conversation/", "/admin/identity/creditentry/"
@@ -49,6 +50,28 @@ def chats(ann):
         )
         for number, customer in enumerate(customers)
     )
+
+
+def test_a_search_in_related_rows_reads_them_alone(site, ann, cara):
+    """A million deliveries are not read to find that no endpoint has such an address."""
+    path = reverse("admin:webhooks_delivery_changelist")
+    for person, host in ((ann, "ours"), (cara, "theirs")):
+        config = WebhookConfig.objects.create(
+            client=person.client, url=f"https://{host}.example/hook", secret="x"
+        )
+        event = announce(person.client.pk, "message.created", {})
+        Delivery.objects.get_or_create(client=person.client, event=event, config=config)
+
+    def found(q):
+        with CaptureQueriesContext(connection) as seen:
+            reply = site.get(path, {"q": q})
+        rows = list(reply.context["cl"].result_list)
+        return len(rows), any('FROM "webhooks_delivery"' in query["sql"] for query in seen)
+
+    own = Delivery.objects.get(client=ann.client)
+    assert found("ours.example") == found(f"OURS {own.event_id}") == (1, True)
+    for q in ("theirs.example", "nothing-like-it", str(own.event_id)[:-1], f"ours {uuid.uuid4()}"):
+        assert found(q) == (0, False), q
 
 
 def ledger(client, count):
