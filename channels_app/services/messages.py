@@ -1,6 +1,8 @@
 """Messages of a bot's chats on a channel: read, and sent by people."""
 
-from django.db.models import Q, QuerySet
+from typing import Any
+
+from django.db.models import Q
 
 from bots.models import Bot
 from channels_app.models import ChannelChat
@@ -8,18 +10,17 @@ from channels_app.providers import Provider
 from channels_app.shapes.connection import ChannelMessageRequest, ChannelMessagesQuery
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import Conversation, Message
-from chats.services.core import agent_messages, channel_messages
+from chats.services.core import agent_messages, channel_messages, message_json
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 
 
-def history(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> QuerySet[Message]:
-    """What was said on a channel, with one customer or all; order and page are the caller's."""
+def history_page(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> dict[str, Any]:
+    """A page of what was said on a channel, with one customer or all, the newest first."""
     rows = channel_messages.history(bot.client, bot=bot, channel=provider.channel)
-    if query.recipient_id is None:
-        return rows
-    of_customer = "conversation__channel_chat__identity__"
-    return rows.filter(_has_id(query.recipient_id, of_customer))
+    if query.recipient_id is not None:
+        rows = rows.filter(_has_id(query.recipient_id, "conversation__channel_chat__identity__"))
+    return message_json.list_page(rows, query, by="-id")
 
 
 def send(

@@ -22,7 +22,6 @@ from channels_app.views.channel import CHALLENGE, RECEIVED, CallbackViewSet, Cha
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
-from chatplatform.api.pagination import page
 from chats.shapes.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
 from identity.shapes.clients import SocialnetAccessToken
@@ -36,8 +35,7 @@ class PhotoappViewSet(ChannelViewSet):
     @operation(TAG, "Get Photoapp Messages", access=BEARER, returns=MessagesResponse)
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
         """What the bot's customers and your side said on this channel, the newest first."""
-        rows = messages.history(self.bot(client_id, bot_id), self.provider, query)
-        return page(rows, query, by="-id", shape=Message.from_row)
+        return messages.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     @operation(
         TAG, "Post Photoapp Messages", access=BEARER, returns=Message, status=201, also={409: Error}

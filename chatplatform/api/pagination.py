@@ -64,7 +64,7 @@ def page(
     resumable: bool = False,
 ) -> dict[str, Any]:
     """One page of `rows`, in the order of a unique column (`id`, `-id`, `seq`), or of several that
-    are unique together and have one direction (`("-activity", "-id")`).
+    are unique together and have one direction (`("-activity", "-id")`). `rows` may be named values.
 
     Reads one row more than the page holds, which shows without a second query if there is a next.
     `resumable`: `resume_cursor` goes on behind the last row, also if there is no next page yet.
@@ -73,28 +73,16 @@ def page(
     if query.cursor:
         rows = _after(rows, order, query.cursor)
     fetched = list(rows.order_by(*order)[: query.limit + 1])
-    result = as_page(fetched, query, by=order, shape=shape)
-    if resumable:
-        last = fetched[: query.limit][-1:]
-        result["resume_cursor"] = _cursor_at(last[0], order) if last else query.cursor
-    return result
+    shown, has_more = fetched[: query.limit], len(fetched) > query.limit
+    end = _cursor_at(shown[-1], rows.model, order) if shown and (has_more or resumable) else None
+    result = {"items": [shape(row) for row in shown], "next_cursor": end if has_more else None}
+    return result | ({"resume_cursor": end or query.cursor} if resumable else {})
 
 
-def as_page(
-    rows: Sequence[Row], query: Page, *, by: Sequence[str], shape: Callable[[Row], Any]
-) -> dict[str, Any]:
-    """A page of rows that were read in this order, one more than it holds if there are more."""
-    shown = rows[: query.limit]
-    return {
-        "items": [shape(row) for row in shown],
-        "next_cursor": _cursor_at(shown[-1], by) if len(rows) > query.limit else None,
-    }
-
-
-def _cursor_at(row: models.Model, order: Sequence[str]) -> str:
+def _cursor_at(row: Any, model: type[models.Model], order: Sequence[str]) -> str:
     values = [getattr(row, name.lstrip("-")) for name in order]
     position = [value if isinstance(value, int) else str(value) for value in values]
-    return cursor_of(type(row), order, position)
+    return cursor_of(model, order, position)
 
 
 def _after(rows: models.QuerySet[Row], order: Sequence[str], cursor: str) -> models.QuerySet[Row]:

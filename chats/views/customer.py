@@ -14,7 +14,13 @@ from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Bare, Form, operation
 from chatplatform.api.pagination import Page, page
 from chats import models
-from chats.services.core import attachments, conversations, message_status, messages
+from chats.services.core import (
+    attachments,
+    conversations,
+    message_json,
+    message_status,
+    messages,
+)
 from chats.services.desk import inbox
 from chats.services.exchange import customer_transcripts
 from chats.services.reply import incoming
@@ -107,8 +113,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation without internal notes, oldest first."""
-        found = messages.history_page(self.caller, chat_id, query)
-        return shown.messages(self.caller, found)
+        return messages.history_page(self.caller, chat_id, query)
 
     @operation(
         "AI / client",
@@ -270,7 +275,7 @@ class ClientChatViewSet(TenantViewSet):
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """A conversation with its customer and its messages, oldest first."""
         chat = conversations.get(self.caller, pk=chat_id)
-        items = page(messages.history(chat), query, by="seq", shape=Message.from_row)
+        items = message_json.list_page(messages.history(chat), query, by="seq")
         conversation = Conversation.from_row(chat)
         return {"conversation": conversation, "customer": conversation.customer, **items}
 
@@ -283,8 +288,7 @@ class ClientChatViewSet(TenantViewSet):
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
         chat = conversations.get(self.caller, chat_code=chat_code)
-        found = page(messages.history(chat), query, by="seq", shape=Message.from_row)
-        return shown.messages(self.caller, found)
+        return messages.history_page(self.caller, chat.pk, query)
 
     def _respond(self, request: Request, message: models.Message, **more: Any) -> HttpResponseBase:
         """The response to a stored message, as this caller is shown it."""

@@ -11,7 +11,7 @@ from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Bare, Form, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, conversations
+from chats.services.core import attachments, conversations, message_json
 from chats.services.desk import (
     agent_actions,
     assignment,
@@ -90,7 +90,7 @@ class ChatViewSet(TenantViewSet):
         """The messages of a chat with its internal notes, oldest first unless `sort` says so."""
         chat = conversations.get(self.caller, pk=chat_id)
         by = "-seq" if query.sort == "newest" else "seq"
-        return page(inbox.transcript(chat), query, by=by, shape=Message.from_row)
+        return message_json.list_page(inbox.transcript(chat), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:

@@ -1,7 +1,5 @@
 """What a caller is shown of a chat: the visitor of a page less than the client itself."""
 
-from typing import Any
-
 from chats import models
 from chats.services.core import conversations, typing_signs
 from chats.shapes.conversation import Conversation
@@ -32,13 +30,6 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
         place_in_queue=conversations.place_in_queue(row),
         is_agent_typing=typing_signs.is_agent_typing(row),
     )
-
-
-def messages(caller: Principal, page: dict[str, Any]) -> dict[str, Any]:
-    """A page of messages for this caller."""
-    if not caller.is_page:
-        return page
-    return page | {"items": [VisitorMessage.from_message(message) for message in page["items"]]}
 
 
 def message_shaper(caller: Principal) -> Shaper:

@@ -13,6 +13,7 @@ from django.db import connection
 
 from chatplatform.sql import Columns
 from chats.models import Conversation, LockedConversation, Message
+from chats.services.core import message_json
 from identity.auth import Principal
 
 _CHAT, _MESSAGE = Columns(Conversation), Columns(Message)
@@ -53,16 +54,19 @@ WHERE message.conversation_id = %s AND message.client_message_id = %s
 """
 
 # One row of nulls if the chat has no message behind `after`; no row if the key sees no such chat.
-_READ = f"""
-SELECT {_MESSAGE.column_list("message")} FROM chats_conversation chat
+_READ, _READ_BY_VISITOR = (
+    f"""
+SELECT message.seq, row_to_json(message)::text FROM chats_conversation chat
 LEFT JOIN LATERAL (
-    SELECT * FROM chats_message
+    SELECT {columns} FROM chats_shown_message
     WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
     ORDER BY seq LIMIT %(limit)s
 ) message ON true
 WHERE {_VISIBLE}
 ORDER BY message.seq
 """
+    for columns in (message_json.COLUMNS, message_json.VISITORS_COLUMNS)
+)
 
 
 @dataclass(frozen=True)
@@ -133,16 +137,17 @@ def store_message(chat: LockedConversation, message: Message) -> None:
 
 def read_messages(
     caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
-) -> list[Message] | None:
-    """Messages that the customer may read, behind a seq, oldest first; None if the caller may not
-    see the chat.
+) -> list[tuple[int, str]] | None:
+    """`seq` and JSON, as this caller is shown it, of the messages behind a seq that the customer
+    may read, oldest first; None if the caller may not see the chat.
     """
+    statement = _READ_BY_VISITOR if caller.is_page else _READ
     with connection.cursor() as cursor:
-        cursor.execute(_READ, _parameters(caller, chat_id) | {"after": after, "limit": limit})
+        cursor.execute(statement, _parameters(caller, chat_id) | {"after": after, "limit": limit})
         rows = cursor.fetchall()
     if not rows:
         return None
-    return [_MESSAGE.row(values) for values in rows if values[0]]
+    return [row for row in rows if row[0]]
 
 
 def _parameters(caller: Principal, chat_id: uuid.UUID) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
-from chatplatform.api.pagination import Page, as_page, numbers_of
+from chatplatform.api.pagination import Page, cursor_of, numbers_of
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import (
     UNANSWERED,
@@ -31,6 +31,7 @@ from chats.services.core import (
     conversations,
     fast_sql,
     lifecycle,
+    message_json,
     staff_notifications,
     translations,
 )
@@ -285,12 +286,18 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-    """A page of `history`, oldest first, of a chat that the caller may see; 404 for any other."""
+    """A page of `history`, oldest first, of a chat that the caller may see, as this caller is shown
+    it; 404 for any other.
+    """
     (after,) = numbers_of(query.cursor, Message, ["seq"]) if query.cursor else (0,)
     rows = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit + 1)
     if rows is None:
         raise NotFound
-    return as_page(rows, query, by=["seq"], shape=message_shapes.Message.from_row)
+    shown, last = rows[: query.limit], rows[query.limit - 1 : query.limit]
+    return {
+        "items": [message_json.fragment(text) for _, text in shown],
+        "next_cursor": cursor_of(Message, ["seq"], [last[0][0]]) if rows[query.limit :] else None,
+    }
 
 
 def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
