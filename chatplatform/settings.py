@@ -160,6 +160,7 @@ if _owner:  # Owns the tables; only `migrate` needs it. Without it one role does
     DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
 for _database in DATABASES.values():
     _database.update(
+        ENGINE="chatplatform.postgres",
         CONN_MAX_AGE=None,
         CONN_HEALTH_CHECKS=True,
         OPTIONS={

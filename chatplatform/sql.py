@@ -4,6 +4,7 @@ Building a statement with Django costs more processor time than sending it and r
 That matters only for statements that every request or every message needs.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
@@ -40,9 +41,11 @@ class Columns(Generic[Row]):
 
     def values(self, row: Row) -> list[Any]:
         """A row's values to insert, in the order of `column_list`."""
-        return [
-            field.get_db_prep_save(getattr(row, field.attname), connection) for field in self.fields
-        ]
+        values = [getattr(row, name) for name in self.names]
+        for index in self._json:
+            if values[index] is not None:
+                values[index] = json.dumps(values[index])
+        return values
 
 
 def _is_json(field: Any) -> bool:

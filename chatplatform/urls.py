@@ -1,10 +1,11 @@
-"""Every path: one include for each app, and the paths of the whole platform."""
+"""Every path: the operations of the apps, and the paths of the whole platform."""
 
 from django.contrib import admin
-from django.urls import include, path, re_path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
 
 from chatplatform.api import errors
+from chatplatform.api.routing import operations
 from chatplatform.web import pages
 from chatplatform.web.health import HealthViewSet, openapi_json
 
@@ -13,12 +14,7 @@ urlpatterns = [
     # Check Health
     path("health", HealthViewSet.as_view({"get": "health"})),
     path("health/live", HealthViewSet.as_view({"get": "live"})),
-    path("", include("identity.urls")),
-    path("", include("webhooks.urls")),
-    path("", include("bots.urls")),
-    path("", include("chats.urls")),
-    path("", include("channels_app.urls")),
-    path("", include("reports.urls")),
+    operations("identity", "webhooks", "bots", "chats", "channels_app", "reports"),
     path("openapi.json", pages.of_docs(openapi_json), name="schema"),
     path("docs", pages.of_docs(SpectacularSwaggerView.as_view(url_name="schema"))),
     path("redoc", pages.of_docs(SpectacularRedocView.as_view(url_name="schema"))),

@@ -1,15 +1,15 @@
 """API keys: created, looked up, revoked."""
 
-import copy
 import re
 import secrets
 import time
 from collections import OrderedDict
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
+from django.db.models.base import ModelState
 from django.utils import timezone
 
 from chatplatform import ids
@@ -24,6 +24,7 @@ from identity.shapes.clients import ApiKeyChange
 _CACHE_SECONDS = 1.0
 _CACHED_KEYS = 1_000
 _RECORD_USE_EVERY = timedelta(minutes=1)
+Row = TypeVar("Row", bound=Model)
 _PRESENTED = re.compile(r"([0-9A-Z]{12})\.([\w-]{20,100})", re.ASCII)
 
 _cache: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
@@ -194,6 +195,14 @@ def _store_cached(key: ApiKey) -> None:
 
 def _own_copy(key: ApiKey) -> ApiKey:
     # A request may attach data to the client; the next request must not see it.
-    key_copy = copy.copy(key)
-    key_copy.client = copy.copy(key.client)
+    key_copy = _copy(key)
+    key_copy.client = _copy(key.client)
     return key_copy
+
+
+def _copy(row: Row) -> Row:
+    """A row with relations of its own. Django's way, by pickling, takes ten times as long."""
+    row_copy = type(row).__new__(type(row))
+    row_copy.__dict__.update(row.__dict__, _state=ModelState())
+    row_copy._state.db, row_copy._state.adding = row._state.db, row._state.adding
+    return row_copy
