@@ -55,10 +55,16 @@ def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) ->
         yield origin
 
 
-@pytest.fixture(scope="module")
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: from the first on, the browser's driver keeps an event loop in this
+    thread, and other tests start their own."""
+    items.sort(key=lambda item: "chromium_path" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Iterator[Browser]:
-    """One for a module: its driver keeps an event loop in this thread, and other tests start their
-    own."""
+    """One for all tests; each has a context of its own."""
     # Django refuses the ORM where a loop runs; this loop only waits for the browser.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
