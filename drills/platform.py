@@ -66,14 +66,15 @@ class Platform:
             base_url=f"http://127.0.0.1:{self.port}", timeout=90, limits=limits
         )
         try:
-            wait_until(
-                lambda: self.client.get("/health").status_code == 200,
-                what="health",
-                seconds=self.START_SECONDS,
-            )
+            wait_until(self._is_up, what="health", seconds=self.START_SECONDS)
         except AssertionError:
             self.stop()
             raise
+
+    def _is_up(self) -> bool:
+        if self.supervisor.poll() is not None:
+            raise AssertionError(f"the launcher ended by itself: see {self.log.name}")
+        return self.client.get("/health").status_code == 200
 
     def call(self, method: str, path: str, headers: dict[str, str], **more: Any) -> Any:
         reply = self.client.request(method, path, headers=headers, **more)

@@ -73,16 +73,9 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
   }
 
   async function read(body, expectLife) {
-    const parse = parser((event) => {
+    for await (const event of eventsOf(body, expectLife)) {
       if (event.id) lastEventId = event.id;
       if (!isClosed) onEvent(event);
-    });
-    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      expectLife();
-      parse(value);
     }
   }
 
@@ -117,8 +110,20 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
   return { close, retry };
 }
 
+/** The events of a stream's body, as they come; `onPart` is called for whatever comes, comments too. */
+export async function* eventsOf(body, onPart = () => {}) {
+  const whole = [];
+  const parse = parser((event) => whole.push(event));
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part; !(part = await reader.read()).done; ) {
+    onPart();
+    parse(part.value);
+    yield* whole.splice(0);
+  }
+}
+
 /** A function that takes pieces of a stream and calls `emit` for each whole event (WHATWG HTML 9.2). */
-export function parser(emit) {
+function parser(emit) {
   let rest = "";
   let fields = { event: "message", id: "", data: [] };
 

@@ -52,17 +52,3 @@ export function createApi(key, memory) {
     sendFiles: (id, form) => call(`/ai/client/chat/files/${id}`, { method: "POST", body: form }),
   };
 }
-
-/** The events of a reply's stream, as they come. */
-export async function* eventsOf(reply) {
-  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (let part; !(part = await reader.read()).done; ) {
-    const blocks = (rest + part.value).split("\n\n");
-    rest = blocks.pop();
-    for (const block of blocks) {
-      const event = block.match(/^event: (.*)$/m)?.[1];
-      if (event) yield { event, data: JSON.parse(block.match(/^data: (.*)$/m)?.[1] ?? "null") };
-    }
-  }
-}

@@ -1,5 +1,6 @@
 /** What a visitor does: opens a chat, writes, waits, ends, rates. The store shows what came of it. */
-import { Refused, eventsOf } from "./api.js";
+import { Refused } from "./api.js";
+import { eventsOf } from "../common/events.js";
 import { at } from "./store.js";
 
 const SECOND = 1000;
@@ -192,7 +193,8 @@ export function createChat({ api, store, memory, language, t }) {
 
   /** Returns when the message is stored; its answer then comes by itself. */
   async function deliverText(id, item) {
-    const events = eventsOf(await api.send(id, { text: item.text, client_message_id: item.id }));
+    const reply = await api.send(id, { text: item.text, client_message_id: item.id });
+    const events = eventsOf(reply.body);
     const { value } = await events.next();
     if (!value) throw new Error("The stream broke off: whether the message is stored is unknown.");
     if (value.event === "message") arrived(value.data);
