@@ -5,14 +5,15 @@ clean-up that finds what a process left that died between the file and its row.
 """
 
 import logging
-import os
 import secrets
+import shutil
+import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
-from heapq import nsmallest
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.apps import apps
 from django.core.files import File
@@ -22,6 +23,7 @@ from django.http import FileResponse
 from django.utils import timezone
 
 from chatplatform.jobs import enqueue
+from chatplatform.media_stores import Listing
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,18 @@ def file_response(
     return response
 
 
+@contextmanager
+def as_path(name: str) -> Iterator[Path]:
+    """A stored file as a path of this machine, while the block runs.
+
+    Raises FileNotFoundError if the store does not have it.
+    """
+    with default_storage.open(name) as file, tempfile.NamedTemporaryFile(prefix="media-") as copy:
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
 def remove_later(client_id: int, names: Iterable[str | None]) -> None:
     """Enqueue the removal of files, in the transaction that gives up their rows."""
     stored = [name for name in names if name]
@@ -85,7 +99,7 @@ def clean_up() -> None:
     file is reached in time, and nothing has to be remembered from run to run.
     """
     for folder in _folders():
-        names = _old(folder, _some_names(folder, start=secrets.token_hex(16)))
+        names = _old_names(folder, start=secrets.token_hex(16))
         for start in range(0, len(names), LOOKED_UP):
             _remove_unnamed(names[start : start + LOOKED_UP])
 
@@ -109,6 +123,14 @@ def _file_fields() -> Iterator[tuple[type[models.Model], models.FileField]]:
                 yield model, field
 
 
+def _old_names(folder: str, *, start: str) -> list[str]:
+    """Files of a folder that came long enough ago, as many as one run looks at."""
+    latest = timezone.now() - UNNAMED_FOR
+    listing = cast(Listing, default_storage)
+    files = listing.some_files(folder, start=start, most=LOOKED_AT)
+    return [name for name, came_at in files if came_at < latest]
+
+
 def _named(names: Sequence[str]) -> set[str]:
     """Which of these files a row of any table names."""
     named: set[str] = set()
@@ -121,28 +143,3 @@ def _named(names: Sequence[str]) -> set[str]:
 def _folders() -> list[str]:
     """The folders of the columns that name files; other folders in the store are left alone."""
     return sorted({str(field.upload_to).strip("/") for _, field in _file_fields()})
-
-
-def _some_names(folder: str, *, start: str) -> list[str]:
-    """Names of a folder's files from `start` on, around the end, as many as one run looks at."""
-    try:
-        with os.scandir(default_storage.path(folder)) as entries:
-            names = (entry.name for entry in entries if entry.is_file(follow_symlinks=False))
-            return nsmallest(LOOKED_AT, names, key=lambda name: (name < start, name))
-    except FileNotFoundError:
-        return []
-
-
-def _old(folder: str, names: Iterable[str]) -> list[str]:
-    """Those of a folder's files that came long enough ago, by their names in the store."""
-    latest = (timezone.now() - UNNAMED_FOR).timestamp()
-    old = []
-    for name in names:
-        try:
-            stat = Path(default_storage.path(f"{folder}/{name}")).lstat()
-        except FileNotFoundError:
-            continue
-        # A restored file keeps its old mtime; its ctime says when it came here.
-        if max(stat.st_mtime, stat.st_ctime) < latest:
-            old.append(f"{folder}/{name}")
-    return old

@@ -239,8 +239,13 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
+# A bucket of an S3-compatible store for all files; empty: the folder MEDIA_ROOT. Its address and
+# credentials are in AWS's own variables. Seconds for one part of its answer.
+MEDIA_BUCKET = env.str("MEDIA_BUCKET", default="")
+MEDIA_TIMEOUT_SECONDS = env.float("MEDIA_TIMEOUT_SECONDS", default=10)
+_FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {"BACKEND": f"chatplatform.media_stores.{_FILES}"},
     "staticfiles": {"BACKEND": "chatplatform.web.static_files.HashedModules"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False

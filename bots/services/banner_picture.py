@@ -2,8 +2,7 @@
 
 import re
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.files.base import ContentFile
@@ -157,13 +156,15 @@ def _url(name: str) -> str:
     return f"{settings.PUBLIC_URL.rstrip('/')}/media/{name}"
 
 
-def stored(name: str) -> tuple[Path, str] | None:
-    """Path and type of a banner's file; None if there is no such banner."""
+def open_stored(name: str) -> tuple[IO[bytes], str] | None:
+    """A banner's open file and its type; None if there is no such banner."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    path = Path(default_storage.path(f"banners/{name}"))
     mime_type = next(
         mime_type for mime_type, suffix in _SUFFIXES.items() if suffix == match.group(1)
     )
-    return (path, mime_type) if path.is_file() else None
+    try:
+        return default_storage.open(f"banners/{name}"), mime_type
+    except FileNotFoundError:
+        return None

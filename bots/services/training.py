@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
@@ -16,7 +15,7 @@ from bots.knowledge.extract.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStatus
 from bots.services import bots, documents, golden_holds
 from bots.shapes.train import DocumentDto
-from chatplatform import jobs
+from chatplatform import jobs, media
 from webhooks.services import announce
 
 log = logging.getLogger(__name__)
@@ -131,10 +130,12 @@ def _read(document: Document) -> ExtractedText:
         return extract.from_pair(document.title, document.content, default_language=default)
     if document.source == DocumentSource.TEXT:
         return extract.from_text(document.title, document.content, default_language=default)
-    path = Path(document.file.path)
-    if not path.is_file():
-        raise ExtractError("file_missing", "The file is no longer there; upload it again.")
-    return extract.extract_in_child(path, file_name=document.file_name)
+    try:
+        with media.as_path(document.file.name or "") as path:
+            return extract.extract_in_child(path, file_name=document.file_name)
+    except FileNotFoundError as exc:
+        message = "The file is no longer there; upload it again."
+        raise ExtractError("file_missing", message) from exc
 
 
 def _encode(text: ExtractedText, pieces: Sequence[Piece], progress: Progress) -> EncodedDocument:

@@ -11,12 +11,12 @@ def banner(request: HttpRequest, name: str) -> HttpResponseBase:
     """A banner's picture; its name changes with its bytes, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
-    stored = banner_picture.stored(name)
+    stored = banner_picture.open_stored(name)
     if stored is None:
         return errors.page_not_found(request)
-    path, mime_type = stored
+    file, mime_type = stored
     response = media.file_response(
-        path.open("rb"), mime_type=mime_type, cache_control="public, max-age=31536000, immutable"
+        file, mime_type=mime_type, cache_control="public, max-age=31536000, immutable"
     )
     # Shown on the pages of clients, which are other sites.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -1,5 +1,6 @@
 """`manage.py export_client CODE FILE`: all that is stored of a client, without its secrets."""
 
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,14 @@ class Command(BaseCommand):
             for _, rows in client_rows.of_client(client):
                 count += _add_rows(made, rows)
                 for name in client_rows.file_names(rows):
-                    made.write(default_storage.path(name), f"files/{name}")
+                    _add_file(made, name)
         audit.record_export(client.pk, "client", by=None, rows=count)
         self.stdout.write(f"{file} was written.")
+
+
+def _add_file(archive: zipfile.ZipFile, name: str) -> None:
+    with default_storage.open(name) as file, archive.open(f"files/{name}", "w") as entry:
+        shutil.copyfileobj(file, entry)
 
 
 def _add_rows(archive: zipfile.ZipFile, rows: models.QuerySet[Any]) -> int:

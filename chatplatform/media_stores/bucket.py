@@ -1,0 +1,99 @@
+"""Files in a bucket of an S3-compatible store, for platforms of several machines.
+
+The address, region and credentials are read from AWS's own variables (AWS_ENDPOINT_URL_S3,
+AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), as every S3 client reads them.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from boto3.exceptions import Boto3Error
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
+from django.core.files import File
+from storages.backends.s3 import S3Storage
+
+from chatplatform.media_stores import FilesUnavailable
+
+# Bytes of a fetched file that are held in memory; the rest is in a temporary file.
+_IN_MEMORY = 5_000_000
+
+
+class Bucket(S3Storage):
+    """`MEDIA_BUCKET`. Every fault of the store is a FilesUnavailable."""
+
+    bucket_name: str
+
+    def get_default_settings(self) -> dict[str, Any]:
+        is_elsewhere = "AWS_ENDPOINT_URL_S3" in os.environ or "AWS_ENDPOINT_URL" in os.environ
+        defaults: dict[str, Any] = super().get_default_settings()
+        return defaults | {
+            "bucket_name": settings.MEDIA_BUCKET,
+            "max_memory_size": _IN_MEMORY,
+            "transfer_config": TransferConfig(use_threads=False),
+            "client_config": Config(
+                connect_timeout=2,
+                read_timeout=settings.MEDIA_TIMEOUT_SECONDS,
+                retries={"mode": "standard", "total_max_attempts": 2},
+                # Few stores but Amazon's have a host name for each bucket.
+                s3={"addressing_style": "path" if is_elsewhere else "auto"},
+                # Checksums that only Amazon's store knows.
+                request_checksum_calculation="when_required",
+                response_checksum_validation="when_required",
+            ),
+        }
+
+    @property
+    def bucket(self) -> Any:
+        """Of this thread: boto3's resources must not be shared between threads."""
+        return self.connection.Bucket(self.bucket_name)
+
+    def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:
+        with _faults():
+            files = self.bucket.objects
+            after = islice(files.filter(Prefix=f"{folder}/", Marker=f"{folder}/{start}"), most)
+            found = [(item.key, item.last_modified) for item in after]
+            if len(found) < most:
+                before = islice(files.filter(Prefix=f"{folder}/"), most - len(found))
+                found += [(item.key, item.last_modified) for item in before]
+        # A name with another slash is in another folder, which is not ours.
+        yield from {
+            name: came_at for name, came_at in found if "/" not in name[len(folder) + 1 :]
+        }.items()
+
+    def _open(self, name: str, mode: str = "rb") -> "File[Any]":
+        with _faults():
+            file: File[Any] = super()._open(name, mode)
+            # Fetched at once, so that a fault comes before the first byte of an answer.
+            assert file.file is not None
+            return file
+
+    def _save(self, name: str, content: "File[Any]") -> str:
+        with _faults():
+            return str(super()._save(name, content))
+
+    def delete(self, name: str) -> None:
+        with _faults():
+            super().delete(name)
+
+    def exists(self, name: str) -> bool:
+        with _faults():
+            return bool(super().exists(name))
+
+    def size(self, name: str) -> int:
+        with _faults():
+            return int(super().size(name))
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    try:
+        yield
+    except (BotoCoreError, Boto3Error, ClientError) as exc:
+        raise FilesUnavailable from exc

@@ -1,0 +1,29 @@
+"""Files in a folder, `DATA_DIR/media`: for one machine, or for a folder that machines share."""
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from heapq import nsmallest
+from pathlib import Path
+
+from django.core.files.storage import FileSystemStorage
+
+
+class Folder(FileSystemStorage):
+    def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:
+        for name in self._some_names(folder, start=start, most=most):
+            try:
+                stat = Path(self.path(f"{folder}/{name}")).lstat()
+            except FileNotFoundError:
+                continue
+            # A restored file keeps its old mtime; its ctime says when it came here.
+            came_at = datetime.fromtimestamp(max(stat.st_mtime, stat.st_ctime), UTC)
+            yield f"{folder}/{name}", came_at
+
+    def _some_names(self, folder: str, *, start: str, most: int) -> list[str]:
+        try:
+            with os.scandir(self.path(folder)) as entries:
+                names = (entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+                return nsmallest(most, names, key=lambda name: (name < start, name))
+        except FileNotFoundError:
+            return []

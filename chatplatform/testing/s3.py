@@ -1,0 +1,88 @@
+"""An S3 server for tests, moto's, that fails as its mode says.
+
+Modes: ok, slow (answers after the caller's patience), error (500 to everything), gone (closes the
+connection without an answer).
+"""
+
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+
+_CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "tests",
+    "AWS_SECRET_ACCESS_KEY": "tests",
+    "AWS_REGION": "eu-central-1",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+}
+
+
+class S3Server:
+    """A server with one new bucket."""
+
+    def __init__(self) -> None:
+        self.mode = "ok"
+        self._moto = DomainDispatcherApplication(create_backend_app)
+        self._server = make_server("127.0.0.1", 0, self._answer, threaded=True)
+        self._server.log_startup = lambda: None  # type: ignore[method-assign]
+        self.bucket = f"files-{uuid.uuid4()}"
+        self.environ = {
+            **_CREDENTIALS,
+            "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self._server.port}",
+            "MEDIA_BUCKET": self.bucket,
+        }
+        session = boto3.Session(
+            aws_access_key_id="tests", aws_secret_access_key="tests", region_name="us-east-1"
+        )
+        address = self.environ["AWS_ENDPOINT_URL_S3"]
+        self._bucket = session.resource("s3", endpoint_url=address).Bucket(self.bucket)
+
+    def names(self) -> set[str]:
+        """The names of all stored files."""
+        return {item.key for item in self._bucket.objects.all()}
+
+    def empty(self) -> None:
+        """Remove all files."""
+        self._bucket.objects.delete()
+
+    def put(self, name: str, data: bytes = b"x") -> None:
+        """Store a file past the platform."""
+        self._bucket.put_object(Key=name, Body=data)
+
+    def _answer(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        if self.mode == "error":
+            start_response("500 Internal Server Error", [("Content-Length", "0")])
+            return [b""]
+        if self.mode == "gone":
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            return [b""]
+        if self.mode == "slow":
+            time.sleep(1)
+        answer: Iterable[bytes] = self._moto(environ, start_response)
+        return answer
+
+    @contextmanager
+    def serving(self) -> Iterator["S3Server"]:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        try:
+            self._bucket.create()
+            yield self
+        finally:
+            self._server.shutdown()
+            self._server.server_close()
+
+
+@contextmanager
+def running() -> Iterator[S3Server]:
+    """A server on a free port of the loopback."""
+    with S3Server().serving() as server:
+        yield server
