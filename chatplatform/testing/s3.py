@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import boto3
-from moto.server import DomainDispatcherApplication, create_backend_app
+from boto3.session import Session
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
 _CREDENTIALS = {
@@ -38,7 +38,7 @@ class S3Server:
             "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self._server.port}",
             "MEDIA_BUCKET": self.bucket,
         }
-        session = boto3.Session(
+        session = Session(
             aws_access_key_id="tests", aws_secret_access_key="tests", region_name="us-east-1"
         )
         address = self.environ["AWS_ENDPOINT_URL_S3"]
