@@ -234,13 +234,14 @@ class OperationSchema(AutoSchema):
         return self._ref(shape, "serialization")
 
     def _error_ref(self) -> dict[str, Any]:
-        """A reference to the union of all refusals."""
-        union = {
-            "title": "Error",
-            "description": Error.__doc__,
-            "oneOf": [self._ref(shape, "serialization") for shape in shapes_of_errors()],
-        }
-        self._register("Error", union, replace=False)
+        """A reference to the union of all refusals, which is made once: it takes a while."""
+        if not self._is_registered("Error"):
+            union = {
+                "title": "Error",
+                "description": Error.__doc__,
+                "oneOf": [self._ref(shape, "serialization") for shape in shapes_of_errors()],
+            }
+            self._register("Error", union, replace=False)
         return {"$ref": "#/components/schemas/Error"}
 
     def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
@@ -260,13 +261,20 @@ class OperationSchema(AutoSchema):
             self._register(name, part, replace=mode == "validation")
         return schema
 
+    def _is_registered(self, name: str) -> bool:
+        return _component(name) in self.registry
+
     def _register(self, name: str, schema: dict[str, Any], *, replace: bool) -> None:
-        component = ResolvedComponent(  # type: ignore[no-untyped-call]
-            name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
-        )
+        component = _component(name, schema)
         if replace and component in self.registry:
             self.registry[component].schema = schema
         self.registry.register_on_missing(component)
+
+
+def _component(name: str, schema: dict[str, Any] | None = None) -> Any:
+    return ResolvedComponent(  # type: ignore[no-untyped-call]
+        name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
+    )
 
 
 def _bare(media_type: str) -> dict[str, str]:
