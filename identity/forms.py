@@ -55,6 +55,29 @@ class RegistrationForm(CompanyForm):
         return name if name in zoneinfo.available_timezones() else "UTC"
 
 
+class ResendForm(forms.Form):
+    email = forms.EmailField(max_length=254)
+
+
+class ConfirmForm(ServiceForm):
+    """The link's token, which a script takes from the address, and the password."""
+
+    token = forms.CharField(
+        max_length=200,
+        widget=forms.HiddenInput,
+        error_messages={
+            "required": gettext_lazy("Open this page by the link of the mail, with JavaScript on.")
+        },
+    )
+    password = forms.CharField(
+        label=gettext_lazy("Password"),
+        max_length=128,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        help_text=gettext_lazy("The one that you have just chosen."),
+    )
+
+
 class InviteForm(ServiceForm):
     email = forms.EmailField(label="E-mail address", max_length=254)
     full_name = forms.CharField(label="Name", max_length=200)

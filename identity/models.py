@@ -15,6 +15,7 @@ from identity.audit_models import AuditEvent as AuditEvent
 from identity.audit_models import AuditLink as AuditLink
 from identity.client_models import Client as Client
 from identity.client_models import TenantModel as TenantModel
+from identity.sign_in_models import Registration as Registration
 
 
 class AssignStrategy(models.TextChoices):
@@ -229,6 +230,7 @@ class AttemptKind(models.TextChoices):
     ASK_RESET = "ask_reset"
     TRY_RESET = "try_reset"
     REGISTER = "register"
+    CONFIRM = "confirm"
     # These need a credential, but anybody can register for one, and they send mail to strangers.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"

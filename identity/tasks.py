@@ -3,7 +3,15 @@
 from typing import Any
 
 from chatplatform.jobs import Queue, job, periodic
-from identity.services import attempts, credits, mails, passwords, site_sessions, tokens
+from identity.services import (
+    attempts,
+    credits,
+    mails,
+    passwords,
+    registrations,
+    site_sessions,
+    tokens,
+)
 
 # Retries for about six minutes: enough for a mail server's restart.
 _MAIL_ATTEMPTS = 11
@@ -27,12 +35,19 @@ def send_invitation(*, user_id: int) -> None:
     passwords.send_invitation(user_id=user_id)
 
 
+@job("identity.send_registration_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
+def send_registration_link(*, email: str) -> None:
+    """The mail that asks the mailbox of a company that registers."""
+    registrations.send_link(email=email)
+
+
 @periodic("identity.clean_up")
 def clean_up() -> None:
-    """Delete attempts, refresh tokens, sessions and reset links that have expired."""
+    """Delete attempts, refresh tokens, sessions, links and registrations that have expired."""
     attempts.purge_expired()
     tokens.purge_expired()
     passwords.purge_expired()
+    registrations.purge_expired()
     site_sessions.purge_expired()
 
 

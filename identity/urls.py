@@ -5,6 +5,8 @@ from django.urls import path
 from identity.views import audit, clients, pages, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
+confirm_registration = clients.ClientViewSet.as_view({"post": "confirm_registration"})
+resend_registration = clients.ClientViewSet.as_view({"post": "resend_registration"})
 reset_password = users.UserViewSet.as_view({"put": "reset_password"})
 email_notification = clients.EmailNotificationViewSet.as_view({"get": "retrieve", "post": "update"})
 test_email_notification = clients.EmailNotificationViewSet.as_view({"post": "test"})
@@ -25,6 +27,8 @@ urlpatterns = [
     path("identity/users/me", users.UserViewSet.as_view({"get": "me", "put": "update_me"})),
     path("identity/users/me/password", users.UserViewSet.as_view({"put": "change_password"})),
     path("identity/register-trial", clients.ClientViewSet.as_view({"post": "register_trial"})),
+    path("identity/confirm-registration", confirm_registration),
+    path("identity/resend-registration", resend_registration),
     path("identity/forgot-password", users.PasswordResetViewSet.as_view({"post": "request_reset"})),
     path("identity/verify-reset-token", users.PasswordResetViewSet.as_view({"post": "verify"})),
     path("identity/reset-password", users.PasswordResetViewSet.as_view({"post": "reset"})),

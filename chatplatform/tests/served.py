@@ -129,6 +129,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     },
     ("POST", "/mesaging/conversations"): {"requester": {"external_id": "c-1"}},
     ("POST", "/identity/register-trial"): REGISTRATION,
+    ("POST", "/identity/confirm-registration"): {"token": "x" * 43, "password": PASSWORD},
+    ("POST", "/identity/resend-registration"): {"email": "a@b.example"},
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},
     ("PUT", "/identity/api-keys/{api_key_id}"): {"name": "Server", "requests_per_minute": 600},
     ("POST", "/identity/token2"): {"grant_type": "password", "username": "a@b.example",

@@ -61,6 +61,7 @@ NOT_AUDITED_BECAUSE = {
     },
     "a row of its own says who asked, and when": {"POST /ai/chat/summary/calculate"},
     "it sends or reads again what is there": {
+        "POST /identity/resend-registration",
         "POST /webhook/test", "POST /webhook/events/{event_id}/replay", "POST /webhook/replay",
         "POST /ai/{bot_id}/train/document/reupload",
     },
@@ -74,6 +75,9 @@ EXEMPT = {operation for operations in NOT_AUDITED_BECAUSE.values() for operation
 # What needs more than a row and a body is tried in a test of its own, which names the action.
 TRIED_IN = {
     "DELETE /ai/model": ("chats/tests/test_language_models.py", "language_model.removed"),
+    "POST /identity/confirm-registration": (
+        "identity/tests/test_confirm_registration.py", "client.registered"
+    ),
     "POST /identity/token2": ("identity/tests/test_audit.py", "user.signed_in"),
     "POST /identity/forgot-password": (
         "identity/tests/test_password_reset.py", "password_reset.asked"

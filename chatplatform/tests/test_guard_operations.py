@@ -29,6 +29,8 @@ from identity.testing import Person
 
 PUBLIC_BECAUSE = {
     ("POST", "/identity/register-trial"): "a company that registers has no credential yet",
+    ("POST", "/identity/confirm-registration"): "the mailed token and a password; tries count",
+    ("POST", "/identity/resend-registration"): "a company that registers has no credential yet",
     ("POST", "/identity/token2"): "signing in returns the credential; failures are counted",
     ("GET", "/ai/attachment/{attachment_id}"): "the link's signature is the credential",
     ("POST", "/identity/forgot-password"): "a forgotten password leaves no other credential",

@@ -34,6 +34,9 @@ def health(world: World) -> None:
 def register(world: World) -> None:
     body = {"company_name": "Story", "full_name": "Ann Lee", "email": ANN, "password": PASSWORD}
     client = world.nobody.post("/identity/register-trial", body)
+    world.nobody.post("/identity/resend-registration", {"email": ANN})
+    forged = {"token": "x" * 43, "password": PASSWORD}
+    world.nobody.refused(400, "POST", "/identity/confirm-registration", forged)
     world.client_id = client["id"]
     world.ann = world.person(ANN, PASSWORD)
     assert world.ann.get("/identity/client")["code"] == client["code"]

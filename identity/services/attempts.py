@@ -38,7 +38,14 @@ LIMITS = {
         timedelta(hours=1), from_address=30, for_account=5, account_anywhere=True
     ),
     AttemptKind.TRY_RESET: Limit(timedelta(minutes=15), from_address=6),
-    AttemptKind.REGISTER: Limit(timedelta(hours=1), from_address=20),
+    # Each mails the address, from wherever it is asked.
+    AttemptKind.REGISTER: Limit(
+        timedelta(hours=1), from_address=20, for_account=5, account_anywhere=True
+    ),
+    # Whoever tries passwords has the link.
+    AttemptKind.CONFIRM: Limit(
+        timedelta(minutes=15), from_address=30, for_account=10, account_anywhere=True
+    ),
     AttemptKind.ADD_USER: Limit(timedelta(hours=1), for_account=100, account_anywhere=True),
     AttemptKind.TEST_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
     AttemptKind.MAIL_CHAT: Limit(timedelta(days=1), for_account=5, account_anywhere=True),

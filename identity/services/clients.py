@@ -2,38 +2,23 @@
 
 from datetime import timedelta
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
-from chatplatform.api.errors import Forbidden
 from chatplatform.customer_channels import MessagingChannel
-from identity.models import AttemptKind, ChannelToken, Client, ClientConfig, Role, User
-from identity.services import attempts, audit, credits, users
-from identity.shapes.clients import ClientChange, CompanyDto, RegisterTrialDto
+from identity.models import ChannelToken, Client, ClientConfig, Role, User
+from identity.services import audit, credits, users
+from identity.shapes.clients import ClientChange, CompanyDto
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
 
 
-class RegistrationClosed(Forbidden):
-    code = "registration_closed"
-    detail = "Nobody registers here by themselves: ask those who run the platform."
-
-
-def register_trial(body: RegisterTrialDto, *, address: str | None = None) -> Client:
-    """A client with its owner, config and trial plan.
-
-    403 `registration_closed` where nobody registers by themselves, 429 after too many
-    registrations from one `address`; None: the platform itself registers.
-    """
-    if address is not None:
-        if not settings.REGISTRATION_OPEN:
-            raise RegistrationClosed
-        attempts.start(AttemptKind.REGISTER, address=address)
-    return _register(body, password=body.password, by=None)
+def register(body: CompanyDto, *, password: str) -> Client:
+    """A client with its owner, config and trial plan; 409 `email_taken`."""
+    return _register(body, password=password, by=None)
 
 
 def add(body: CompanyDto, *, by: User) -> Client:

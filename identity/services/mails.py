@@ -4,6 +4,7 @@ Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an e
 """
 
 import logging
+import re
 import smtplib
 from collections.abc import Sequence
 from typing import Any
@@ -33,6 +34,13 @@ NOTIFICATIONS = {
     "low_credit": {"credits_left"},
 }
 _MAX_VALUE = 300
+# What the platform wrote itself: it may be a link.
+_LINKS = {"link", "url"}
+# Words of strangers: they stand in quotation marks, so that nobody takes them for ours.
+_NAMES = {"name", "company", "customer", "agent", "bot"}
+_QUOTES = re.compile('[“”„"]')
+# Where mail programs see a link: after a scheme, or in a host's name.
+_LINK_SIGN = re.compile(r"(?<=\S)([:.。．｡])(?=[/\\\w])")
 
 
 class MailNotConfigured(NotConfigured):
@@ -111,7 +119,7 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
     language = language.partition("-")[0]
     name = f"identity/mail/{kind}.{language if language in LANGUAGES else 'en'}.txt"
     template: Any = get_template(name)
-    values = {key: _one_line(value) for key, value in context.items()}
+    values = {key: _plain(key, value) for key, value in context.items()}
     # Plain text, not HTML: nothing is escaped.
     rendered = template.template.render(
         Context({**values, "public_url": settings.PUBLIC_URL}, autoescape=False)
@@ -185,6 +193,17 @@ def _later(error: OSError) -> TryLater:
     reason = f"{type(error).__name__}: {error}"
     log.warning("a mail was not taken, and is tried again: %s", reason)
     return TryLater(reason)
+
+
+def _plain(key: str, value: Any) -> str:
+    """A value as the text shows it; only the platform's own addresses become links."""
+    text = _one_line(value)
+    if key in _LINKS:
+        return text
+    text = _LINK_SIGN.sub(r"\1 ", text)
+    if key in _NAMES and text:
+        return f"“{_QUOTES.sub('', text)}”"
+    return text
 
 
 def _one_line(value: Any) -> str:

@@ -160,6 +160,37 @@ class RegisterTrialDto(CompanyDto):
     )
 
 
+class RegistrationPending(Shape):
+    """A registration that waits for its mailbox; the same for every address."""
+
+    status: Literal["unconfirmed"] = Field(
+        "unconfirmed", description="Always `unconfirmed`: open the link that was mailed."
+    )
+
+
+class ConfirmRegistrationRequest(Shape):
+    """Shows that who registered reads the mailbox."""
+
+    token: Text = Field(
+        description="From the mailed link.", min_length=1, max_length=200, examples=["x" * 43]
+    )
+    password: Text = Field(
+        description="The password with which the company was registered.",
+        min_length=1,
+        max_length=128,
+        examples=["correct-horse-battery"],
+    )
+
+
+class ResendRegistrationRequest(Shape):
+    """Whose link is mailed again."""
+
+    email: Email = Field(
+        description="The address with which the company was registered.",
+        examples=["ann@acme.example"],
+    )
+
+
 RequestsPerMinute = Annotated[int, Field(ge=1, le=1_000_000)]
 DailyCredits = Annotated[int, Field(ge=0, le=1_000_000_000)]
 LOWER_LIMIT: Any = Field(

@@ -79,7 +79,7 @@ def test_a_test_is_mailed_at_once(ann, cara):
     reply = ann.post(f"{path(ann.client)}/test")
     assert (reply.status_code, reply.json()) == (200, {"recipients": DESK})
     (sent,) = mail.outbox
-    assert (sent.to, sent.subject) == (DESK, "Thư thử thông báo của Acme")
+    assert (sent.to, sent.subject) == (DESK, "Thư thử thông báo của “Acme”")
     assert cara.post(f"{path(ann.client)}/test").status_code == 404
     for _ in range(9):
         ann.post(f"{path(ann.client)}/test")
@@ -151,11 +151,11 @@ def test_unknown_context_is_an_error(notified):
 def test_a_customers_name_is_cut_to_one_short_line():
     name = "Zoe\r\nBcc: c@d.example\n<img src=x>" + "x" * 1000
     subject, text = mails.render("handoff", "en", {"customer": name})
-    assert subject.startswith("Zoe Bcc: c@d.example <img src=x>xxx")
+    assert subject.startswith("“Zoe Bcc: c@d. example <img src=x>xxx")
     assert len(subject) < 350
     assert "\nBcc" not in text
 
 
 def test_an_unknown_language_gets_english():
-    assert mails.render("welcome", "pt-BR", {"company": "Acme"})[0] == "Your account at Acme"
+    assert mails.render("welcome", "pt-BR", {"company": "Acme"})[0] == "Your account at “Acme”"
     assert mails.render("welcome", "vi-VN", {"company": "Acme"})[0].startswith("Tài khoản")

@@ -3,29 +3,74 @@
 import uuid
 from typing import Any
 
+from django.http import HttpResponse
 from rest_framework.request import Request
 
 from chatplatform.api.error_shapes import Error
+from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, TenantViewSet
-from identity.services import api_keys, clients, configs, credit_orders, mails
+from identity.services import api_keys, clients, configs, credit_orders, mails, registrations
 from identity.shapes import clients as client_shapes
 from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest, TestedRecipients
 
 
 class ClientViewSet(TenantViewSet):
-    @operation("identity", "Register Trial", access=PUBLIC, status=201,
-               also={403: None, 409: None, 429: None})  # fmt: skip
-    def register_trial(self, body: client_shapes.RegisterTrialDto) -> client_shapes.ClientDto:
-        """Register a company with its owner and a trial plan. 409 `email_taken`.
+    @operation(
+        "identity",
+        "Register Trial",
+        access=PUBLIC,
+        status=201,
+        returns=client_shapes.ClientDto,
+        also={202: client_shapes.RegistrationPending, 403: None, 409: None, 429: None},
+    )
+    def register_trial(self, body: client_shapes.RegisterTrialDto) -> HttpResponse:
+        """Register a company with its owner and a trial plan.
 
-        403 `registration_closed` where the platform's staff alone add companies. After 20
-        registrations from one address within an hour: 429 with Retry-After.
+        On a real site 202, the same whether or not somebody has an account with this address: a
+        link is mailed, and the company is there once Confirm Registration was called with it. A
+        platform in development makes it at once: 201, or 409 `email_taken`.
+
+        403 `registration_closed` where the platform's staff alone add companies; 503
+        `mail_not_configured` while the platform has no mail server. After 5 tries for an e-mail
+        address, or 20 from a network address, within an hour: 429 with Retry-After.
         """
-        client = clients.register_trial(body, address=current_address())
+        client = registrations.ask(body, address=current_address())
+        if client is None:
+            return json_response(client_shapes.RegistrationPending(), 202)
+        return json_response(client_shapes.ClientDto.from_row(client), 201)
+
+    @operation(
+        "identity",
+        "Confirm Registration",
+        access=PUBLIC,
+        status=201,
+        also={400: None, 409: None, 429: None},
+    )
+    def confirm_registration(
+        self, body: client_shapes.ConfirmRegistrationRequest
+    ) -> client_shapes.ClientDto:
+        """Make the company whose link was mailed; then its owner can sign in.
+
+        The link works once, for a day: else 400 `registration_token_invalid`. 422 if `password` is
+        not the one of the registration. After 10 tries with one link, or 30 from one address,
+        within 15 minutes: 429 with Retry-After.
+        """
+        client = registrations.confirm(**dict(body), address=current_address())
         return client_shapes.ClientDto.from_row(client)
+
+    @operation(
+        "identity", "Resend Registration", access=PUBLIC, status=202, also={403: None, 429: None}
+    )
+    def resend_registration(self, body: client_shapes.ResendRegistrationRequest) -> None:
+        """Mail a new link for the newest registration of an address.
+
+        The answer is the same whether or not there is one. The link before ends. Counts as a try
+        to register; a registration is kept for three days.
+        """
+        registrations.ask_again(email=body.email, address=current_address())
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_shapes.ClientDto:

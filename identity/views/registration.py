@@ -1,4 +1,4 @@
-"""The page of the site on which a company registers."""
+"""The pages of the site on which a company registers, and shows that its mailbox is its own."""
 
 from typing import Any
 
@@ -10,23 +10,22 @@ from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext
 
 from chatplatform.api.request_context import current_address
-from identity.forms import RegistrationForm
-from identity.models import Role, User
-from identity.services import clients, site_sessions
-from identity.shapes.clients import RegisterTrialDto
+from identity.forms import ConfirmForm, RegistrationForm, ResendForm
+from identity.models import Client, Role, User
+from identity.services import clients, registrations, site_sessions
+from identity.shapes.clients import ConfirmRegistrationRequest, RegisterTrialDto
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Registers a company and signs its owner in; 404 where nobody registers by themselves."""
+    """Registers a company, in development at once; 404 where nobody registers by themselves."""
     if not settings.REGISTRATION_OPEN:
         raise Http404
     if site.has_permission(request):
         return redirect("admin:index")
 
     def act(data: dict[str, Any]) -> HttpResponse:
-        made = clients.register_trial(RegisterTrialDto(**data), address=current_address())
-        site_sessions.begin(request, User.objects.for_client(made).get(role=Role.OWNER))
-        return redirect("admin:index")
+        made = registrations.ask(RegisterTrialDto(**data), address=current_address())
+        return _enter(request, made) if made else _sent(site, request, data["email"])
 
     form = RegistrationForm(request.POST or None, initial={"language": get_language()})
     done = form.carry_out(act) if form.is_bound else None
@@ -42,3 +41,51 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         ),
     }
     return done or TemplateResponse(request, "admin/register.html", context)
+
+
+def send_again(site: Any, request: HttpRequest) -> HttpResponse:
+    """Mails the link again; the answer reveals no account."""
+    if not settings.REGISTRATION_OPEN or request.method != "POST":
+        raise Http404
+    form = ResendForm(request.POST)
+    if not form.is_valid():
+        return redirect("admin:register")
+    email = form.cleaned_data["email"].lower()
+    registrations.ask_again(email=email, address=current_address())
+    return _sent(site, request, email)
+
+
+def confirm(site: Any, request: HttpRequest) -> HttpResponse:
+    """Makes the company of a mailed link and signs its owner in, who types the password again."""
+
+    def act(data: dict[str, Any]) -> HttpResponse:
+        body = ConfirmRegistrationRequest(**data)
+        return _enter(request, registrations.confirm(**dict(body), address=current_address()))
+
+    form = ConfirmForm(request.POST or None)
+    done = form.carry_out(act) if form.is_bound else None
+    context = {
+        **site.each_context(request),
+        "title": gettext("Confirm your address"),
+        "form": form,
+        "may_register": settings.REGISTRATION_OPEN,
+    }
+    page = done or TemplateResponse(request, "admin/register_confirm.html", context)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
+
+
+def _enter(request: HttpRequest, client: Client) -> HttpResponse:
+    """The owner of a new company is signed in."""
+    site_sessions.begin(request, User.objects.for_client(client).get(role=Role.OWNER))
+    return redirect("admin:index")
+
+
+def _sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
+    """Says where the link went, and offers to mail it again."""
+    context = {
+        **site.each_context(request),
+        "title": gettext("Look into your mailbox"),
+        "email": email,
+    }
+    return TemplateResponse(request, "admin/register_sent.html", context)

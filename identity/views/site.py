@@ -145,6 +145,8 @@ class Site(UnfoldAdminSite):
             path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
             path("login/code/", self.login_code, name="login_code"),
             path("register/", self.register_company, name="register"),
+            path("register/again/", self.send_registration_again, name="register_again"),
+            path("register/confirm/", self.confirm_registration, name="register_confirm"),
             # The sign-in page links to the path of this name.
             path("forgot-password/", self.forgot_password, name="admin_password_reset"),
         ]
@@ -171,6 +173,19 @@ class Site(UnfoldAdminSite):
     def register_company(self, request: HttpRequest) -> HttpResponse:
         """Where a company registers, if anybody may."""
         return registration.page(self, request)
+
+    @method_decorator(never_cache)
+    def send_registration_again(self, request: HttpRequest) -> HttpResponse:
+        """Mails the link of a registration again."""
+        try:
+            return registration.send_again(self, request)
+        except ApiError as exc:
+            return errors.refused(request, exc)
+
+    @method_decorator(never_cache)
+    def confirm_registration(self, request: HttpRequest) -> HttpResponse:
+        """Where the mailed link of a registration leads."""
+        return registration.confirm(self, request)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """What every page gets: also the client whose rows the platform's staff have chosen."""

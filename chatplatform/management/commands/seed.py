@@ -90,7 +90,7 @@ def _create_client(password: str) -> tuple[Bot, str]:
     """The client with owner, credits, a bot with documents and a key; in one transaction."""
     shop = json.loads((SAMPLES / "shop.json").read_text(encoding="utf-8"))
     owner = RegisterTrialDto(email=OWNER, password=password, **shop["client"])
-    client: Client = clients.register_trial(owner)
+    client: Client = clients.register(owner, password=owner.password)
     User.objects.create_superuser(ADMIN, password, full_name="Platform Admin")
     bot_dto = bots.create(client, body=BotDto(**shop["bot"]), by=None)
     assert bot_dto.id
