@@ -36,8 +36,9 @@ ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
 # Columns that nobody may filter by: guessing letter by letter would read them.
 SECRETS = {
-    "access_token", "api_key", "password", "previous_secret", "recovery_hashes", "refresh_token",
-    "secret", "secret_hash", "secret_headers", "session_data", "session_key", "token_hash",
+    "access_token", "api_key", "application_secret", "password", "previous_secret",
+    "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
+    "session_key", "token_hash",
 }  # fmt: skip
 
 

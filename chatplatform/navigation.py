@@ -45,6 +45,7 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "People & keys": (
         ("People", "group", "identity.User"),
         ("API keys", "key", "identity.ApiKey"),
+        ("Log-in provider", "login", "identity.SignInProvider"),
     ),
     "Settings": (
         ("Company", "apartment", "identity.Client"),

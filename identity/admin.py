@@ -34,6 +34,7 @@ from chatplatform.forms import refusals
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from identity import forms, models
+from identity.pages import sign_in_providers as sign_in_providers
 from identity.services import (
     api_keys,
     clients,

@@ -15,7 +15,9 @@ from identity.audit_models import AuditEvent as AuditEvent
 from identity.audit_models import AuditLink as AuditLink
 from identity.client_models import Client as Client
 from identity.client_models import TenantModel as TenantModel
+from identity.sign_in_models import ProviderAccount as ProviderAccount
 from identity.sign_in_models import Registration as Registration
+from identity.sign_in_models import SignInProvider as SignInProvider
 
 
 class AssignStrategy(models.TextChoices):
@@ -231,6 +233,7 @@ class AttemptKind(models.TextChoices):
     TRY_RESET = "try_reset"
     REGISTER = "register"
     CONFIRM = "confirm"
+    PROVIDER = "provider"
     # These need a credential, but anybody can register for one, and they send mail to strangers.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"

@@ -1,7 +1,12 @@
 """What comes before a sign-in."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+
+from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
+from identity.client_models import Client, TenantModel
 
 
 class Registration(models.Model):
@@ -25,3 +30,49 @@ class Registration(models.Model):
 
     def __str__(self) -> str:
         return f"registration {self.pk}"
+
+
+class SignInProvider(TenantModel):
+    """A client's own OpenID provider, at which its people sign in."""
+
+    # Known before the insert, since the encryption binds the secret to the row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="sign_in_provider")
+    issuer = models.CharField(max_length=500)
+    # What the provider calls `client_id`.
+    application_id = models.CharField(max_length=255)
+    application_secret = EncryptedTextField()
+    # In lower case; whose verified address is of another one is not signed in by it.
+    email_domains = ArrayField(models.CharField(max_length=253))
+    # Whether only owners may still sign in by password.
+    is_required = models.BooleanField(default=False)
+    # Whether a person who is not here yet becomes an agent at the first sign-in.
+    creates_agents = models.BooleanField(default=False)
+    # Whether it was an owner who stored this: else it signs no owner in.
+    admits_owners = models.BooleanField(default=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.issuer
+
+
+class ProviderAccount(TenantModel):
+    """A person's account at the client's provider, known by its `sub` since the first sign-in."""
+
+    user = models.ForeignKey("identity.User", on_delete=models.CASCADE)
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client", "issuer", "subject"], name="provider_account_once"
+            ),
+            models.UniqueConstraint(
+                fields=["client", "issuer", "user"], name="provider_account_of_user"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"account of {self.user_id} at {self.issuer}"

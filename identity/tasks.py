@@ -9,6 +9,7 @@ from identity.services import (
     mails,
     passwords,
     registrations,
+    sign_in_providers,
     site_sessions,
     tokens,
 )
@@ -39,6 +40,12 @@ def send_invitation(*, user_id: int) -> None:
 def send_registration_link(*, email: str) -> None:
     """The mail that asks the mailbox of a company that registers."""
     registrations.send_link(email=email)
+
+
+@job("identity.send_sign_in_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
+def send_sign_in_link(*, email: str) -> None:
+    """The mail with the sign-in link of a company."""
+    sign_in_providers.send_link(email=email)
 
 
 @periodic("identity.clean_up")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from identity.views import audit, clients, pages, users
+from identity.views import audit, clients, pages, sign_in_providers, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
 confirm_registration = clients.ClientViewSet.as_view({"post": "confirm_registration"})
@@ -14,6 +14,10 @@ api_key = clients.ApiKeyViewSet.as_view({"put": "update", "delete": "destroy"})
 credit_orders = clients.SubscriptionViewSet.as_view({"get": "orders"})
 credit_order = clients.SubscriptionViewSet.as_view({"get": "order"})
 receive_payment = clients.SubscriptionViewSet.as_view({"post": "receive_payment"})
+
+sign_in_provider = sign_in_providers.SignInProviderViewSet.as_view(
+    {"get": "retrieve", "put": "update", "delete": "destroy"}
+)
 
 urlpatterns = [
     # identity
@@ -40,6 +44,7 @@ urlpatterns = [
     path("identity/subscription/orders", credit_orders),
     path("identity/subscription/orders/<uuid:order_id>", credit_order),
     path("identity/subscription/payments", receive_payment),
+    path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
     path("reset-password", pages.reset_password),

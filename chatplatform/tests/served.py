@@ -129,6 +129,10 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     },
     ("POST", "/mesaging/conversations"): {"requester": {"external_id": "c-1"}},
     ("POST", "/identity/register-trial"): REGISTRATION,
+    ("PUT", "/identity/sign-in-provider"): {
+        "issuer": "https://93.184.215.14", "application_id": "chat", "application_secret": "x",
+        "email_domains": ["acme.example"],
+    },
     ("POST", "/identity/confirm-registration"): {"token": "x" * 43, "password": PASSWORD},
     ("POST", "/identity/resend-registration"): {"email": "a@b.example"},
     ("POST", "/identity/api-keys"): {"name": "Server", "scope": "secret"},

@@ -18,6 +18,7 @@ FILES_OF_AN_APP = {
 # Of apps whose pages in the site have forms.
 OPTIONAL_FILES = {"forms.py"}
 OWN_FILES_BECAUSE = {
+    "identity/pages": "larger pages of the site, each in a module of its own",
     "bots/pages": "larger pages of the site, each in a module of its own",
     "identity/auth.py": "authentication, used by the views of every app",
     "identity/static": "the script of the page that a mailed link opens",
@@ -32,6 +33,7 @@ OWN_FILES_BECAUSE = {
     "chats/management": "the command that imports conversations",
     "identity/client_models.py": "the tenant; `models.py` is long enough",
     "identity/audit_models.py": "the audit log; `models.py` is long enough",
+    "identity/sign_in_models.py": "what comes before a sign-in; `models.py` is long enough",
     "bots/golden_models.py": "golden questions and their runs; `models.py` is long enough",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",
     "channels_app/providers": "what each provider's calls and callbacks look like: without rows",

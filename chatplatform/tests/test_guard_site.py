@@ -50,6 +50,7 @@ from identity.models import (
     CreditEntry,
     CreditOrder,
     Role,
+    SignInProvider,
     Subscription,
     User,
 )
@@ -66,7 +67,7 @@ READ_BY: dict[Any, frozenset[str]] = {
     **dict.fromkeys((Conversation, Customer, Feedback, Summary, SummaryJob), EVERYBODY),
     **dict.fromkeys((Client, ClientConfig, User, Subscription, ChannelConnection), EVERYBODY),
     **dict.fromkeys((Export,), EVERYBODY),
-    **dict.fromkeys((LanguageModel,), ADMINS),
+    **dict.fromkeys((LanguageModel, SignInProvider), ADMINS),
     **dict.fromkeys((GoldenQuestion, GoldenRun), EVERYBODY),
     **dict.fromkeys((ApiKey, CreditOrder, CreditEntry, AuditEvent), ADMINS),
     **dict.fromkeys((Event, WebhookConfig, Delivery, OutboundSend), ADMINS),
@@ -106,6 +107,9 @@ def world(name: str) -> dict[Any, Any]:
     rows[GoldenRun] = GoldenRun.objects.create(**of_bot, status="done", outcome="held")
     rows[LanguageModel] = LanguageModel.objects.create(
         **of_bot, base_url=f"http://127.0.0.1:9/{name}", model=name
+    )
+    rows[SignInProvider] = SignInProvider.objects.create(
+        **own, issuer=f"https://{name}.example", application_secret="x", email_domains=["x.example"]
     )
     rows[FunctionCalling] = FunctionCalling.objects.create(**of_bot)
     rows[Function] = Function.objects.create(

@@ -15,6 +15,7 @@ ANN, BEN, EVE = "ann@story.example", "ben@story.example", "eve@story.example"
 def tell(world: World) -> None:
     health(world)
     register(world)
+    own_provider(world)
     add_people(world)
     own_account(world)
     forgotten_password(world)
@@ -43,6 +44,20 @@ def register(world: World) -> None:
     assert world.ann.get("/identity/users/me")["role"] == "owner"
     for path in ("/ai/bot", "/ai/customers", "/ai/chats", "/webhook/events"):
         assert world.ann.get(path)["items"] == [], "a new company is empty"
+
+
+def own_provider(world: World) -> None:
+    """The company's people may sign in at a provider of its own."""
+    path, ann = "/identity/sign-in-provider", world.ann
+    provider = {
+        "issuer": "https://93.184.215.14", "application_id": "chat", "application_secret": "x",
+        "email_domains": ["story.example"],
+    }  # fmt: skip
+    stored = ann.put(path, provider)
+    assert ann.get(path) == stored
+    assert "application_secret" not in stored
+    ann.delete(path)
+    ann.refused(404, "GET", path)
 
 
 def add_people(world: World) -> None:

@@ -46,6 +46,8 @@ LIMITS = {
     AttemptKind.CONFIRM: Limit(
         timedelta(minutes=15), from_address=30, for_account=10, account_anywhere=True
     ),
+    # Each asks the provider of a client.
+    AttemptKind.PROVIDER: Limit(timedelta(minutes=15), from_address=100),
     AttemptKind.ADD_USER: Limit(timedelta(hours=1), for_account=100, account_anywhere=True),
     AttemptKind.TEST_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
     AttemptKind.MAIL_CHAT: Limit(timedelta(days=1), for_account=5, account_anywhere=True),

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from chatplatform.api.errors import Invalid, NotAuthenticated
 from identity.models import Attempt, AttemptKind, User
-from identity.services import attempts, audit, second_factor, tokens
+from identity.services import attempts, audit, second_factor, sign_in_providers, tokens
 from identity.shapes.users import Body_login_for_access_token2_identity_token2_post as LoginBody
 from identity.shapes.users import TokenResponse
 
@@ -21,6 +21,13 @@ class OtpRequired(tokens.OAuthError, NotAuthenticated):
     """The password is right; the person has a second factor as well."""
 
     code = "otp_required"
+
+
+class ProviderRequired(tokens.InvalidGrant):
+    """The password is right, and the person's company does not take passwords."""
+
+    code = "provider_required"
+    detail = "Your company logs in with its own account: use its link."
 
 
 def grant(body: LoginBody, *, address: str) -> TokenResponse:
@@ -89,12 +96,15 @@ def authenticate(
     """The user with this e-mail address and password: a client's, or with `admits_staff` also the
     platform's.
 
-    None if there is none; 429 after too many failures, even for the right password.
+    None if there is none; 401 `provider_required` if the person's company takes no passwords; 429
+    after too many failures, even for the right password.
     """
     attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
     user = User.objects.select_related("client").filter(email=email.lower()).first()
     if _is_right(user, password, admits_staff=admits_staff):
         attempts.clear_failures(attempt)
+        if user and sign_in_providers.is_required(user):
+            raise ProviderRequired(ProviderRequired.detail)
         return user
     _audit_lock(attempt, user)
     return None

@@ -34,7 +34,7 @@ from identity.services import (
     tokens,
     users,
 )
-from identity.views import registration
+from identity.views import provider_sign_in, registration
 from identity.views import second_factor as second_factor_pages
 
 # What the platform's staff reach before they have set up a second factor that they must have.
@@ -58,6 +58,8 @@ class SignInForm(AuthenticationForm):
             data: dict[str, Any] = super().clean()
         except attempts.TooManyAttempts as exc:
             self.wait_seconds = exc.retry_after_seconds
+            raise ValidationError(gettext(str(exc))) from exc
+        except logins.ProviderRequired as exc:
             raise ValidationError(gettext(str(exc))) from exc
         return data
 
@@ -100,7 +102,7 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):
             known = logins.authenticate(
                 email=self.user.email, password=given, address=current_address(), admits_staff=True
             )
-        except attempts.TooManyAttempts as exc:
+        except (attempts.TooManyAttempts, logins.ProviderRequired) as exc:
             raise ValidationError(gettext(str(exc))) from exc
         if known is None:
             raise ValidationError(gettext("This is not your password."))
@@ -145,6 +147,9 @@ class Site(UnfoldAdminSite):
             path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
             path("login/code/", self.login_code, name="login_code"),
             path("register/", self.register_company, name="register"),
+            path("sign-in/", self.ask_sign_in_link, name="ask_sign_in_link"),
+            path("sign-in/<slug:code>/", self.leave_for_provider, name="provider_sign_in"),
+            path("signed-in/", self.come_back_from_provider, name="provider_signed_in"),
             path("register/again/", self.send_registration_again, name="register_again"),
             path("register/confirm/", self.confirm_registration, name="register_confirm"),
             # The sign-in page links to the path of this name.
@@ -186,6 +191,21 @@ class Site(UnfoldAdminSite):
     def confirm_registration(self, request: HttpRequest) -> HttpResponse:
         """Where the mailed link of a registration leads."""
         return registration.confirm(self, request)
+
+    @method_decorator(never_cache)
+    def ask_sign_in_link(self, request: HttpRequest) -> HttpResponse:
+        """Mails the sign-in link of one's company."""
+        return provider_sign_in.ask_page(self, request, ForgotPasswordForm(request.POST or None))
+
+    @method_decorator(never_cache)
+    def leave_for_provider(self, request: HttpRequest, code: str) -> HttpResponse:
+        """The sign-in link of a company."""
+        return provider_sign_in.leave(request, code)
+
+    @method_decorator(never_cache)
+    def come_back_from_provider(self, request: HttpRequest) -> HttpResponse:
+        """Where a company's provider sends people back."""
+        return provider_sign_in.come_back(request)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """What every page gets: also the client whose rows the platform's staff have chosen."""

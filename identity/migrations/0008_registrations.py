@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('identity', '0005_audit_chain'),
+        ('identity', '0007_ask_again'),
     ]
 
     operations = [

@@ -1,0 +1,129 @@
+"""A small OpenID provider: signs in whoever it is told to, and lies as a test tells it to."""
+
+import base64
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from joserfc import jwt
+from joserfc.jwk import OctKey, RSAKey
+
+APPLICATION_ID, APPLICATION_SECRET = "chat-platform", "secret/of:the-provider"
+
+
+class OpenIdProvider(ThreadingHTTPServer):
+    """`claims` say who signs in; a value of None leaves a claim out."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.issuer = f"http://127.0.0.1:{self.server_port}"
+        self.claims: dict[str, Any] = {}
+        self.algorithm = "RS256"
+        # What was answered so far: the paths.
+        self.asked: list[str] = []
+        self.flows: dict[str, dict[str, str]] = {}
+        self.new_key()
+
+    @property
+    def host_port(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+    def new_key(self) -> None:
+        """Sign with another key from now on."""
+        self.key = RSAKey.generate_key(2048, {"kid": secrets.token_hex(4), "use": "sig"})
+
+    def approve(self, address: str) -> str:
+        """What a person does at the provider: where they are sent back to."""
+        query = dict(parse_qsl(urlsplit(address).query))
+        code = secrets.token_urlsafe(16)
+        self.flows[code] = query
+        answer = {"code": code, "state": query["state"], "iss": self.issuer}
+        return f"{query['redirect_uri']}?{urlencode(answer)}"
+
+    def id_token(self, nonce: str) -> str:
+        now = int(time.time())
+        claims = {
+            "iss": self.issuer, "aud": APPLICATION_ID, "sub": "sub-1", "nonce": nonce,
+            "iat": now, "exp": now + 300, "email_verified": True, **self.claims,
+        }  # fmt: skip
+        claims = {name: value for name, value in claims.items() if value is not None}
+        if self.algorithm == "none":
+            parts = [{"alg": "none"}, claims]
+            raw = [base64.urlsafe_b64encode(json.dumps(part).encode()) for part in parts]
+            return b".".join(raw).decode().replace("=", "") + "."
+        header = {"alg": self.algorithm, "kid": self.key.kid}
+        if self.algorithm == "HS256":
+            # The public key, which everybody has, as a secret.
+            return jwt.encode(header, claims, OctKey.import_key(self.key.as_pem(private=False)))
+        return jwt.encode(header, claims, self.key)
+
+
+@contextmanager
+def running(port: int = 0) -> Iterator[OpenIdProvider]:
+    """A provider on a port of the loopback; 0: a free one."""
+    server = OpenIdProvider(port)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: OpenIdProvider
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        path, issuer = urlsplit(self.path).path, self.server.issuer
+        self.server.asked.append(path)
+        if path == "/.well-known/openid-configuration":
+            self._json({
+                "issuer": issuer, "authorization_endpoint": f"{issuer}/authorize",
+                "token_endpoint": f"{issuer}/token", "jwks_uri": f"{issuer}/jwks",
+            })  # fmt: skip
+        elif path == "/jwks":
+            self._json({"keys": [self.server.key.as_dict(private=False)]})
+        elif path == "/authorize":
+            back = self.server.approve(self.path).replace("&", "&amp;")
+            page = f'<title>Provider</title><link rel="icon" href="data:,"><a href="{back}">Go</a>'
+            self._answer(200, "text/html", page.encode())
+        else:
+            self._answer(404, "text/plain", b"")
+
+    def do_POST(self) -> None:
+        form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        self.server.asked.append(self.path)
+        flow = self.server.flows.pop(form["code"], None)  # each works once
+        if flow is None or not self._is_client() or form["redirect_uri"] != flow["redirect_uri"]:
+            self._answer(401, "application/json", b'{"error": "invalid_grant"}')
+        elif create_s256_code_challenge(form["code_verifier"]) != flow["code_challenge"]:
+            self._answer(400, "application/json", b'{"error": "invalid_grant"}')
+        else:
+            self._json({"id_token": self.server.id_token(flow["nonce"]), "token_type": "Bearer"})
+
+    def _is_client(self) -> bool:
+        pair = f"{APPLICATION_ID}:secret%2Fof%3Athe-provider".encode()
+        return self.headers["Authorization"] == f"Basic {base64.b64encode(pair).decode()}"
+
+    def _json(self, body: dict[str, Any]) -> None:
+        self._answer(200, "application/json", json.dumps(body).encode())
+
+    def _answer(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing, to keep the tests' output readable."""

@@ -1,0 +1,133 @@
+"""A client's own OpenID provider in the site: set and removed."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminPasswordWidget
+
+from chatplatform.admin import ADMINS, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.forms import ServiceForm
+from identity.models import Client, SignInProvider
+from identity.services import sign_in_providers
+from identity.shapes.providers import SignInProviderDto
+
+
+class ProviderForm(ServiceForm):
+    issuer = forms.CharField(
+        label="Issuer",
+        max_length=500,
+        widget=forms.TextInput(attrs={"placeholder": "https://login.acme.example"}),
+        help_text="Of a provider that speaks OpenID Connect, as it writes itself in its tokens.",
+    )
+    application_id = forms.CharField(
+        label="Application", max_length=255, help_text="What the provider calls client_id."
+    )
+    application_secret = forms.CharField(
+        label="Secret",
+        max_length=500,
+        required=False,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+        help_text="What the provider calls client_secret. Stored encrypted and never shown. Empty:"
+        " the stored one stays.",
+    )
+    email_domains = forms.CharField(
+        label="Domains of your addresses",
+        max_length=2000,
+        help_text="Separated by spaces, such as acme.example. It signs in nobody of others.",
+    )
+    is_required = forms.BooleanField(
+        label="Passwords no longer sign in (owners' always do)", required=False
+    )
+    creates_agents = forms.BooleanField(
+        label="Whoever is not here yet becomes an agent", required=False
+    )
+
+
+@admin.register(SignInProvider)
+class SignInProviderAdmin(TenantAdmin):
+    """The secret is not shown: it is no field of a form."""
+
+    read_by = ADMINS
+    list_display = ("issuer", "client", "domains", "required", "updated_at")
+    search_fields = ("issuer", "client__name")
+    list_select_related = ("client",)
+    fields = (
+        "client", "issuer", "application_id", "domains", "sign_in_link", "redirect_link",
+        "required", "adds_agents", "signs_owners_in", "updated_at",
+    )  # fmt: skip
+    readonly_fields = (
+        "domains", "sign_in_link", "redirect_link", "required", "adds_agents", "signs_owners_in",
+    )  # fmt: skip
+    actions = ("remove",)
+    actions_list = ("set_provider",)
+    actions_detail = ("edit",)
+
+    @display(description="Domains")
+    def domains(self, row: SignInProvider) -> str:
+        return ", ".join(row.email_domains)
+
+    @display(description="Link by which your people log in")
+    def sign_in_link(self, row: SignInProvider) -> str:
+        return sign_in_providers.sign_in_url(row.client)
+
+    @display(description="To be entered at the provider, where it sends people back")
+    def redirect_link(self, row: SignInProvider) -> str:
+        return sign_in_providers.redirect_url()
+
+    @display(description="Passwords")
+    def required(self, row: SignInProvider) -> str:
+        return "Owners' alone" if row.is_required else "Sign in too"
+
+    @display(description="Whoever is not here yet")
+    def adds_agents(self, row: SignInProvider) -> str:
+        return "Becomes an agent" if row.creates_agents else "Is refused"
+
+    @display(description="Owners")
+    def signs_owners_in(self, row: SignInProvider) -> str:
+        return "Signed in" if row.admits_owners else "Not signed in: an owner has to set this"
+
+    @button("Set the provider", permissions=["create"], icon="add")
+    def set_provider(self, request: HttpRequest) -> HttpResponse:
+        """The provider at which the client's people sign in."""
+        return self._page(request, viewer(request).client, None)
+
+    @button("Change", url_path="edit", permissions=["manage"], icon="edit")
+    def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Another issuer, application, secret or rule."""
+        row: SignInProvider = self.row(request, object_id)
+        return self._page(request, row.client, row)
+
+    @admin.action(description="Remove", permissions=["manage"])
+    @asks_first("Remove the provider? Its people sign in by password then, and ask for one first.")
+    def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by))
+
+    def _page(
+        self, request: HttpRequest, client: Client, row: SignInProvider | None
+    ) -> HttpResponse:
+        shown = ("issuer", "application_id", "is_required", "creates_agents")
+        initial = {name: getattr(row, name) for name in shown} if row else {}
+        if row:
+            initial["email_domains"] = " ".join(row.email_domains)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            data["application_secret"] = data["application_secret"] or None
+            data["email_domains"] = data["email_domains"].replace(",", " ").split()
+            body = SignInProviderDto(**data)
+            stored = sign_in_providers.store(client, body=body, by=viewer(request))
+            messages.success(request, "Stored. Try its link in another browser.")
+            return cast("HttpResponse", redirect("admin:identity_signinprovider_change", stored.pk))
+
+        return self.form_page(
+            request, ProviderForm(request.POST or None, initial=initial), act,
+            title="Log in with your company's account",
+            button="Store",
+            intro="Your people log in to the site at your own OpenID provider. Enter there, as the"
+            f" address to send them back to: {sign_in_providers.redirect_url()}",
+        )  # fmt: skip

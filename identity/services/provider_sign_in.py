@@ -1,0 +1,137 @@
+"""Signing in at a client's own OpenID provider: out to it, and back (docs/decisions/0022)."""
+
+import hmac
+import logging
+import secrets
+import time
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from django.db import transaction
+from pydantic import ValidationError
+
+from chatplatform.api.errors import ApiError, Forbidden
+from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
+from identity.services import attempts, audit, openid, users
+from identity.shapes.users import UserDto
+
+log = logging.getLogger(__name__)
+_FLOW = "provider_flow"
+# Seconds that a person has at the provider.
+_FLOW_SECONDS = 600
+
+
+class ProviderSignInFailed(ApiError):
+    code, status = "provider_sign_in_failed", 400
+    detail = (
+        "The sign-in at your company's provider did not succeed. Start again from its link; if it"
+        " fails again, tell an owner or admin of your company."
+    )
+
+
+class NotAdmitted(Forbidden):
+    code = "not_admitted"
+    detail = (
+        "Your company's provider says who you are, but that opens no account here. Ask an owner or"
+        " admin of your company."
+    )
+
+
+def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:
+    """Where a person goes to sign in; what comes back is believed in this browser alone, once."""
+    attempts.start(AttemptKind.PROVIDER, address=address)
+    state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    try:
+        url = openid.authorization_url(row, state=state, nonce=nonce, verifier=verifier)
+    except openid.ProviderFault as exc:
+        raise _failed(row, exc) from exc
+    session[_FLOW] = [str(row.pk), state, nonce, verifier, time.time()]
+    return url
+
+
+def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
+    """Who came back from the provider; 400 if this sign-in did not begin here, or not lately."""
+    row_id, state, nonce, verifier, since = session.pop(_FLOW, ("", "", "", "", 0))
+    is_ours = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
+    if not is_ours or time.time() - since > _FLOW_SECONDS:
+        raise ProviderSignInFailed
+    row = SignInProvider.objects.select_related("client").filter(pk=row_id).first()
+    if row is None:
+        raise ProviderSignInFailed
+    try:
+        # RFC 9207: another provider's answer is not taken for this one's.
+        if answer.get("iss", row.issuer) != row.issuer:
+            raise openid.ProviderFault("the answer is another issuer's")
+        if "code" not in answer:
+            raise openid.ProviderFault(f"it answered {answer.get('error', 'nothing')[:100]!r}")
+        token = openid.exchange(row, code=answer["code"], verifier=verifier)
+        claims = openid.verify(row, token, nonce=nonce)
+    except openid.ProviderFault as exc:
+        raise _failed(row, exc) from exc
+    return _person(row, claims)
+
+
+def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInFailed:
+    log.warning("sign-in at the provider of client %s failed: %s", row.client_id, fault)
+    return ProviderSignInFailed()
+
+
+def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
+    """The client's person of these claims: known by `sub`, or at first by the verified address."""
+    of_issuer = ProviderAccount.objects.for_client(row.client).filter(issuer=row.issuer)
+    known = of_issuer.filter(subject=claims["sub"]).select_related("user__client").first()
+    if known:
+        return _admitted(row, known.user)
+    email = _verified_address(row, claims)
+    people = User.objects.for_client(row.client).select_related("client")
+    user = people.filter(email=email).first()
+    if user is None:
+        user = _new_agent(row, email, claims)
+    _admitted(row, user)
+    with transaction.atomic():
+        account, _ = ProviderAccount.objects.get_or_create(
+            client=row.client, issuer=row.issuer, user=user, defaults={"subject": claims["sub"]}
+        )
+        if account.subject != claims["sub"]:
+            # An address that changed hands does not open the account of whoever had it.
+            raise NotAdmitted
+        audit.record(row.client_id, "user.provider_linked", by=user, subject=f"user:{user.pk}")
+    return user
+
+
+def _admitted(row: SignInProvider, user: User) -> User:
+    if not user.is_active or (user.role == Role.OWNER and not row.admits_owners):
+        raise NotAdmitted
+    return user
+
+
+def _verified_address(row: SignInProvider, claims: dict[str, Any]) -> str:
+    email = claims.get("email")
+    if not isinstance(email, str) or claims.get("email_verified") is not True:
+        raise NotAdmitted
+    if email.lower().rpartition("@")[2] not in row.email_domains:
+        raise NotAdmitted
+    return email.lower()
+
+
+def _new_agent(row: SignInProvider, email: str, claims: dict[str, Any]) -> User:
+    """Somebody who is not here yet, if the client wants them added."""
+    if not row.creates_agents:
+        raise NotAdmitted
+    name = claims.get("name")
+    is_name = isinstance(name, str) and name.strip() and name.isprintable()
+    try:
+        person = UserDto(
+            email=email, full_name=str(name)[:200] if is_name else email.partition("@")[0]
+        )
+        return users.create(
+            row.client,
+            email=person.email,
+            full_name=person.full_name,
+            role=Role.AGENT,
+            language=row.client.default_language,
+            password=None,
+            by=None,
+        )
+    except (ValidationError, users.EmailTaken) as exc:
+        raise NotAdmitted from exc

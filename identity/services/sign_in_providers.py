@@ -1,0 +1,123 @@
+"""A client's own OpenID provider: set, removed, and required instead of passwords."""
+
+from django.conf import settings
+from django.db import transaction
+
+from chatplatform import egress, jobs
+from chatplatform.api.errors import Invalid, first_or_404
+from identity.models import AttemptKind, Client, ProviderAccount, Role, SignInProvider, User
+from identity.services import attempts, audit, mails
+from identity.shapes.providers import SignInProviderDto
+
+_SET = ("issuer", "application_id", "email_domains", "is_required", "creates_agents")
+PURPOSE = "sign-in"
+
+
+def get(client: Client) -> SignInProvider:
+    """The client's provider; 404 if it has none."""
+    return first_or_404(SignInProvider.objects.for_client(client))
+
+
+def find(code: str) -> SignInProvider | None:
+    """The provider of the client with this code; None if it has none, or is disabled."""
+    rows = SignInProvider.objects.select_related("client")
+    return rows.filter(client__code=code, client__is_disabled=False).first()
+
+
+def described(row: SignInProvider) -> SignInProviderDto:
+    """The provider, with the addresses that belong to it."""
+    return SignInProviderDto.from_row(
+        row, sign_in_url=sign_in_url(row.client), redirect_url=redirect_url()
+    )
+
+
+def sign_in_url(client: Client) -> str:
+    """The link by which a client's people sign in."""
+    return f"{settings.PUBLIC_URL}/admin/sign-in/{client.code}/"
+
+
+def redirect_url() -> str:
+    """Where every provider sends people back; never taken from a request."""
+    return f"{settings.PUBLIC_URL}/admin/signed-in/"
+
+
+def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvider:
+    """Set the client's provider; the secret stays with its issuer."""
+    # The name is resolved before the transaction, since that may take seconds.
+    _check_destination(body.issuer)
+    with transaction.atomic():
+        # Two requests at once must not both insert.
+        Client.objects.select_for_update(no_key=True).get(pk=client.pk)
+        row = SignInProvider.objects.for_client(client).first() or SignInProvider(client=client)
+        row.application_secret = _merged_secret(row, body)
+        for name in _SET:
+            setattr(row, name, getattr(body, name))
+        # Whoever sets the provider decides who somebody is: an admin must not become an owner.
+        row.admits_owners = by.role == Role.OWNER
+        row.save()
+        changes = {name: getattr(row, name) for name in (*_SET, "admits_owners")}
+        replaced = {"secret_replaced": body.application_secret is not None}
+        _record(client, "sign_in_provider.set", by, changes | replaced)
+    return row
+
+
+def remove(client: Client, *, by: User) -> None:
+    """Forget the provider and its accounts, if there is one: passwords sign in again."""
+    with transaction.atomic():
+        row = SignInProvider.objects.for_client(client).select_for_update().first()
+        if row:
+            _record(client, "sign_in_provider.removed", by, {"issuer": row.issuer})
+            row.delete()
+            ProviderAccount.objects.for_client(client).delete()
+
+
+def is_required(user: User) -> bool:
+    """Whether this person may not sign in by password: owners always may."""
+    if user.client is None or user.role == Role.OWNER:
+        return False
+    return SignInProvider.objects.for_client(user.client).filter(is_required=True).exists()
+
+
+def ask_link(*, email: str, address: str) -> None:
+    """Mail the link of the client's sign-in, if somebody with this address has one.
+
+    The job looks it up, so that neither the answer nor its time reveals who is here. A mail and no
+    redirect: else a client could send strangers of a domain to a provider of its own.
+    """
+    attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
+    jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)
+
+
+def send_link(*, email: str) -> None:
+    """Mail the link of the client's sign-in to the person with this address."""
+    user = User.objects.select_related("client").filter(email=email).first()
+    if user is None or user.client is None or not user.is_active:
+        return
+    if SignInProvider.objects.for_client(user.client).exists():
+        context = {"company": user.client.name, "link": sign_in_url(user.client)}
+        mails.deliver("sign_in_link", to=[email], language=user.language, context=context)
+
+
+def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:
+    """The secret to store; a stored one is never sent to another issuer."""
+    if body.application_secret is not None:
+        return body.application_secret
+    if row._state.adding or row.issuer != body.issuer:
+        msg = "Give the secret: a stored one is not sent to another issuer."
+        raise Invalid.field("body", "application_secret", msg=msg)
+    return row.application_secret
+
+
+def _check_destination(issuer: str) -> None:
+    try:
+        egress.check_url(issuer, purpose=PURPOSE)
+        if egress.keeps_secrets(issuer, purpose=PURPOSE):
+            return
+        msg = "The issuer is an https address."
+    except egress.EgressError as error:
+        msg = str(error)
+    raise Invalid.field("body", "issuer", msg=msg)
+
+
+def _record(client: Client, action: str, by: User, changes: dict[str, object]) -> None:
+    audit.record(client.pk, action, by=by, subject=f"client:{client.pk}", changes=changes)

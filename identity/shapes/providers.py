@@ -1,0 +1,72 @@
+"""Shapes of a client's own OpenID provider."""
+
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field
+
+from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
+from identity.models import SignInProvider
+
+Domain = Annotated[
+    Text,
+    Field(max_length=253, pattern=r"^([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+$", examples=["acme.example"]),
+    AfterValidator(str.lower),
+]
+
+
+class SignInProviderDto(Shape):
+    """The OpenID provider at which a client's people sign in to the site."""
+
+    model_config = example(
+        issuer="https://login.acme.example",
+        application_id="chat-platform",
+        application_secret="6b1f0c7d",
+        email_domains=["acme.example"],
+    )
+
+    issuer: Text = Field(
+        max_length=500,
+        pattern=r"^https?://[^\s?#]+$",
+        description="The provider's issuer, as it writes it in its tokens: below it stands"
+        " `/.well-known/openid-configuration`. https, and a public host: else a 422.",
+    )
+    application_id: Text = Field(
+        min_length=1,
+        max_length=255,
+        pattern=r"^[\x21-\x7e]+$",
+        description="What the provider calls `client_id`.",
+    )
+    application_secret: Text | None = Field(
+        None,
+        exclude=True,
+        min_length=1,
+        max_length=500,
+        pattern=r"^[\x21-\x7e]+$",
+        description="What the provider calls `client_secret`; stored encrypted and never shown."
+        " Left out: the stored one stays, while the issuer stays.",
+        json_schema_extra={"writeOnly": True},
+    )
+    email_domains: list[Domain] = Field(
+        min_length=1,
+        max_length=50,
+        description="Domains of the addresses that it may sign in, 1..50.",
+        examples=[["acme.example"]],
+    )
+    is_required: bool = Field(
+        False,
+        description="Whether people may no longer sign in by password. Owners always may, so that"
+        " a provider that fails locks nobody out.",
+    )
+    creates_agents: bool = Field(
+        False, description="Whether somebody who is not here yet is added, as an agent."
+    )
+    admits_owners: bool | None = read_only(
+        "Whether it signs owners in too: only if it was an owner who stored this."
+    )
+    sign_in_url: str | None = read_only("The link by which the client's people sign in.")
+    redirect_url: str | None = read_only("To be entered at the provider: where it sends them back.")
+    updated_at: Moment | None = read_only("When it was last changed.")
+
+    @classmethod
+    def from_row(cls, row: SignInProvider, *, sign_in_url: str, redirect_url: str) -> Self:
+        return cls.copy_from(row, sign_in_url=sign_in_url, redirect_url=redirect_url)
