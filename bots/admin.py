@@ -246,6 +246,7 @@ class DocumentAdmin(TrainedAdmin):
         "valid_to", "shown_error", "created_at",
     )  # fmt: skip
     list_filter = ("status", "is_important", "language")
+    more_columns = ("title", "language", "size_bytes", "valid_from")
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # The store has no addresses of its own: the link leads to the view below.
@@ -359,6 +360,9 @@ class FunctionCallingAdmin(TenantAdmin):
     search_fields = ("bot__bot_name", "client__name")
     list_select_related = ("bot",)
 
+    def audit_subject(self, row: models.FunctionCalling) -> str:
+        return f"bot:{row.bot_id}"
+
 
 @admin.register(models.Function)
 class FunctionAdmin(TenantAdmin):
@@ -370,6 +374,9 @@ class FunctionAdmin(TenantAdmin):
     list_select_related = ("bot",)
     # Secrets are not shown.
     exclude = ("secret_headers",)
+
+    def audit_subject(self, row: models.Function) -> str:
+        return f"bot:{row.bot_id}"
 
 
 @admin.register(models.FunctionCall)

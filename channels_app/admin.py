@@ -1,8 +1,13 @@
-"""Connections and callbacks in the admin site: read-only; services change them."""
+"""Connections and callbacks in the site: services change them."""
 
-from django.contrib import admin
+import json
+from datetime import date
+from typing import Any
+
+from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from unfold.decorators import display
 
 from channels_app.models import (
@@ -14,7 +19,10 @@ from channels_app.models import (
     Outcome,
     SendState,
 )
-from chatplatform.admin import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin
+from channels_app.providers import PROVIDERS
+from channels_app.services import connections, health
+from chatplatform.admin import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, button, viewer
+from chatplatform.forms import ServiceForm
 
 CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.PENDING: "info",
@@ -22,6 +30,13 @@ CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.DISCONNECTED: "info",
     ConnectionStatus.EXPIRED: "danger",
     ConnectionStatus.ERROR: "danger",
+}
+# What is wrong with an account, and what it means for its chats.
+TROUBLES: dict[str, str] = {
+    ConnectionStatus.EXPIRED: "The provider no longer accepts our token: nothing is sent or"
+    " received until somebody connects the account again.",
+    ConnectionStatus.ERROR: "The provider refuses something that a person must look at. Messages"
+    " are still tried.",
 }
 SEND_COLORS: dict[str, str] = {
     SendState.QUEUED: "info",
@@ -44,6 +59,49 @@ class ChannelConnectionAdmin(TenantAdmin):
     list_select_related = ("client", "bot", "connected_by")
     search_fields = ("account_id", "account_name", "client__name", "bot__bot_name")
     exclude = ("access_token", "refresh_token")
+
+    actions_detail = ("connect_again",)
+    change_form_outer_before_template: Any = "admin/channels_app/connection.html"
+
+    def has_connect_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
+        """What owners and admins may, of an account that fails."""
+        if not self.has_create_permission(request):
+            return False
+        return row_id is None or self.row(request, row_id).status in TROUBLES
+
+    @button("Connect again", permissions=["connect"], icon="link")
+    def connect_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Connects the account with the consent that is stored; the provider may want a new one."""
+        row: ChannelConnection = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            provider = PROVIDERS[row.channel]
+            connections.reconnect(row.bot, provider, row.account_id, by=viewer(request))
+            messages.success(request, f"{row.account_name} is connected again.")
+            return redirect("admin:channels_app_channelconnection_change", row.pk)
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act, title=f"Connect {row.account_name} again", button="Connect again",
+            intro=TROUBLES.get(row.status, "It works."),
+        )  # fmt: skip
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """The page of an account, with what fails and how it did."""
+        row: ChannelConnection = self.row(request, object_id)
+        words = TROUBLES.get(row.status, "")
+        context = (extra_context or {}) | {
+            "trouble": f"{words} The provider said: {row.last_error}" if row.last_error else words,
+            "may_connect": self.has_connect_permission(request),
+            "sends_chart": _chart(health.sends_by_day(row)),
+        }
+        return super().changeform_view(request, object_id, form_url, context)
 
     @display(description="Status", ordering="status", label=CONNECTION_COLORS)
     def shown_status(self, row: ChannelConnection) -> tuple[str, str]:
@@ -124,6 +182,16 @@ class OutboundSendAdmin(TenantAdmin):
     @display(description="State", ordering="state", label=SEND_COLORS)
     def shown_state(self, row: OutboundSend) -> tuple[str, str]:
         return row.state, row.get_state_display()
+
+
+def _chart(days: dict[date, tuple[int, int]]) -> str:
+    """The line chart of what was sent and refused; empty if there was nothing."""
+    lines = [
+        {"label": label, "data": [counts[place] for counts in days.values()], "borderColor": color}
+        for place, (label, color) in enumerate((("Sent", "#2563eb"), ("Refused", "#dc2626")))
+    ]
+    chart = {"labels": [f"{day:%d %b}" for day in days], "datasets": lines}
+    return json.dumps(chart) if days else ""
 
 
 def _count(row: InboundCallback, outcome: Outcome) -> int:

@@ -49,6 +49,8 @@ class ChannelConnection(TenantModel):
         max_length=12, choices=ConnectionStatus, default=ConnectionStatus.PENDING
     )
     last_error = models.CharField(max_length=500, default="", blank=True)
+    # Since when it has failed; null: it does not.
+    failing_since = models.DateTimeField(null=True)
     access_token = EncryptedTextField(default="")
     refresh_token = EncryptedTextField(default="")
     token_expires_at = models.DateTimeField(null=True)
@@ -278,7 +280,17 @@ class OutboundSend(TenantModel):
         ]
         indexes = [
             # Echoes to match, and receipts up to a moment.
-            models.Index(fields=["connection", "recipient_id", "sent_at"], name="outbound_receipts")
+            models.Index(
+                fields=["connection", "recipient_id", "sent_at"], name="outbound_receipts"
+            ),
+            # What was refused lately, for the page of failures.
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(state="failed"),
+                name="outbound_failed",
+            ),
+            # How an account did, day by day.
+            models.Index(fields=["connection", "created_at"], name="outbound_by_day"),
         ]
 
     def __str__(self) -> str:

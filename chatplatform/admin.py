@@ -9,23 +9,28 @@ from typing import Any, ClassVar, TypeVar, cast
 from django.contrib import admin, messages
 from django.contrib.admin.filters import RelatedFieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import get_fields_from_path, unquote
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
+from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import camel_case_to_spaces, smart_split, unescape_string_literal
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action as unfold_action
 from unfold.decorators import display
-from unfold.paginator import InfinitePaginator
 from unfold.templatetags import unfold_list
-from unfold.views import ChangeList
 
+from chatplatform import lists, media
 from chatplatform.api.errors import ApiError
+from chatplatform.empty_lists import WHEN_EMPTY
 from chatplatform.forms import ServiceForm
+from chatplatform.lists import BoundedPaginator, RowsShown
 from chatplatform.templatetags.site_words import say
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -43,8 +48,8 @@ SECRETS = {
 
 
 _NO_ROW = "There is no such row, or it is another client's."
-# Most rows that a list counts, and most choices of a filter by a related row.
-_MOST_COUNTED, _MOST_CHOICES = 1000, 100
+# Most choices of a filter by a related row.
+_MOST_CHOICES = 100
 # Most related rows that a search names; of more it asks the database again.
 _MOST_RELATED = 500
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
@@ -149,6 +154,21 @@ def in_words(name: str) -> Any:
     return shown
 
 
+@functools.cache
+def person(name: str) -> Any:
+    """A person, with a link to their page; who is not of the row's client is named alone."""
+
+    @display(description=name.replace("_", " ").capitalize(), ordering=name)
+    def shown(row: Any) -> str:
+        found = getattr(row, name)
+        if found is None or found.client_id != getattr(row, "client_id", None):
+            return str(found or "–")
+        link = reverse("admin:identity_user_change", args=[found.pk])
+        return format_html('<a class="underline" href="{}">{}</a>', link, found)
+
+    return shown
+
+
 class OwnRowsFilter(RelatedFieldListFilter):
     """A filter by a related row; offers those that the viewer may see, if they are not too many."""
 
@@ -156,32 +176,6 @@ class OwnRowsFilter(RelatedFieldListFilter):
         related = model_admin.admin_site.get_model_admin(field.remote_field.model)
         rows = list(related.get_queryset(request)[: _MOST_CHOICES + 1])
         return [(row.pk, str(row)) for row in rows] if len(rows) <= _MOST_CHOICES else []
-
-
-class BoundedPaginator(InfinitePaginator):
-    """Counts a list up to a thousand rows; pages of a longer one have no numbers, since counting
-    a big table takes longer than showing a page of it."""
-
-    @cached_property
-    def count(self) -> int:
-        rows: Any = self.object_list
-        found: int = rows.order_by()[: _MOST_COUNTED + 1].count()
-        if found > _MOST_COUNTED:
-            return int(super().count)
-        # Read by the template of a list: pages with numbers.
-        self.template_name = ""
-        return found
-
-
-class RowsShown(ChangeList):
-    """A list; Unfold writes the number of its rows beside the title if `full_result_count` differs,
-    which says something of a search alone."""
-
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        is_searched = self.query or self.has_active_filters
-        if not is_searched or self.result_count > _MOST_COUNTED:
-            self.full_result_count = self.result_count
 
 
 class TenantAdmin(ModelAdmin):
@@ -207,6 +201,10 @@ class TenantAdmin(ModelAdmin):
     has_add_permission = has_delete_permission = _never
     actions_list: Any = ()
     actions_detail: Any = ()
+    change_form_outer_after_template: Any = "admin/row_activity.html"
+    list_before_template: Any = "admin/list_tools.html"
+    # Columns that a list offers besides those that it shows.
+    more_columns: Any = ()
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return _has_role(request, self.read_by)
@@ -292,19 +290,54 @@ class TenantAdmin(ModelAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return RowsShown
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """The list, with what stands above it."""
+        site = cast("Any", self.admin_site)
+        context = (extra_context or {}) | {
+            "columns": self.columns(request),
+            "may_export": self.has_manage_permission(request),
+            "saved_views": site.saved_views_of(request, self.model._meta.label_lower),
+        }
+        return super().changelist_view(request, context)
+
     def get_list_display(self, request: HttpRequest) -> Any:
-        names = super().get_list_display(request)
+        shown = tuple(super().get_list_display(request))
+        names = lists.chosen_columns(request, (*shown, *self.more_columns), shown)
         return [self._worded(name) for name in names if self._tells(request, name)]
+
+    @property
+    def when_empty(self) -> str:
+        """What the list says if there is no row yet."""
+        return WHEN_EMPTY[self.model._meta.label]
+
+    def columns(self, request: HttpRequest) -> list[tuple[str, str, bool]]:
+        """The columns to choose from: name, heading, and whether the list shows it now."""
+        shown = tuple(self.list_display)
+        offered = (*shown, *self.more_columns)
+        now = {lists.name_of(one) for one in lists.chosen_columns(request, offered, shown)}
+        told = [one for one in offered if self._tells(request, one)]
+        named = [(lists.name_of(one), lists.title_of(self._worded(one), self)) for one in told]
+        return [(name, title, name in now) for name, title in named]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
         return [
-            (title, options | {"fields": [self._worded(name) for name in options["fields"]]})
+            (title, options | {"fields": [self._shown(name) for name in options["fields"]]})
             for title, options in groups
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return (*super().get_readonly_fields(request, obj), *map(in_words, sorted(self.codes)))
+        fields = super().get_readonly_fields(request, obj)
+        coded, people = map(in_words, sorted(self.codes)), map(person, sorted(self._people))
+        return (*fields, *coded, *people)
+
+    @cached_property
+    def _people(self) -> set[str]:
+        """The columns that name a person."""
+        fields = self.model._meta.concrete_fields
+        return {one.name for one in fields if one.related_model is get_user_model()}
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
@@ -330,7 +363,8 @@ class TenantAdmin(ModelAdmin):
         self, request: HttpRequest, template: str, title: str, **context: Any
     ) -> TemplateResponse:
         """A page of its own about the rows of this one."""
-        shown = self.admin_site.each_context(request) | {"opts": self.model._meta, "title": title}
+        shown = self.admin_site.each_context(request)
+        shown |= {"opts": self.model._meta, "title": title, "page": self}
         return TemplateResponse(request, template, shown | context)
 
     def form_page(
@@ -347,22 +381,38 @@ class TenantAdmin(ModelAdmin):
         done = form.carry_out(act) if form.is_bound else None
         return done or self.page(request, "admin/form_page.html", form=form, **context)
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """What the audit log says of a row."""
-        row, site = self.get_object(request, unquote(object_id)), cast("Any", self.admin_site)
-        found = site.history_of(request, self.audit_subject(row)) if row else []
-        actions = None if found is None else [(say(event.action), event) for event in found]
-        context = {**(extra_context or {}), "actions": actions}
-        page: HttpResponse = super().history_view(request, object_id, context)
-        return page
+    def get_urls(self) -> list[Any]:
+        """Without Django's history: the page of a row shows its activity."""
+        own = [one for one in super().get_urls() if not str(one.name or "").endswith("_history")]
+        meta = self.model._meta
+        export = self.admin_site.admin_view(self.export_list)
+        name = f"{meta.app_label}_{meta.model_name}_export_list"
+        return [path("export-list/", export, name=name), *own]
+
+    def export_list(self, request: HttpRequest) -> HttpResponseBase:
+        """The rows that the list finds with these filters, as a file for spreadsheets."""
+        if not self.has_view_permission(request) or not self.has_manage_permission(request):
+            raise PermissionDenied
+        try:
+            rows: Any = self.get_changelist_instance(request)
+        except IncorrectLookupParameters as exc:
+            raise Http404("The list has no such filter.") from exc
+        file, count = lists.write(rows)
+        cast("Any", self.admin_site).record_export(request, self.model._meta.model_name, count)
+        return media.file_response(
+            file, mime_type="text/csv", cache_control="no-store",
+            download_as=f"{self.model._meta.verbose_name_plural}.csv".replace(" ", "-"),
+        )  # fmt: skip
 
     def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
         raise Http404(_NO_ROW)
 
     def _worded(self, name: Any) -> Any:
         return in_words(name) if isinstance(name, str) and name in self.codes else name
+
+    def _shown(self, name: Any) -> Any:
+        """A field of a page: links to people whom the viewer may see."""
+        return person(name) if name in self._people else self._worded(name)
 
     def _tells(self, request: HttpRequest, name: Any) -> bool:
         """Whether a column tells the viewer something: of one client, the client does not."""

@@ -106,6 +106,7 @@ class ConversationAdmin(TenantAdmin):
     ]  # fmt: skip
     list_filter = ["status", "assign_type", "channel", "is_preview", HandoffFilter, "bot"]
     codes = frozenset({"handoff_reason", "sentiment"})
+    more_columns = ("channel", "language", "sentiment", "created_at", "ended_at")
     list_select_related = ["client", "bot", "customer"]
     search_fields = ["=chat_code", "customer__name", "customer__email", "customer__external_id"]
     inlines = [Transcript]
@@ -257,6 +258,7 @@ def _tried(chat: Conversation) -> dict[str, Any]:
 @admin.register(Customer)
 class CustomerAdmin(TenantAdmin):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
+    more_columns = ("phone",)
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
     actions = ["erase"]

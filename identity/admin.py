@@ -14,7 +14,6 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.translation import gettext
 from unfold.decorators import display
 
@@ -30,10 +29,9 @@ from chatplatform.admin import (
 )
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Shape
-from chatplatform.forms import refusals
-from chatplatform.jobs import leases
-from chatplatform.models import Job
+from chatplatform.forms import ServiceForm, refusals
 from identity import forms, models
+from identity.pages import logs
 from identity.pages import sign_in_providers as sign_in_providers
 from identity.services import (
     api_keys,
@@ -41,12 +39,15 @@ from identity.services import (
     configs,
     credit_orders,
     credits,
-    job_cancelling,
     users,
+    viewing,
 )
 from identity.shapes.clients import ClientChange, CompanyDto, TopUpAmount
 from identity.shapes.configs import ClientConfigDto
 from identity.shapes.users import UserDto
+
+# Registers its pages.
+__all__ = ["logs"]
 
 Checked = TypeVar("Checked", bound=Shape)
 
@@ -173,6 +174,7 @@ class UserAdmin(ServiceAdmin):
         "email", "full_name", "client", "role", in_use, "has_second_factor", "last_login",
     )  # fmt: skip
     list_filter = ("role", "is_disabled")
+    more_columns = ("language", "can_train", "created_at")
     list_select_related = ("client", "second_factor")
     search_fields = ("email", "full_name", "client__name")
     fields = (
@@ -182,6 +184,30 @@ class UserAdmin(ServiceAdmin):
     readonly_fields = ("client", "last_login")
     actions = ("invite_again", "unlock", "sign_out", "reset_second_factor")
     actions_list = ("invite",)
+    actions_detail = ("view_as",)
+
+    def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
+        """What the platform's staff may, of a client's people who may sign in."""
+        may = self.has_platform_permission(request)
+        return may and (row_id is None or viewing.may_be_viewed(self.row(request, row_id)))
+
+    @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
+    def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The site as this person sees it, until one leaves or signs out."""
+        person: models.User = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            assert request.session.session_key, "whoever is signed in has a session"
+            viewing.begin(request.session.session_key, person, by=viewer(request))
+            return redirect("admin:index")
+
+        return self.form_page(
+            request, ServiceForm(request.POST if request.method == "POST" else None), act,
+            title=f"View the site as {person.full_name}",
+            button="View as this person",
+            intro=f"You see what {person.email} of {person.client} sees, and change nothing. Its"
+            " owners find in their audit log when you began and when you left.",
+        )  # fmt: skip
 
     @button("Invite", permissions=["create"], icon="person_add")
     def invite(self, request: HttpRequest) -> HttpResponse:
@@ -251,6 +277,7 @@ class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("prefix", "name", "client", "scope", "last_used_at", "expires_at", "revoked_at")
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
+    more_columns = ("created_at",)
     list_select_related = ("client",)
     search_fields = ("prefix", "name", "client__name")
     exclude = ("secret_hash",)
@@ -402,6 +429,9 @@ class ClientConfigAdmin(TenantAdmin):
     search_fields = ("client__name", "client__code")
     ordering = ("client__name",)
 
+    def audit_subject(self, row: models.ClientConfig) -> str:
+        return f"client:{row.client_id}"
+
     @button("Without an answer", url_path="no-answer", permissions=["manage"], icon="help")
     def no_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """What bots do about questions that they have no answer to."""
@@ -417,60 +447,3 @@ class ClientConfigAdmin(TenantAdmin):
         form = forms.NoAnswerForm(request.POST or None, initial=shown)
         title = gettext("Questions without an answer")
         return self.form_page(request, form, act, title=title, button=gettext("Save"))
-
-
-@admin.register(models.AuditEvent)
-class AuditEventAdmin(TenantAdmin):
-    """Read-only, which the database enforces too."""
-
-    read_by = ADMINS
-
-    list_display = (
-        "created_at", "client", "action", "shown_subject", "user", "api_key", "address",
-    )  # fmt: skip
-    list_filter = (("created_at", admin.DateFieldListFilter),)
-    codes = frozenset({"action"})
-    exclude = ("subject",)
-    readonly_fields = ("shown_subject",)
-    list_select_related = ("client", "user", "api_key")
-    search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
-
-    @display(description="Subject")
-    def shown_subject(self, row: models.AuditEvent) -> str:
-        return row.subject.replace("_", " ").replace(":", " ").capitalize()
-
-
-@admin.register(Job)
-class JobAdmin(TenantAdmin):
-    """Every client's work that follows from changes. It is never deleted."""
-
-    client_path = None
-    read_by = PLATFORM
-    list_display = ("id", "shown_name", "state", "attempts", "progress", "due_at", "last_error")
-    list_filter = ("state",)
-    exclude = ("name",)
-    readonly_fields = ("shown_name",)
-    search_fields = ("name", "last_error", "trace_id")
-    actions = ("requeue", "cancel")
-
-    @display(description="Name", ordering="name")
-    def shown_name(self, row: Job) -> str:
-        return format_html("<code>{}</code>", row.name)
-
-    @admin.action(description="Try dead jobs again", permissions=["platform"])
-    def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
-        count = sum(leases.requeue_dead(row) for row in rows)
-        self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
-
-    @admin.action(description="Cancel", permissions=["platform"])
-    @asks_first("Cancel these jobs? Their work is not done, now or later; who waits is told so.")
-    def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
-        assert isinstance(request.user, models.User), "the site admits people alone"
-        cancelled = [job_cancelling.cancel(row, by=request.user) for row in rows]
-        skipped = len(cancelled) - sum(cancelled)
-        self.message_user(
-            request,
-            f"{sum(cancelled)} cancelled; {skipped} skipped: they run, have ended, or are the"
-            " platform's own.",
-            messages.SUCCESS,
-        )

@@ -6,6 +6,9 @@ from django.db.models.functions import Now
 from chatplatform.crypto import EncryptedTextField
 from identity.client_models import Client, TenantModel
 
+# Codes are said in words.
+_SPACES = str.maketrans("._:", "   ")
+
 
 class AuditEvent(TenantModel):
     """Who granted, revealed or changed what. Append-only; holds no secrets.
@@ -39,7 +42,8 @@ class AuditEvent(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.subject}"
+        words = f"{self.action} of {self.subject}" if self.subject else self.action
+        return words.translate(_SPACES).capitalize()
 
 
 class AuditLink(TenantModel):

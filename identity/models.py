@@ -207,6 +207,36 @@ class SiteSession(AbstractBaseSession):
     token_family = models.UUIDField(null=True, unique=True)
 
 
+class SiteView(models.Model):
+    """A look at the site as `user`, one of a client's people, by the person of the session."""
+
+    session = models.OneToOneField(SiteSession, on_delete=models.CASCADE, related_name="view")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="views")
+
+    def __str__(self) -> str:
+        return f"view as {self.user_id}"
+
+
+class SavedView(models.Model):
+    """What a list of the site shows, kept by a person: filters, order and columns."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
+    # The list, such as "chats.conversation".
+    page = models.CharField(max_length=60)
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=2000, blank=True)
+    # Whether the colleagues see it too.
+    is_shared = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "page", "name"], name="saved_view_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class SecondFactor(models.Model):
     """The seed of a person's codes, and hashes of the recovery codes; no row: a password alone."""
 

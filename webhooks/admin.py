@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from chatplatform.activity import MOST_SHOWN, Entry, client_id_of
 from chatplatform.admin import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, button, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.forms import ServiceForm
@@ -29,7 +30,7 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
-from webhooks.services import configs, deliveries
+from webhooks.services import configs, deliveries, event_log
 from webhooks.shapes.webhook import ReplayRequest, WebhookConfigRequest
 
 COLORS: dict[str, str] = {
@@ -104,9 +105,31 @@ class EventAdmin(TenantAdmin):
     exclude = ("type",)
     readonly_fields = ("shown_type",)
 
+    def about(self, subject: str, row: Any) -> list[Entry]:
+        """For the page of a row: the events about it, without the messages of a chat."""
+        client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
+        found = event_log.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
+        return [Entry(one.created_at, say(one.type), **_told(one)) for one in found]
+
+    def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
+        """All events of a chat; other rows have few."""
+        noun, _, row_id = subject.partition(":")
+        path = reverse("admin:webhooks_event_changelist")
+        is_chat = noun == "conversation"
+        return ("All its events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
+
     @display(description="Type", ordering="type")
     def shown_type(self, row: Event) -> str:
         return format_html("<code>{}</code>", row.type)
+
+
+def _told(event: Event) -> dict[str, str]:
+    """Who made the event, and why, as far as it says so."""
+    data: dict[str, Any] = event.data
+    reason = data.get("reason")
+    failed = ((data.get("document") or {}).get("error") or {}).get("message")
+    by = (data.get("by") or {}).get("name", "")
+    return {"by": by, "details": say(reason) if reason else failed or ""}
 
 
 @admin.register(WebhookConfig)

@@ -11,6 +11,13 @@ from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
 from identity.models import Client, TenantModel
 
+# The id of the document or customer that an event is about; null for others.
+SUBJECT_ID = models.Func(
+    "data",
+    template="COALESCE(%(expressions)s #>> '{document,id}', %(expressions)s #>> '{customer,id}')",
+    output_field=models.TextField(),
+)
+
 
 class Event(TenantModel):
     """Something that happened, written in the transaction of the change; never updated.
@@ -33,10 +40,19 @@ class Event(TenantModel):
                 fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
             )
         ]
-        indexes = [BrinIndex(fields=["created_at"], name="event_created")]
+        indexes = [
+            BrinIndex(fields=["created_at"], name="event_created"),
+            # The activity of a document or customer, in the site.
+            models.Index(
+                SUBJECT_ID,
+                "id",
+                condition=models.Q(conversation_id__isnull=True),
+                name="event_subject",
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.type} {self.pk}"
+        return f"{self.type.replace('.', ' ').replace('_', ' ').capitalize()} {self.pk}"
 
 
 class UnnumberedEvent(TenantModel):

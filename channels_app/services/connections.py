@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from bots.models import Bot
@@ -323,6 +324,7 @@ def store(
             set_tokens(row, connected.tokens)
             row.account_name, row.details = connected.name, dict(connected.details)
             row.status, row.last_error, row.paused_until = ConnectionStatus.CONNECTED, "", None
+            row.failing_since = None
             row.connected_by, row.connected_at = by, timezone.now()
             row.save()
             _set_reachable(row)
@@ -388,7 +390,8 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
         row.status, row.last_error = ConnectionStatus.EXPIRED, reason[:500]
-        row.save(update_fields=["status", "last_error"])
+        row.failing_since = row.failing_since or timezone.now()
+        row.save(update_fields=["status", "last_error", "failing_since"])
         _set_reachable(row)
         _record(row, "channel.disconnected", by=None)
         _mail(row)
@@ -399,14 +402,16 @@ def mark_error(connection: ChannelConnection, reason: str) -> None:
     rows = ChannelConnection.objects.filter(pk=connection.pk, status__in=SENDING)
     with transaction.atomic():
         changed = rows.exclude(status=ConnectionStatus.ERROR, last_error=reason[:500])
-        if changed.update(status=ConnectionStatus.ERROR, last_error=reason[:500]):
+        since = Coalesce("failing_since", timezone.now())
+        values = {"last_error": reason[:500], "failing_since": since}
+        if changed.update(status=ConnectionStatus.ERROR, **values):
             _mail(ChannelConnection.objects.get(pk=connection.pk))
 
 
 def mark_working(connection: ChannelConnection) -> None:
     """A message went out: what was wrong has passed."""
     ChannelConnection.objects.filter(pk=connection.pk, status=ConnectionStatus.ERROR).update(
-        status=ConnectionStatus.CONNECTED, last_error=""
+        status=ConnectionStatus.CONNECTED, last_error="", failing_since=None
     )
 
 
@@ -468,8 +473,8 @@ def _record(row: ChannelConnection, event_type: str, *, by: User | None) -> None
     shape: Any = connection_shapes.ChannelConnection.from_row(row)
     announce(row.client_id, event_type, {"connection": shape.model_dump(mode="json")})
     audit.record(
-        row.client_id, event_type, by=by, subject=f"channel:{row.channel}",
-        changes={"bot_id": row.bot_id, "account_id": row.account_id},
+        row.client_id, event_type, by=by, subject=f"channel_connection:{row.pk}",
+        changes={"channel": row.channel, "bot_id": row.bot_id, "account_id": row.account_id},
     )  # fmt: skip
 
 

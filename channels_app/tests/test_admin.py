@@ -5,6 +5,7 @@ from django.test import Client as Browser
 from django.urls import reverse
 
 from channels_app.models import ChannelConnection, InboundCallback, OutboundSend
+from channels_app.services import connections
 from channels_app.tests.helpers import event, post_signed
 from chatplatform.testing import run_jobs
 from identity.models import User
@@ -54,3 +55,51 @@ def test_a_send_is_shown(staff, agents_chat, ben):
     send = OutboundSend.objects.get()
     path = reverse("admin:channels_app_outboundsend_change", args=[send.pk])
     assert str(send.provider_message_id) in text(staff.get(path))
+
+
+def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann, ben):
+    connections.mark_error(page, "A review is due.")
+    since = ChannelConnection.objects.get().failing_since
+    assert since
+    connections.mark_expired(page, "The token was refused.")
+    assert ChannelConnection.objects.get().failing_since == since
+    owner, agent = Browser(), Browser()
+    owner.force_login(ann.user)
+    agent.force_login(ben.user)
+    path = reverse("admin:channels_app_channelconnection_change", args=[page.pk])
+    again = reverse("admin:channels_app_channelconnection_connect_again", args=[page.pk])
+    shown = text(owner.get(path))
+    assert "no longer accepts our token" in shown
+    assert "The provider said: The token was refused." in shown
+    assert f"Since {since.day} {since:%b %Y, %H:%M} UTC" in shown
+    assert again in shown
+    assert again not in text(agent.get(path))
+    assert agent.post(again).status_code == 403
+    failures = text(owner.get(reverse("failures")))
+    assert f"Since {since.day} {since:%b %Y, %H:%M} UTC" in failures
+    assert path in failures
+    assert ChannelConnection.objects.get().status == "expired"
+    assert owner.post(again)["Location"] == path
+    row = ChannelConnection.objects.get()
+    assert (row.status, row.failing_since) == ("connected", None)
+    assert "It does not work" not in text(owner.get(path))
+
+
+def test_refused_messages_stand_among_the_failures_and_in_the_picture(page, agents_chat, ann, ben):
+    ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
+    run_jobs()
+    OutboundSend.objects.update(state="failed", error="The customer blocked us.")
+    owner = Browser()
+    owner.force_login(ann.user)
+    failures = text(owner.get(reverse("failures")))
+    assert "Blue Shop: The customer blocked us." in failures
+    refused = f"?state__exact=failed&amp;connection__id__exact={page.pk}"
+    assert refused in failures
+    path = reverse("admin:channels_app_outboundsend_changelist")
+    found = owner.get(path + refused.replace("&amp;", "&"))
+    assert [row.error for row in found.context["cl"].result_list] == ["The customer blocked us."]
+    shown = text(owner.get(reverse("admin:channels_app_channelconnection_change", args=[page.pk])))
+    assert "Messages of the last 14 days" in shown
+    agent = Browser()
+    agent.force_login(ben.user)
+    assert "blocked us" not in text(agent.get(reverse("failures")))

@@ -250,7 +250,9 @@ def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
         told = {**body, "detail": translation.gettext(body["detail"])}
-        text = render_to_string("error.html", {**told, "status": refusal.status_code})
+        # Who looks as somebody else leaves from here too.
+        own = request if hasattr(request, "viewed_by") else None
+        text = render_to_string("error.html", {**told, "status": refusal.status_code}, own)
     page = HttpResponse(text, status=refusal.status_code)
     page["Cache-Control"] = "no-store"
     patch_vary_headers(page, ["Accept", "Accept-Language"])

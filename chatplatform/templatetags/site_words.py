@@ -16,6 +16,8 @@ _WORDS = {
     "files_only": gettext_noop("The customer sent files, and no words"),
     "agent_silent": gettext_noop("The agent did not answer in time"),
     "agent_gone": gettext_noop("The agent may answer chats no more"),
+    "user.view_started": gettext_noop("The platform's staff began to look as this person"),
+    "user.view_ended": gettext_noop("The platform's staff looks as this person no more"),
     "answered_elsewhere": gettext_noop("Somebody answered in the channel itself"),
 }
 

@@ -3,12 +3,13 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import parse_qs, urljoin
 
 import pytest
 from django.contrib import admin
 from django.test import Client as Browser
-from django.urls import resolve
+from django.urls import resolve, reverse
 
 from bots.models import Document
 from chatplatform import navigation
@@ -23,6 +24,7 @@ from webhooks.models import WebhookConfig
 RAW_CODE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]{3,}\.[a-z]+(?:_[a-z]+)*\b")
 DOUBLED = re.compile(r"\b\w*(?:[^aeiou]ys|callings|configs|Feedbacks)\b")
 # Where codes are meant: <code>; and what nobody sees.
+VIEWING = "viewing as an owner"
 UNSEEN = {"script", "style", "code", "svg", "template"}
 
 
@@ -72,19 +74,22 @@ def rows(db):
 
 def entered(rows, role):
     browser = Browser()
-    staff = role == "staff"
+    staff = role in {"staff", VIEWING}
     person = (
         User.objects.create_superuser("staff@example.com", full_name="Staff")
         if staff
         else make_person(rows[Client], role, "Zoe").user
     )
     browser.force_login(person)  # type: ignore[arg-type]
+    if role == VIEWING:
+        owner: Any = make_person(rows[Client], Role.OWNER, "Zoe").user
+        browser.post(reverse("admin:identity_user_view_as", args=[owner.pk]))
     return browser
 
 
 def links(browser):
     """The addresses of the navigation, as the page shows them."""
-    page = browser.get("/admin/sign-ins/").content.decode()
+    page = browser.get("/admin/failures/").content.decode()
     nav = page[page.index('id="nav-sidebar-apps"') :]
     return re.findall(r'<a href="(/admin/[^"]*)" class="flex h-\[38px\]', nav)
 
@@ -124,19 +129,24 @@ def walked(browser, begin):
     return replies
 
 
+# What a page shows inside itself.
+FRAMED = {"bots_bot_look"}
 # Pages beside lists and rows that nobody may miss.
 OWN_PAGES = {
-    Role.OWNER: {
+    VIEWING: {
         "bots_bot_new_bot", "bots_bot_set_up", "chats_try_bot", "chats_unanswered", "failures",
         "identity_user_invite", "identity_apikey_new_key", "identity_creditorder_order",
         "reports_overview", "webhooks_webhookconfig_new_endpoint", "webhooks_webhookconfig_manage",
     },
-    "staff": {"client", "failures", "identity_client_new_company", "webhooks_webhookconfig_manage"},
+    "staff": {
+        "client", "failures", "identity_client_new_company", "identity_user_view_as",
+        "webhooks_webhookconfig_manage",
+    },
 }  # fmt: skip
 
 
-# Admins read what owners read (docs/rights.md).
-@pytest.mark.parametrize("role", [Role.OWNER, Role.AGENT, Role.VIEWER, "staff"])
+# Who looks as an owner sees what owners and admins see (docs/rights.md), and the banner.
+@pytest.mark.parametrize("role", [VIEWING, Role.AGENT, Role.VIEWER, "staff"])
 def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     Document.objects.update(status="failed", error_code="too_large")
     WebhookConfig.objects.update(is_active=False, disabled_reason="by_hand")
@@ -152,6 +162,12 @@ def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     pages = {path: one for path, one in replies.items() if not is_file(one)}
     kinds = {one.headers["Content-Type"].partition(";")[0] for one in pages.values()}
     assert kinds == {"text/html"}
+    for path, one in pages.items():
+        has_banner = b">Leave this view<" in one.content
+        is_framed = resolve(path.split()[0].partition("?")[0]).url_name in FRAMED
+        assert has_banner == (role == VIEWING and not is_framed and path.startswith("/admin/")), (
+            path
+        )
     found = {path: faults(one) for path, one in pages.items()}
     assert {path: those for path, those in found.items() if those} == {}
 

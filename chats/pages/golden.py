@@ -70,6 +70,9 @@ class GoldenQuestionAdmin(TenantAdmin):
     actions = ("delete_questions",)
     actions_list = ("add_question", "take_over", "ask_all")
 
+    def audit_subject(self, row: GoldenQuestion) -> str:
+        return f"bot:{row.bot_id}"
+
     @display(description="Words")
     def words(self, row: GoldenQuestion) -> str:
         return ", ".join(row.expected_words) or "–"

@@ -21,7 +21,7 @@ from chatplatform.api.request_context import current_address
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from identity.models import RefreshToken, SiteSession, User
-from identity.services import audit, logins, tokens
+from identity.services import audit, logins, tokens, viewing
 
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
 # Seconds that a right password waits for the code of the second factor.
@@ -39,6 +39,13 @@ class SessionStore(DatabaseStore):
         row: Any = super().create_model_instance(data)
         row.user_id, row.token_family = data.get(SESSION_KEY), data.get(_TOKEN_FAMILY)
         return row
+
+    def delete(self, session_key: str | None = None) -> None:
+        """As Django does; with the session a view ends, which is recorded."""
+        rows = SiteSession.objects.filter(session_key=session_key or self.session_key)
+        with transaction.atomic():
+            viewing.end(rows)
+            super().delete(session_key)
 
 
 def await_code(request: HttpRequest, user: User, *, then: str) -> None:
@@ -128,7 +135,7 @@ def end_own(user: User, sign_in: str) -> bool:
     families = {token.family for token in _live_tokens(user)}
     with transaction.atomic():
         ended = any(
-            SiteSession.objects.filter(pk=key).delete()[0]
+            tokens.end_sessions(SiteSession.objects.filter(pk=key))
             for key in keys
             if hash_secret(key) == sign_in
         ) or any(tokens.revoke_family(family) for family in families if str(family) == sign_in)
@@ -146,4 +153,4 @@ def _live_tokens(user: User) -> QuerySet[RefreshToken]:
 
 def purge_expired() -> None:
     """Delete sessions that have expired."""
-    SiteSession.objects.filter(expire_date__lt=timezone.now()).delete()
+    tokens.end_sessions(SiteSession.objects.filter(expire_date__lt=timezone.now()))

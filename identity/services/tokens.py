@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import orjson
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.tokens import AccessToken
@@ -18,7 +19,7 @@ from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
 from chatplatform.web import live_updates
 from identity.models import Client, RefreshToken, SiteSession, User
-from identity.services import audit
+from identity.services import audit, viewing
 from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
@@ -153,15 +154,22 @@ def revoke(access_token: str, *, by: User) -> None:
 
 def revoke_family(family: uuid.UUID) -> int:
     """End one sign-in with all its tokens; returns how many refresh tokens it had."""
-    SiteSession.objects.filter(token_family=family).delete()
+    end_sessions(SiteSession.objects.filter(token_family=family))
     live = RefreshToken.objects.filter(family=family, revoked_at=None)
     return live.update(revoked_at=timezone.now())
 
 
 def revoke_all(user: User) -> None:
     """End every sign-in of a user, to the API and to the site; the caller has locked the row."""
-    SiteSession.objects.filter(user=user).delete()
+    end_sessions(SiteSession.objects.filter(user=user))
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def end_sessions(rows: QuerySet[SiteSession]) -> int:
+    """End sign-ins to the site, and what is looked at in them; returns how many there were."""
+    with transaction.atomic():
+        viewing.end(rows)
+        return rows.delete()[0]
 
 
 def parse_claims(access_token: str) -> Claims | None:

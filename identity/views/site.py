@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import InternalError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -24,9 +25,10 @@ from chatplatform import navigation
 from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
-from identity.models import AuditEvent, Role, User
+from identity.models import Role, SavedView, User
 from identity.services import (
     attempts,
+    audit,
     logins,
     passwords,
     second_factor,
@@ -34,7 +36,8 @@ from identity.services import (
     tokens,
     users,
 )
-from identity.views import provider_sign_in, registration
+from identity.services import saved_views as saved_view_services
+from identity.views import provider_sign_in, registration, saved_views, viewing
 from identity.views import second_factor as second_factor_pages
 
 # What the platform's staff reach before they have set up a second factor that they must have.
@@ -145,6 +148,9 @@ class Site(UnfoldAdminSite):
             path("desk/token/", self.admin_view(self.desk_token), name="desk_token"),
             path("sign-ins/", self.admin_view(self.sign_ins), name="sign_ins"),
             path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
+            path("views/save/", self.admin_view(saved_views.save), name="save_view"),
+            path("views/delete/", self.admin_view(saved_views.delete), name="delete_view"),
+            path("view/leave/", self.admin_view(viewing.leave), name="leave_view"),
             path("login/code/", self.login_code, name="login_code"),
             path("register/", self.register_company, name="register"),
             path("sign-in/", self.ask_sign_in_link, name="ask_sign_in_link"),
@@ -158,7 +164,7 @@ class Site(UnfoldAdminSite):
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Leads the platform's staff to the set-up of a second factor that they must have, and says
-        what a service refuses."""
+        what a service refuses, or the database to whoever looks as somebody else."""
         shown = super().admin_view(view, cacheable)
 
         @functools.wraps(shown)
@@ -167,10 +173,16 @@ class Site(UnfoldAdminSite):
             is_before = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
             if not is_before and isinstance(user, User) and second_factor.is_missing(user):
                 return redirect("admin:second_factor")
+            if viewing.is_closed(request):
+                return viewing.refused(request)
             try:
                 return shown(request, *args, **kwargs)
             except ApiError as exc:
                 return errors.refused(request, exc)
+            except InternalError as exc:
+                if not viewing.is_write(exc):
+                    raise
+                return viewing.refused(request)
 
         return lead
 
@@ -231,7 +243,12 @@ class Site(UnfoldAdminSite):
         return super().index(request, {"title": title, **(extra_context or {})})
 
     def desk(self, request: HttpRequest) -> HttpResponse:
-        """The agents' desk: a page of its own, since it shows what strangers wrote."""
+        """The agents' desk: a page of its own, since it shows what strangers wrote.
+
+        Whoever looks as an agent reads the chats instead: an open desk makes the agent present.
+        """
+        if viewing.is_viewing(request):
+            return redirect("admin:chats_conversation_changelist")
         user = request.user
         assert isinstance(user, User), "the site admits people alone"
         get_token(request)  # sets the cookie that the page sends back for its token
@@ -266,13 +283,18 @@ class Site(UnfoldAdminSite):
         }
         return TemplateResponse(request, "admin/sign_ins.html", context)
 
-    def history_of(self, request: HttpRequest, subject: str) -> list[AuditEvent] | None:
-        """What the audit log says of a row, the newest first; None for whoever may not read it."""
-        page: Any = self.get_model_admin(AuditEvent)
-        if not page.has_view_permission(request):
-            return None
-        rows = page.get_queryset(request).filter(subject=subject)
-        return list(rows.select_related("user", "api_key").order_by("-id")[:100])
+    def saved_views_of(self, request: HttpRequest, page: str) -> list[tuple[SavedView, bool]]:
+        """The views of a list that the reader may choose, and whether they may delete each."""
+        user = request.user
+        assert isinstance(user, User), "the site admits people alone"
+        return saved_view_services.seen_with_rights(user, page)
+
+    def record_export(self, request: HttpRequest, noun: str, rows: int) -> None:
+        """Record that rows of a list leave as a file; the platform's own have no client's log."""
+        user, chosen = request.user, navigation.chosen_client(request)
+        assert isinstance(user, User), "the site admits people alone"
+        if client_id := user.client_id or chosen:
+            audit.record_export(client_id, noun, by=user, rows=rows)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "GET" and self.has_permission(request):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from bots.models import Document, DocumentStatus, WebUrl, WebUrlStatus
 from bots.services import documents, web_urls
-from channels_app.models import ChannelConnection, ConnectionStatus
+from channels_app.models import ChannelConnection, ConnectionStatus, OutboundSend, SendState
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
 from chatplatform.templatetags.site_words import say
@@ -36,6 +36,10 @@ class Kind:
     words: Callable[..., str]
     link: Callable[..., str]
     again: Callable[[Any], bool] | None = None
+    # The column of when it failed.
+    at: str = "created_at"
+    # What the link of a group is for.
+    look: str = "Look"
 
     @property
     def model(self) -> type[Any]:
@@ -50,7 +54,7 @@ class Failure:
     words: str
     client: str
     count: int
-    latest_at: datetime
+    latest_at: datetime | None
     link: str
     # Names the group when it is tried again: the values of its columns.
     values: list[str]
@@ -60,7 +64,7 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     """The failures of one kind, the most frequent first; without a client, those of all."""
     owner = () if kind.model is Job else ("client_id", "client__name")
     rows = _rows(kind, client).values(*owner, *kind.cause)
-    groups = rows.annotate(count=Count("pk"), latest_at=Max("created_at"))
+    groups = rows.annotate(count=Count("pk"), latest_at=Max(kind.at))
     groups = groups.order_by("-count", *kind.cause)
     return [
         Failure(
@@ -91,6 +95,24 @@ def _failed_deliveries() -> QuerySet[Delivery]:
     since = timezone.now() - _DELIVERIES_SINCE
     rows = Delivery.objects.filter(created_at__gte=since, state=DeliveryState.GAVE_UP)
     return rows.filter(is_test=False, config__deleted_at=None, config__is_active=True)
+
+
+def _refused_sends() -> QuerySet[OutboundSend]:
+    since = timezone.now() - _DELIVERIES_SINCE
+    return OutboundSend.objects.filter(created_at__gte=since, state=SendState.FAILED)
+
+
+def _channel_words(name: str, error: str, status: str) -> str:
+    what = (
+        "the provider no longer accepts our token, and nothing is sent"
+        if status == ConnectionStatus.EXPIRED
+        else "the provider refuses something, and messages are still tried"
+    )
+    return f"{name}: {what}{f' ({error})' if error else ''}"
+
+
+def _connection(pk: Any) -> str:
+    return reverse("admin:channels_app_channelconnection_change", args=[pk])
 
 
 def job_words(name: str) -> str:
@@ -131,13 +153,24 @@ KINDS = {
         deliveries.retry,
     ),
     "channels": Kind(
-        "Channels that do not work: connect the account again",
+        "Channels that do not work",
         lambda: ChannelConnection.objects.filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
-        ("account_name", "last_error", "pk"),
-        lambda name, error, pk: f"{name}: {error or 'the provider no longer accepts us'}",
-        lambda name, error, pk: reverse("admin:channels_app_channelconnection_change", args=[pk]),
+        ("account_name", "last_error", "pk", "status"),
+        lambda name, error, pk, status: _channel_words(name, error, status),
+        lambda name, error, pk, status: _connection(pk),
+        at="failing_since",
+        look="Connect it again",
+    ),
+    "sends": Kind(
+        "Messages that a channel refused, in the last week",
+        _refused_sends,
+        ("connection_id", "connection__account_name", "error"),
+        lambda pk, name, error: f"{name}: {error or 'refused without a reason'}",
+        lambda pk, name, error: _list(
+            "channels_app_outboundsend", state__exact="failed", connection__id__exact=pk
+        ),
     ),
     "jobs": Kind(
         "Work that failed at every try",

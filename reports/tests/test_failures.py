@@ -69,7 +69,11 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
     browser = entered(ann.user)
     page = words(browser.get(PATH))
     assert "2 ×" in page
-    for part in ("The file is empty.", "Robots", "Shop page: the provider no longer accepts us"):
+    for part in (
+        "The file is empty.",
+        "Robots",
+        "Shop page: the provider no longer accepts our token",
+    ):
         assert part in page
     assert "https://receiver.example/hook" in page
     assert "Disk full" not in page

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 
 from chatplatform import navigation
 from identity.models import Client, User
@@ -29,6 +30,8 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         **admin.site.each_context(request),
         "title": str(client),
         "client": client,
+        "page": clients,
+        "people": own(reverse("admin:identity_user_changelist")),
         "figures": [replace(one, path=own(one.path)) for one in home.figures(client)],
         "warnings": [replace(one, path=own(one.path)) for one in home.warnings(client)],
         "groups": [

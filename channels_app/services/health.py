@@ -1,0 +1,24 @@
+"""How a connection does: what fails, since when, and how many messages went out day by day."""
+
+from datetime import date, timedelta
+
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from channels_app.models import ChannelConnection, OutboundSend, SendState
+
+DAYS = 14
+
+
+def sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
+    """Of each of the last days: how many messages went out, and how many were refused."""
+    today = timezone.now().date()
+    days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
+    rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
+    counted = rows.values(day=TruncDate("created_at")).annotate(
+        sent=Count("pk", filter=Q(state=SendState.SENT)),
+        refused=Count("pk", filter=Q(state=SendState.FAILED)),
+    )
+    found = {one["day"]: (one["sent"], one["refused"]) for one in counted}
+    return {day: found.get(day, (0, 0)) for day in days} if found else {}

@@ -1,0 +1,178 @@
+"""What the lists of the site can do: filters as chips, columns to choose, their rows as CSV."""
+
+import csv
+import io
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from typing import IO, Any
+
+from django.contrib.admin.utils import label_for_field, lookup_field
+from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist, ValidationError
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+from django.utils.functional import cached_property
+from django.utils.html import strip_tags
+from unfold.paginator import InfinitePaginator
+from unfold.views import ChangeList
+
+from chatplatform.api.errors import ApiError
+from chatplatform.spreadsheets import no_formula
+from chatplatform.templatetags.site_words import say
+
+# The parameter of a list that names its columns, once for each.
+COLUMNS = "columns"
+MOST_EXPORTED = 10_000
+# Most rows that a list counts.
+MOST_COUNTED = 1000
+
+
+class TooManyRows(ApiError):
+    code, status = "too_many_rows", 409
+    detail = f"A file has at most {MOST_EXPORTED:,} rows: filter the list first."
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A filter that is set, in words, and the query of the list without it."""
+
+    words: str
+    without: str
+
+
+class BoundedPaginator(InfinitePaginator):
+    """Counts a list up to a thousand rows; pages of a longer one have no numbers, since counting
+    a big table takes longer than showing a page of it."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: Any = self.object_list
+        found: int = rows.order_by()[: MOST_COUNTED + 1].count()
+        if found > MOST_COUNTED:
+            return int(super().count)
+        # Read by the template of a list: pages with numbers.
+        self.template_name = ""
+        return found
+
+
+class RowsShown(ChangeList):
+    """A list; Unfold writes the number of its rows beside the title if `full_result_count` differs,
+    which says something of a search alone."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        self.request = request
+        super().get_results(request)
+        is_searched = self.query or self.has_active_filters
+        if not is_searched or self.result_count > MOST_COUNTED:
+            self.full_result_count = self.result_count
+
+    def get_filters_params(self, params: Any = None) -> Any:
+        """The filters: columns are none."""
+        found = super().get_filters_params(params)
+        found.pop(COLUMNS, None)
+        return found
+
+    @property
+    def chips(self) -> list[Chip]:
+        """What is filtered by, and searched for."""
+        waiting = dict(self.get_filters_params())
+        chips = [Chip(f"Search: {self.query}", self.without("q"))] if self.query else []
+        for spec in self.filter_specs:
+            names = [name for name in spec.expected_parameters() if name in waiting]
+            if names:
+                chips.append(
+                    Chip(f"{_label(spec.title)}: {_chosen(self, spec)}", self.without(*names))
+                )
+                for name in names:
+                    del waiting[name]
+        for name, values in waiting.items():
+            words = ", ".join(self._named(name, str(value)) for value in values)
+            chips.append(Chip(f"{_label(name.split('__')[0])}: {words}", self.without(name)))
+        return chips
+
+    def _named(self, parameter: str, value: str) -> str:
+        """The value of a filter; a row that the reader may see by its name."""
+        field: Any = self.opts.get_field(parameter.split("__")[0])
+        site: Any = self.model_admin.admin_site
+        if not field.is_relation or not site.is_registered(field.related_model):
+            return value
+        try:
+            rows = site.get_model_admin(field.related_model).get_queryset(self.request)
+            return str(rows.filter(pk=value).first() or value)
+        except (ValueError, ValidationError):
+            return value
+
+    @property
+    def without_filters(self) -> str:
+        """The query of the list without any filter; the columns and the order stay."""
+        names = self.get_filters_params()
+        return self.without("q", *map(str, names))
+
+    def without(self, *names: str | None) -> str:
+        """The query of the list without these parameters."""
+        return self.get_query_string({name: None for name in names if name})
+
+
+def _label(name: Any) -> str:
+    return say(str(name))
+
+
+def _chosen(changes: RowsShown, spec: Any) -> str:
+    """The words of the choice that a filter has."""
+    words = [str(one["display"]) for one in spec.choices(changes) if one.get("selected")]
+    if not words:  # a value that the filter does not offer
+        for values in spec.used_parameters.values():
+            words += map(str, values if isinstance(values, list) else [values])
+    return ", ".join(words)
+
+
+def chosen_columns(request: HttpRequest, offered: tuple[Any, ...], shown: tuple[Any, ...]) -> Any:
+    """The columns of a list: those that its address names, else the usual ones."""
+    asked = request.GET.getlist(COLUMNS)
+    return [one for one in offered if name_of(one) in asked] or list(shown)
+
+
+def name_of(column: Any) -> str:
+    """How the address of a list names a column."""
+    return column if isinstance(column, str) else str(column.__name__)
+
+
+def title_of(column: Any, page: Any) -> str:
+    """The heading of a column, in words."""
+    return _label(label_for_field(column, page.model, page))
+
+
+def write(changes: RowsShown) -> tuple[IO[bytes], int]:
+    """The rows that a list finds, with its columns, as CSV, and how many; 409: too many."""
+    rows: Any = changes.queryset
+    count: int = rows.order_by()[: MOST_EXPORTED + 1].count()
+    if count > MOST_EXPORTED:
+        raise TooManyRows
+    page: Any = changes.model_admin
+    columns = [one for one in changes.list_display if one != "action_checkbox"]
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    writer = csv.writer(text)
+    writer.writerow([title_of(one, page) for one in columns])
+    for chunk in Paginator(rows, 500):
+        for row in chunk.object_list:
+            writer.writerow([no_formula(_cell(column, row, page)) for column in columns])
+    text.flush()
+    text.detach()
+    file.seek(0)
+    return file, count
+
+
+def _cell(column: Any, row: Any, page: Any) -> str:
+    """A cell as the list shows it, without markup; times in full."""
+    try:
+        field, attribute, value = lookup_field(column, row, page)
+    except (ObjectDoesNotExist, FieldDoesNotExist):
+        return ""
+    if field is not None and field.choices:
+        value = dict(field.flatchoices).get(value, value)
+    if getattr(attribute, "label", None) and isinstance(value, tuple):
+        value = value[-1]
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return "" if value is None else strip_tags(str(value)).strip()

@@ -1,0 +1,185 @@
+"""What stands above each list of the site: chips, saved views, columns, and the rows as a file."""
+
+import csv
+import io
+import re
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+
+from bots.models import Document
+from chatplatform.empty_lists import WHEN_EMPTY
+from chatplatform.tests.test_guard_site import PAGES, READ_BY, entered, url, world
+from chatplatform.tests.test_site_words import faults, texts
+from chats.models import Customer
+from identity.models import AuditEvent, Client, SavedView, User
+from identity.testing import make_person
+
+CHATS, CUSTOMERS, PEOPLE = (
+    "/admin/chats/conversation/", "/admin/chats/customer/", "/admin/identity/user/",
+)  # fmt: skip
+SAVE, DELETE = "/admin/views/save/", "/admin/views/delete/"
+
+
+def browser_of(person: Any) -> Browser:
+    browser = Browser()
+    browser.force_login(person.user)
+    return browser
+
+
+def chips(reply):
+    """Each chip, with the address that takes it away."""
+    found = re.search(r'<ul class="chips".*?</ul>', reply.content.decode(), re.DOTALL)
+    return re.findall(r"<li>(.*?) <a href=\"(.*?)\"", found[0]) if found else []
+
+
+def rows_of(reply):
+    body = b"".join(reply.streaming_content).decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(body)))
+
+
+def test_each_filter_is_a_chip_that_can_be_taken_away(ann, bot):
+    browser = browser_of(ann)
+    page = browser.get(f"{CHATS}?q=Zoe&status__exact=open&o=1")
+    shown = dict(chips(page))
+    assert [words.partition(":")[0] for words in shown] == ["Search", "Status"]
+    assert shown["Search: Zoe"] == "?o=1&amp;status__exact=open"
+    assert b'href="?o=1">Clear all' in page.content
+    named = browser.get(f"{CHATS}?bot__id__exact={bot.pk}")
+    assert [words for words, _ in chips(named)] == [f"Bot: {bot}"]
+    assert chips(browser.get(CHATS)) == []
+
+
+def test_a_filter_that_no_list_offers_is_a_chip_too(ann):
+    page = browser_of(ann).get("/admin/identity/auditevent/?subject__exact=user:1")
+    assert chips(page) == [("Subject: user:1", "?")]
+
+
+def save(browser, **form):
+    form = {"page": "identity.user", "name": "Agents", "query": "role__exact=agent&p=2"} | form
+    return browser.post(SAVE, form)
+
+
+def test_a_view_is_saved_found_again_replaced_and_deleted(ann, ben):
+    own, colleague = browser_of(ann), browser_of(ben)
+    assert save(own)["Location"] == f"{PEOPLE}?role__exact=agent"
+    page = own.get(PEOPLE)
+    assert b'href="?role__exact=agent">Agents</a>' in page.content
+    assert b">Agents</a>" not in colleague.get(PEOPLE).content
+    assert b">Agents</a>" not in own.get(CHATS).content
+    save(own, query="role__exact=owner")
+    assert [row.query for row in SavedView.objects.all()] == ["role__exact=owner"]
+    assert not AuditEvent.objects.filter(action__startswith="saved_view").exists()
+    own.post(DELETE, {"page": "identity.user", "view": SavedView.objects.get().pk})
+    assert not SavedView.objects.exists()
+
+
+def test_shared_views_are_the_clients_and_owners_may_delete_them(ann, ben, cara):
+    save(browser_of(ben), is_shared="on")
+    row = SavedView.objects.get()
+    assert b">Agents</a>" in browser_of(ann).get(PEOPLE).content
+    assert b">Agents</a>" not in browser_of(cara).get(PEOPLE).content
+    for who in (cara, make_person(ann.client, "agent", "Zoe")):
+        reply = browser_of(who).post(DELETE, {"page": "identity.user", "view": row.pk})
+        assert reply.status_code == 403
+    assert SavedView.objects.exists()
+    browser_of(ann).post(DELETE, {"page": "identity.user", "view": row.pk})
+    assert not SavedView.objects.exists()
+    actions = AuditEvent.objects.filter(action__startswith="saved_view").order_by("pk")
+    assert list(actions.values_list("action", "user")) == [
+        ("saved_view.saved", ben.user.pk), ("saved_view.deleted", ann.user.pk),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "form", [{"name": ""}, {"name": "x" * 61}, {"page": "identity.apikey"}, {"page": "x.y"},
+             {"page": ""}, {"query": "x" * 2001}]
+)  # fmt: skip
+def test_nonsense_saves_nothing(ben, form):
+    assert save(browser_of(ben), **form).status_code in {302, 404}
+    assert not SavedView.objects.exists()
+
+
+def test_columns_are_chosen_in_the_address(ann, bot):
+    Customer.objects.create(client=ann.client, name="Zoe", email="zoe@x.example")
+    browser = browser_of(ann)
+    page = browser.get(f"{CUSTOMERS}?columns=name&columns=phone&columns=secret&q=Zoe")
+    shown = [one for one in page.context["cl"].list_display if one != "action_checkbox"]
+    assert shown == ["name", "phone"]
+    assert b"zoe@x.example" not in page.content
+    assert len(chips(page)) == 1
+    assert 'name="columns" value="phone" checked' in page.content.decode()
+    usual = browser.get(f"{CUSTOMERS}?columns=nonsense")
+    assert b"zoe@x.example" in usual.content
+
+
+def test_what_is_filtered_is_exported_without_formulas(ann, cara):
+    for name in ("=1+1", "Zoe", "Bo"):
+        Customer.objects.create(client=ann.client, name=name)
+    Customer.objects.create(client=cara.client, name="Zoe of another")
+    browser = browser_of(ann)
+    header, *rows = rows_of(browser.get(f"{CUSTOMERS}export-list/?columns=name"))
+    assert header == ["Name"]
+    assert rows == [["Bo"], ["Zoe"], ["'=1+1"]]
+    assert rows_of(browser.get(f"{CUSTOMERS}export-list/?columns=name&q=Zoe"))[1:] == [["Zoe"]]
+    recorded = AuditEvent.objects.filter(action="customer.exported", user=ann.user).order_by("pk")
+    assert [row.changes["rows"] for row in recorded] == [3, 1]
+    assert browser.get(f"{CUSTOMERS}export-list/?nothing=1").status_code in {400, 404}
+
+
+def test_agents_and_viewers_take_no_list_away(ann, ben):
+    assert browser_of(ben).get(f"{CUSTOMERS}export-list/").status_code == 403
+    assert b"Export these rows" not in browser_of(ben).get(CUSTOMERS).content
+    assert b"Export these rows" in browser_of(ann).get(CUSTOMERS).content
+
+
+def test_every_list_is_exported_as_it_is_shown(db):
+    mine, other = world("Ourownword"), world("Foreignword")
+    browser = entered(mine)
+    for model in READ_BY:
+        reply = browser.get(url(model, "export_list"))
+        assert reply.status_code == 200, model
+        header, *rows = rows_of(reply)
+        assert rows, model
+        assert all(len(row) == len(header) for row in rows), model
+        assert not [cell for row in rows for cell in row if "<" in cell or "oreignword" in cell]
+    assert other[Client].pk != mine[Client].pk
+
+
+def test_a_longer_export_costs_the_same(ann, bot):
+    def add(count):
+        Document.objects.bulk_create(
+            Document(client=bot.client, bot=bot, file_name=f"{number}", mime_type="text/plain",
+                     size_bytes=1, sha256=uuid.uuid4().hex * 2) for number in range(count)
+        )  # fmt: skip
+
+    costs = []
+    for _ in range(2):
+        add(20)
+        with CaptureQueriesContext(connection) as seen:
+            assert len(rows_of(browser_of(ann).get("/admin/bots/document/export-list/"))) > 20
+        costs.append(len(seen))
+    assert costs[0] == costs[1]
+
+
+def test_an_empty_list_says_what_to_do_next(client_a):
+    assert set(WHEN_EMPTY) == {model._meta.label for model in admin.site._registry}
+    browser = Browser()
+    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    tried = 0
+    for model in PAGES:
+        if model._default_manager.exists():
+            continue
+        tried += 1
+        reply = browser.get(url(model, "changelist"))
+        assert WHEN_EMPTY[model._meta.label] in " ".join(texts(reply)), model
+        assert b"yielded" not in reply.content
+        assert faults(reply) == [], model
+    assert tried > 20
+    nothing = browser.get(f"{CHATS}?q=nobody")
+    assert "No row has all of: Search: nobody." in " ".join(texts(nothing))

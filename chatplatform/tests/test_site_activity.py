@@ -1,0 +1,140 @@
+"""What happened to a row stands on its page: who, when and what, from the audit log and events."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Document
+from bots.services import bots
+from chatplatform.activity import MOST_SHOWN
+from chatplatform.tests.test_guard_site import world
+from chatplatform.tests.test_site_words import RAW_CODE, texts
+from chats.testing import make_chat
+from identity.models import AuditEvent, User
+from identity.services import audit, users
+from webhooks.services import announce, event_log
+
+
+def browser_of(user):
+    browser = Browser()
+    browser.force_login(user)
+    return browser
+
+
+def page_of(browser, row):
+    meta = row._meta
+    return browser.get(reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk]))
+
+
+def activity(reply):
+    """The words of the card on a page."""
+    html = reply.content.decode()
+    found = re.search(r'<section id="activity".*?</section>', html, re.DOTALL)
+    assert found, "the page shows no activity"
+    reply.content = found[0].encode()
+    return " ".join(" ".join(texts(reply)).split())
+
+
+def test_who_did_what_and_when_stands_on_the_page_the_newest_first(ann, ben):
+    users.set_role(ann.client, user_id=ben.user.pk, role="viewer", by=ann.user)
+    audit.record(ann.client.pk, "user.locked", by=None, subject=f"user:{ben.user.pk}")
+    audit.record(ann.client.pk, "user.locked", by=None, subject=f"user:{ann.user.pk}99")
+    shown = activity(page_of(browser_of(ann.user), ben.user))
+    assert shown.count("User locked") == 1
+    assert f"User role changed Role: agent → viewer 0 minutes ago , by {ann.user.email}" in shown
+    assert shown.index("User locked") < shown.index("User role changed")
+    assert "by the platform" in shown
+    link = page_of(browser_of(ann.user), ben.user).content.decode()
+    (path,) = re.findall(r'href="([^"]*subject__exact[^"]*)"', link)
+    assert len(browser_of(ann.user).get(path).context["cl"].result_list) == 2
+
+
+def test_a_chat_shows_its_moves_without_its_messages(ann, bot):
+    chat = make_chat(bot)
+    told: list[tuple[str, dict[str, Any]]] = [
+        ("message.created", {}),
+        ("conversation.handed_off", {"reason": "no_answer"}),
+        ("conversation.assigned", {"by": {"external_id": "1", "name": "Bao"}}),
+    ]
+    for number, (kind, data) in enumerate(told, start=1):
+        announce(ann.client.pk, kind, data, conversation_id=chat.pk, sequence=number)
+    shown = activity(page_of(browser_of(ann.user), chat))
+    assert re.search(
+        "Conversation assigned .* by Bao .*Conversation handed off The bot had no answer", shown
+    )
+    assert "Message created" not in shown
+    assert "All its events" in shown
+
+
+def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara):
+    data = {"id": mine_document.pk, "error": {"message": "It is empty."}}
+    announce(ann.client.pk, "document.failed", {"document": data})
+    announce(ann.client.pk, "document.trained", {"document": {"id": mine_document.pk + 1}})
+    announce(cara.client.pk, "document.trained", {"document": data})
+    announce(ann.client.pk, "customer.updated", {"customer": {"id": mine_document.pk}})
+    shown = activity(page_of(browser_of(ann.user), mine_document))
+    assert "Document failed It is empty." in shown
+    assert "trained" not in shown
+    assert "Customer" not in shown
+    rows = event_log.about(ann.client.pk, "document", str(mine_document.pk))
+    with connection.cursor() as cursor:
+        # The table is small: its planner would rather sort.
+        for way in ("seqscan", "bitmapscan", "sort"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+    assert "event_subject" in rows.explain()
+
+
+@pytest.fixture
+def mine_document(bot):
+    return Document.objects.create(
+        client=bot.client, bot=bot, file_name="a.txt", mime_type="text/plain", size_bytes=1,
+        sha256="0" * 64,
+    )  # fmt: skip
+
+
+def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
+    for _ in range(MOST_SHOWN + 5):
+        audit.record(ann.client.pk, "bot.updated", by=ann.user, subject=f"bot:{bot.pk}",
+                     changes={"fields": ["default_language", "style"]})  # fmt: skip
+    browser = browser_of(ann.user)
+    set_up = browser.get(reverse("admin:bots_bot_set_up", args=[bot.pk]))
+    for page in (page_of(browser, bot), set_up):
+        shown = activity(page)
+        assert shown.count("Bot updated Changed: default language, style") == MOST_SHOWN
+
+
+def test_another_clients_entries_do_not_show(ann, bot, cara):
+    audit.record(cara.client.pk, "bot.renamed", by=cara.user, subject=f"bot:{bot.pk}")
+    shown = activity(page_of(browser_of(ann.user), bot))
+    assert "renamed" not in shown
+    assert cara.user.email not in shown
+
+
+def test_only_whoever_reads_the_logs_sees_it(ben, bot):
+    bots.toggle_disabled(bot, is_disabled=True, by=ben.user)
+    assert AuditEvent.objects.exists()
+    assert b'id="activity"' not in page_of(browser_of(ben.user), bot).content
+
+
+def test_every_page_of_a_row_shows_it_in_words(db):
+    rows = world("Ourownword")
+    browser, logs = browser_of(rows[User]), {"auditevent", "event"}
+    for model, row in rows.items():
+        if model._meta.model_name in logs:
+            assert b'id="activity"' not in page_of(browser, row).content
+            continue
+        page: Any = admin.site.get_model_admin(model)
+        subject = page.audit_subject(row)
+        changes = {"some_field": ["old_code", None], "is_on": True, "kinds": ["one.made"]}
+        audit.record(rows[User].client_id, "row.changed_so", by=rows[User], subject=subject,
+                     changes=changes)  # fmt: skip
+        shown = activity(page_of(browser, row))
+        assert "Row changed so" in shown, model
+        for words in ("Some field: old code → –", "Is on: yes", "Kinds: one made"):
+            assert words in shown, model
+        assert not RAW_CODE.findall(shown.replace(rows[User].email, "")), model

@@ -1,0 +1,99 @@
+"""The audit log and the platform's jobs in the site: read; services change them."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from chatplatform.activity import MOST_SHOWN, Entry, change_words, client_id_of
+from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first
+from chatplatform.jobs import leases
+from chatplatform.models import Job
+from chatplatform.templatetags.site_words import say
+from identity import models
+from identity.services import job_cancelling
+
+
+@admin.register(models.AuditEvent)
+class AuditEventAdmin(TenantAdmin):
+    """Read-only, which the database enforces too."""
+
+    read_by = ADMINS
+
+    list_display = (
+        "created_at", "client", "action", "shown_subject", "user", "api_key", "address",
+    )  # fmt: skip
+    list_filter = (("created_at", admin.DateFieldListFilter),)
+    codes = frozenset({"action"})
+    exclude = ("subject",)
+    readonly_fields = ("shown_subject",)
+    list_select_related = ("client", "user", "api_key")
+    search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
+
+    def about(self, subject: str, row: Any) -> list[Entry]:
+        """For the page of a row: what the log says of it."""
+        client_id = client_id_of(row)
+        rows = models.AuditEvent.objects.filter(subject=subject)
+        rows = rows.filter(client_id=client_id) if client_id else rows
+        found = rows.select_related("user", "api_key").order_by("-id")[:MOST_SHOWN]
+        return [
+            Entry(one.created_at, say(one.action), _actor(one), change_words(one.changes))
+            for one in found
+        ]
+
+    def link_to(self, subject: str, row: Any) -> tuple[str, str]:
+        """Where the whole log of a row is."""
+        path = reverse("admin:identity_auditevent_changelist")
+        return "All of it in the audit log", f"{path}?{urlencode({'subject__exact': subject})}"
+
+    @display(description="Subject")
+    def shown_subject(self, row: models.AuditEvent) -> str:
+        return row.subject.replace("_", " ").replace(":", " ").capitalize()
+
+
+def _actor(row: models.AuditEvent) -> str:
+    """Who did it."""
+    if row.user_id:
+        return str(row.user) if row.user else "somebody who is gone"
+    return f"the key {row.api_key or ''}".strip() if row.api_key_id else "the platform"
+
+
+@admin.register(Job)
+class JobAdmin(TenantAdmin):
+    """Every client's work that follows from changes. It is never deleted."""
+
+    client_path = None
+    read_by = PLATFORM
+    list_display = ("id", "shown_name", "state", "attempts", "progress", "due_at", "last_error")
+    list_filter = ("state",)
+    exclude = ("name",)
+    readonly_fields = ("shown_name",)
+    search_fields = ("name", "last_error", "trace_id")
+    actions = ("requeue", "cancel")
+
+    @display(description="Name", ordering="name")
+    def shown_name(self, row: Job) -> str:
+        return format_html("<code>{}</code>", row.name)
+
+    @admin.action(description="Try dead jobs again", permissions=["platform"])
+    def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
+        count = sum(leases.requeue_dead(row) for row in rows)
+        self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
+
+    @admin.action(description="Cancel", permissions=["platform"])
+    @asks_first("Cancel these jobs? Their work is not done, now or later; who waits is told so.")
+    def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
+        assert isinstance(request.user, models.User), "the site admits people alone"
+        cancelled = [job_cancelling.cancel(row, by=request.user) for row in rows]
+        skipped = len(cancelled) - sum(cancelled)
+        self.message_user(
+            request,
+            f"{sum(cancelled)} cancelled; {skipped} skipped: they run, have ended, or are the"
+            " platform's own.",
+            messages.SUCCESS,
+        )

@@ -1,0 +1,65 @@
+"""The platform's staff look at a client's site as one of its people sees it; they change nothing.
+
+A view is a row of their session: it ends with it, however that ends.
+"""
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from chatplatform.api.errors import Forbidden
+from identity.models import SiteSession, SiteView, User
+from identity.services import audit
+
+# What is refused while somebody looks as another person.
+REFUSED = "You look at the site as somebody else: nothing can be changed. Leave this view first."
+_NOT_VIEWABLE = "Only people of a client who may sign in can be looked at."
+
+
+def may_be_viewed(person: User) -> bool:
+    """Whether it is one of a client's people who may sign in."""
+    return person.client_id is not None and not person.is_superuser and person.is_active
+
+
+def begin(session_key: str, person: User, *, by: User) -> None:
+    """Look as `person` in this session; 403 for whom nobody looks as, and inside another view."""
+    if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
+        raise Forbidden(_NOT_VIEWABLE)
+    with transaction.atomic():
+        _, is_new = SiteView.objects.get_or_create(
+            session_id=session_key, defaults={"user": person}
+        )
+        if not is_new:
+            raise Forbidden(REFUSED)
+        _record(person, "user.view_started", by=by)
+
+
+def viewed_in(session_key: str | None) -> User | None:
+    """As whom somebody looks in this session; a person who may sign in no more ends the view."""
+    view = SiteView.objects.select_related("user__client").filter(session_id=session_key).first()
+    if view is None or may_be_viewed(view.user):
+        return view.user if view else None
+    leave(session_key)
+    return None
+
+
+def leave(session_key: str | None) -> User | None:
+    """End the view of this session; returns who was looked as, if anybody."""
+    return end(SiteSession.objects.filter(pk=session_key))
+
+
+def end(sessions: QuerySet[SiteSession]) -> User | None:
+    """End the views of these sessions; returns who was looked as, if anybody."""
+    person = None
+    with transaction.atomic():
+        views = SiteView.objects.filter(session__in=sessions)
+        for view in views.select_related("user", "session__user"):
+            # Of two requests that end a view, one records it.
+            if SiteView.objects.filter(pk=view.pk).delete()[0]:
+                person = view.user
+                _record(person, "user.view_ended", by=view.session.user)
+    return person
+
+
+def _record(person: User, action: str, *, by: User | None) -> None:
+    assert person.client_id, "only people of a client are looked at"
+    audit.record(person.client_id, action, by=by, subject=f"user:{person.pk}")

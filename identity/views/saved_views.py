@@ -1,0 +1,58 @@
+"""Where saved views of lists are kept and deleted; both lead back to the list."""
+
+from django import forms
+from django.apps import apps
+from django.contrib import admin, messages
+from django.contrib.admin.exceptions import NotRegistered
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from identity.models import User
+from identity.services import saved_views
+
+
+class SavedViewForm(forms.Form):
+    """What the list sends along with the name."""
+
+    page = forms.CharField(max_length=60)
+    name = forms.CharField(max_length=60)
+    query = forms.CharField(max_length=2000, required=False)
+    is_shared = forms.BooleanField(required=False)
+
+
+@require_POST
+def save(request: HttpRequest) -> HttpResponse:
+    """Keep what a list shows under a name."""
+    form, back = SavedViewForm(request.POST), _list(request)
+    if not form.is_valid():
+        messages.error(request, "A saved view needs a name of at most 60 characters.")
+        return redirect(back)
+    user = request.user
+    assert isinstance(user, User), "the site admits people alone"
+    row = saved_views.save(user, **form.cleaned_data)
+    messages.success(request, f"“{row.name}” is saved.")
+    return redirect(f"{back}?{row.query}")
+
+
+@require_POST
+def delete(request: HttpRequest) -> HttpResponse:
+    """Forget a view; the list stays."""
+    user, view_id = request.user, request.POST.get("view", "")
+    assert isinstance(user, User), "the site admits people alone"
+    saved_views.delete(user, int(view_id) if view_id.isdecimal() else 0)
+    messages.success(request, "The saved view is deleted.")
+    return redirect(_list(request))
+
+
+def _list(request: HttpRequest) -> str:
+    """The address of the list that the form names; 404 if the reader may not read it."""
+    try:
+        model = apps.get_model(request.POST.get("page", ""))
+        page = admin.site.get_model_admin(model)
+    except (LookupError, ValueError, NotRegistered) as exc:
+        raise Http404("There is no such list.") from exc
+    if not page.has_view_permission(request):
+        raise Http404("There is no such list.")
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")

@@ -1,0 +1,74 @@
+"""How the platform's staff look at the site as one of a client's people."""
+
+from django.conf import settings
+from django.db import InternalError, connection, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import reverse
+from psycopg.errors import ReadOnlySqlTransaction
+
+from chatplatform.api import errors
+from chatplatform.api.errors import Forbidden
+from chatplatform.api.middleware import Middleware
+from identity.models import User
+from identity.services import viewing
+
+_READS = {"GET", "HEAD", "OPTIONS"}
+# Pages of a person's own sign-in, and the desk's way to the API: nobody else's business.
+_OWN = {"password_change", "password_change_done", "second_factor", "sign_ins", "desk_token"}
+
+
+class ViewAs(Middleware):
+    """Makes the person whom the platform's staff look as the reader of each page of the site.
+
+    Nothing is changed meanwhile: other methods than those that read are refused, and the database
+    refuses what a page would write. Leaving and signing out are the reader's own.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        staff = request.user
+        if not isinstance(staff, User) or not staff.is_superuser:
+            return self.get_response(request)
+        if request.path_info in {reverse("admin:leave_view"), reverse("admin:logout")}:
+            return self.get_response(request)
+        person = viewing.viewed_in(request.session.session_key)
+        if person is None:
+            return self.get_response(request)
+        request.user = person
+        request.viewed_by = staff  # type: ignore[attr-defined]
+        if request.method not in _READS:
+            return refused(request)
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION READ ONLY")
+            response = self.get_response(request)
+            transaction.set_rollback(True)
+        return response
+
+
+def refused(request: HttpRequest) -> HttpResponse:
+    return errors.refused(request, Forbidden(viewing.REFUSED))
+
+
+def is_viewing(request: HttpRequest) -> bool:
+    """Whether the reader of the page looks as somebody else."""
+    return hasattr(request, "viewed_by")
+
+
+def is_closed(request: HttpRequest) -> bool:
+    """Whether the page is the viewed person's alone."""
+    match = request.resolver_match
+    return is_viewing(request) and match is not None and match.url_name in _OWN
+
+
+def is_write(exc: InternalError) -> bool:
+    """Whether the database refused a change because it serves a view."""
+    return isinstance(exc.__cause__, ReadOnlySqlTransaction)
+
+
+def leave(request: HttpRequest) -> HttpResponse:
+    """End the view; the reader is the platform's staff again, at the page of the client."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    person = viewing.leave(request.session.session_key)
+    return redirect("client", person.client_id) if person else redirect(settings.LOGIN_REDIRECT_URL)
