@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "Conversations": (
         ("Conversations", "forum", "chats.Conversation"),
-        ("Questions without an answer", "help", "chats.Conversation", "chats_unanswered"),
+        ("Questions without an answer", "help", "chats.QuestionGroup"),
         ("Customers", "person", "chats.Customer"),
         ("Ratings", "star", "chats.Feedback"),
         ("Summaries", "summarize", "chats.Summary"),
@@ -26,6 +26,7 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("Web addresses", "language", "bots.WebUrl"),
         ("Passages", "short_text", "bots.Chunk"),
         ("Golden questions", "verified", "bots.GoldenQuestion"),
+        ("Replays", "replay", "chats.Replay"),
         ("Golden runs", "fact_check", "bots.GoldenRun"),
         ("Language models", "neurology", "bots.LanguageModel"),
         ("Function settings", "tune", "bots.FunctionCalling"),

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext
 from unfold.decorators import display
 
 from bots.models import Bot, FunctionCall
@@ -20,6 +21,7 @@ from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import media, navigation
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.api.errors import ApiError
 from chatplatform.templatetags.site_words import say
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
@@ -33,15 +35,18 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
-from chats.pages import golden
+from chats.pages import golden, questions, replays
 from chats.services.desk import inbox, unanswered
 from chats.services.exchange import bot_previews, customer_export, erasing
+from chats.services.insight import question_answers
+from chats.services.reply import replies_again
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
+from chats.shapes.replay import ReplayedTurn
 from identity.auth import Principal
 
 # Registers its pages.
-__all__ = ["golden"]
+__all__ = ["golden", "questions", "replays"]
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 HANDOFF_REASONS = (
@@ -123,6 +128,7 @@ class ConversationAdmin(TenantAdmin):
             path("unanswered/", self.unanswered, name="chats_unanswered"),
             path("unanswered/<uuid:message_id>/", self.answer, name="chats_answer"),
             path("<uuid:chat_id>/why/<uuid:message_id>/", self.why, name="chats_why"),
+            path("<uuid:chat_id>/why/<uuid:message_id>/again/", self.again, name="chats_again"),
         ]
         for one in own:
             one.callback = self.admin_site.admin_view(one.callback)
@@ -165,6 +171,27 @@ class ConversationAdmin(TenantAdmin):
             message=message,
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
+            may_replay=(message.receipt or {}).get("decision") in replies_again.ASKED_ENGINE,
+        )  # fmt: skip
+
+    def again(
+        self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
+    ) -> HttpResponse:
+        """A reply, and beside it the one that the bot gives today. A model's tokens are paid."""
+        chat = self.row(request, chat_id)
+        if not self.has_train_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return redirect("admin:chats_why", chat_id, message_id)
+        try:
+            reply = replies_again.get(chat, message_id)
+            made = replies_again.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+        except ApiError as exc:
+            messages.error(request, str(exc))
+            return redirect("admin:chats_why", chat_id, message_id)
+        return self.page(
+            request, "admin/chats/again.html", gettext("What the bot says today"),
+            chat=chat, turn=ReplayedTurn.of(reply, made),
         )  # fmt: skip
 
     def unanswered(self, request: HttpRequest) -> HttpResponse:
@@ -195,7 +222,8 @@ class ConversationAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             body = QuestionAnswerDto(**data)
-            written_sources.create(bot, body=body, by=viewer(request))
+            document = written_sources.create(bot, body=body, by=viewer(request))
+            question_answers.note_answer(asked, document)
             messages.success(request, f"{bot} learns it now. In a moment, ask again:")
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")

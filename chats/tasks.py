@@ -6,8 +6,14 @@ from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import customer_transcripts, erasing, retention
-from chats.services.insight import chat_analysis, language_tasks, summary_runs
-from chats.services.reply import call_approvals, call_confirmations, pipeline
+from chats.services.insight import (
+    chat_analysis,
+    language_tasks,
+    question_answers,
+    question_groups,
+    summary_runs,
+)
+from chats.services.reply import call_approvals, call_confirmations, pipeline, replays
 
 
 @job(
@@ -103,10 +109,45 @@ def erase_customer(*, erasure_id: str) -> None:
     erasing.erase_next(erasure_id)
 
 
+@job("chats.group_questions", queue=Queue.INSIGHT, max_attempts=5)
+def group_questions(*, bot_id: int) -> None:
+    """The next questions without an answer, put into their groups."""
+    question_groups.group_next(bot_id)
+
+
+@job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
+def ask_learned(*, document_id: int) -> None:
+    """Ask the questions again for which this answer was written."""
+    question_answers.request_learned(document_id)
+
+
+@job(
+    "chats.ask_question_again",
+    queue=Queue.INSIGHT,
+    max_attempts=3,
+    on_dead=lambda group_id: question_answers.fail(group_id),
+)
+def ask_question_again(*, group_id: int) -> None:
+    """Ask a question that had no answer, and store what the bot says."""
+    question_answers.ask_again(group_id)
+
+
+@job(
+    "chats.replay_next",
+    queue=Queue.INSIGHT,
+    max_attempts=5,
+    on_dead=lambda replay_id: replays.fail(replay_id),
+)
+def replay_next(*, replay_id: str) -> None:
+    """The next replies of a day, made again."""
+    replays.replay_next(replay_id)
+
+
 @periodic("chats.clean_up")
 def clean_up() -> None:
-    """Begin to delete the chats whose retention is over."""
+    """Begin to delete the chats whose retention is over; forget old questions."""
     retention.enqueue_expired()
+    question_groups.clean_up()
 
 
 @job("chats.release_agent", queue=Queue.REPLY)

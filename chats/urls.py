@@ -9,11 +9,15 @@ from chats.views.desk import ChatViewSet, CustomerViewSet, PreviewViewSet, Saved
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
 from chats.views.golden import GoldenCollectViewSet
+from chats.views.question import UnansweredViewSet
+from chats.views.replay import ReplayViewSet
 from chats.views.words import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
 customer = CustomerViewSet.as_view
 messaging = MessagingViewSet.as_view
+replay = ReplayViewSet.as_view
+unanswered = UnansweredViewSet.as_view
 saved_replies = SavedReplyViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
@@ -25,6 +29,23 @@ urlpatterns = [
     path(
         "ai/<int:bot_id>/golden-questions/collect",
         GoldenCollectViewSet.as_view({"post": "collect"}),
+    ),
+    path("ai/<int:bot_id>/replays", replay({"get": "list", "post": "create"})),
+    path("ai/<int:bot_id>/replays/<uuid:replay_id>", replay({"get": "retrieve"})),
+    path("ai/<int:bot_id>/replays/<uuid:replay_id>/replies", replay({"get": "replies"})),
+    path("ai/<int:bot_id>/unanswered-questions", unanswered({"get": "list"})),
+    path("ai/<int:bot_id>/unanswered-questions/<int:question_id>", unanswered({"get": "retrieve"})),
+    path(
+        "ai/<int:bot_id>/unanswered-questions/<int:question_id>/chats",
+        unanswered({"get": "chats"}),
+    ),
+    path(
+        "ai/<int:bot_id>/unanswered-questions/<int:question_id>/answer",
+        unanswered({"post": "answer"}),
+    ),
+    path(
+        "ai/<int:bot_id>/unanswered-questions/<int:question_id>/ask",
+        unanswered({"post": "ask"}),
     ),
     # AI / chat
     path("ai/<int:bot_id>/generate-chat", PreviewViewSet.as_view({"post": "start_preview"})),
@@ -39,6 +60,7 @@ urlpatterns = [
         "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>/receipt",
         ChatViewSet.as_view({"get": "receipt"}),
     ),
+    path("ai/chat/<uuid:chat_id>/messages/<uuid:message_id>/replay", replay({"post": "reply"})),
     path("ai/chat/history/customer/<int:customer_id>", ChatViewSet.as_view({"get": "of_customer"})),
     path("ai/<int:bot_id>/chat-history", ChatViewSet.as_view({"get": "of_bot"})),
     path("ai/customers", customer({"get": "list"})),

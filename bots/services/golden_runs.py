@@ -1,20 +1,33 @@
 """Runs of a bot's golden questions: what passes, what broke, and what is let through by it."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from bots.engine import Capability, Engine
-from bots.knowledge import language as languages
+from bots.engine import Engine
 from bots.knowledge.search import Index
-from bots.models import Bot, Document, GoldenOutcome, GoldenRun, GoldenStatus, Prompt
-from bots.services import answers, bots, engines, golden_holds, prompt_versions, retrieval
-from bots.services.answers import Answered, AnswerRequest, Outcome
+from bots.models import (
+    Bot,
+    Document,
+    DocumentSource,
+    GoldenOutcome,
+    GoldenRun,
+    GoldenStatus,
+    Prompt,
+)
+from bots.services import (
+    bots,
+    engines,
+    golden_holds,
+    prompt_versions,
+    retrieval,
+    trial_answers,
+)
+from bots.services.answers import Answered, Outcome
 from bots.shapes.golden import GoldenRunRequest
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, first_or_404
@@ -36,16 +49,6 @@ class GoldenRunning(ApiError):
 class NotHeld(ApiError):
     code, status = "not_held", 409
     detail = "This run holds nothing back."
-
-
-class _Silent:
-    """Nobody follows these answers."""
-
-    def delta(self, text: str) -> None:
-        pass
-
-    def reset(self) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -165,30 +168,16 @@ def _answer(
     run: GoldenRun, engine: Engine, asked: dict[str, Any], terms: _Terms, which: str
 ) -> Outcome:
     """What the bot would answer. A model's tokens are paid; no function is called."""
-    bot, text = run.bot, asked["question"]
-    request = AnswerRequest(
-        text=text,
-        language=languages.detect(text, default=bot.default_language),
-        history=(),
+    bot = run.bot
+    request = replace(
+        trial_answers.standalone(bot, asked["question"]),
         engine=engine,
-        subject=None,
         threshold=terms.threshold,
-        fallback_to_extractive=bot.client.config.fallback_to_extractive,
-        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         index=terms.index,
         prompt=terms.prompt,
     )
-    if Capability.WRITE not in engine.capabilities:
-        return answers.answer(bot, request, _Silent())
-    most = credits.MODEL_REPLY * engine.price
-    reference = f"golden:{run.pk}:{asked['id']}:{which}"
     try:
-        with credits.charge(bot.client_id, cost=most, reference=reference) as charge:
-            outcome = answers.answer(bot, request, _Silent())
-            usage = outcome.trace.usage
-            tokens = usage.prompt_tokens + usage.completion_tokens if usage else 0
-            charge.used = credits.price_of_tokens(tokens, price=engine.price) if tokens else 0
-            return outcome
+        return trial_answers.ask(bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
 
@@ -249,8 +238,11 @@ def _let_through(run: GoldenRun) -> None:
     if run.prompt:
         prompt_versions.make_current(run.prompt)
     held = Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+    answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
     if held.update(is_held=False):
         bots.bump_knowledge_version(run.bot_id)
+    for document_id in answers:
+        jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document_id)
     run.outcome = GoldenOutcome.PUBLISHED
     run.save(update_fields=["outcome"])
 

@@ -186,6 +186,9 @@ def _store(document: Document, encoded: EncodedDocument) -> None:
         Chunk.objects.bulk_create(_chunks(document, encoded), batch_size=200)
         bots.bump_knowledge_version(document.bot_id)
         _announce("document.trained", document.pk)
+        if document.source == DocumentSource.QUESTION_ANSWER:
+            # Whoever waits for this answer: the question that it was written for is asked again.
+            jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
 
 
 def _chunks(document: Document, encoded: EncodedDocument) -> Iterable[Chunk]:

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('channels_app', '0001_initial'),
         ('chats', '0004_customer_erasure'),
-        ('identity', '0009_saved_view'),
+        ('identity', '0011_saved_view'),
     ]
 
     operations = [

@@ -37,8 +37,11 @@ from chats.models import (
     Conversation,
     Customer,
     CustomerErasure,
+    GroupedQuestion,
     Message,
     Notification,
+    QuestionGroup,
+    Replay,
     SavedReply,
     Summary,
     SummaryJob,
@@ -80,6 +83,8 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/ai/{bot_id}/golden-questions/{golden_question_id}"): {"question": "Cats allowed?"},
     ("POST", "/ai/{bot_id}/golden-questions/collect"): {"source": "samples"},
     ("POST", "/ai/{bot_id}/golden-runs"): {"threshold": 0.5},
+    ("POST", "/ai/{bot_id}/replays"): {"day": "2026-01-31"},
+    ("POST", "/ai/{bot_id}/unanswered-questions/{question_id}/answer"): {"answer": "Yes."},
     ("PUT", "/ai/model"): {"base_url": "https://93.184.215.14/v1", "model": "small"},
     ("PUT", "/ai/{bot_id}/customer-info-field"): {
         "fields": [{"name": "city", "label": {"en": "City"}, "type": "text"}]
@@ -324,6 +329,10 @@ def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
         **own, summary="Hello", language="en", message_count=1, engine="embedded"
     )
     notification = Notification.objects.create(**own, user=owner.user, kind="assigned")
+    group = QuestionGroup.objects.create(client=owner.client, bot=chat.bot, digest="x", count=1)
+    GroupedQuestion.objects.create(
+        client=owner.client, group=group, message=message, asked_at=message.created_at
+    )
     return {
         "chat_id": chat.pk,
         "conversation_id": chat.pk,
@@ -331,6 +340,10 @@ def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
         "customer_id": chat.customer_id,
         "merged_id": Customer.objects.create(client=owner.client, name="Zoe too").pk,
         "message_id": answer.pk,
+        "question_id": group.pk,
+        "replay_id": Replay.objects.create(
+            client=owner.client, bot=chat.bot, day="2026-01-30", status="done"
+        ).pk,
         "attachment_id": attachment.pk,
         "notification_id": notification.pk,
     }
@@ -393,7 +406,9 @@ def channel_rows(client: Client, bot: Any) -> None:
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "web_url_id": 999_999_999, "saved_reply_id": 999_999_999,
-    "golden_question_id": 999_999_999, "run_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "golden_question_id": 999_999_999, "question_id": 999_999_999,
+    "run_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "replay_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "text_id": 999_999_999, "question_answer_id": 999_999_999,
     "version": 999_999_999,
     "tag_id": 999_999_999,

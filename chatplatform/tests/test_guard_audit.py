@@ -52,7 +52,7 @@ NOT_AUDITED_BECAUSE = {
         "POST /ai/client/chat/suggestions/{chat_id}", "POST /client/translate",
         "POST /ai/translate", "POST /client/summarize", "POST /report/adhoc/search",
         "POST /identity/verify-reset-token", "POST /config/{client_id}/email-notification/test",
-        "POST /ai/model/test",
+        "POST /ai/model/test", "POST /ai/chat/{chat_id}/messages/{message_id}/replay",
     },
     "it lasts seconds, or is one person's reading mark": {
         "POST /ai/chat/{chat_id}/typing", "POST /ai/chat/{chat_id}/viewing",
@@ -62,6 +62,7 @@ NOT_AUDITED_BECAUSE = {
     "a row of its own says who asked, and when": {"POST /ai/chat/summary/calculate"},
     "it sends or reads again what is there": {
         "POST /identity/resend-registration",
+        "POST /ai/{bot_id}/unanswered-questions/{question_id}/ask",
         "POST /webhook/test", "POST /webhook/events/{event_id}/replay", "POST /webhook/replay",
         "POST /ai/{bot_id}/train/document/reupload",
     },

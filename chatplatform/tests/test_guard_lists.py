@@ -4,18 +4,16 @@ A list is any GET with a paged query or a list in its answer. A new one needs ro
 reason in `BOUNDED_BECAUSE` why it cannot grow.
 """
 
-import itertools
 import typing
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection, models
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pydantic import BaseModel
@@ -35,7 +33,8 @@ from bots.models import (
 )
 from channels_app.models import ChannelConnection
 from chatplatform.api.pagination import Page
-from chatplatform.ids import short_code, uuid7
+from chatplatform.ids import short_code
+from chatplatform.tests.row_makers import Place, new_ids, rows
 from chatplatform.tests.served import ALL, Served, rows_of
 from chats.models import (
     Attachment,
@@ -43,14 +42,18 @@ from chats.models import (
     Conversation,
     Customer,
     Feedback,
+    GroupedQuestion,
     Message,
     Notification,
+    QuestionGroup,
+    Replay,
+    ReplayedReply,
     SavedReply,
     Summary,
     Tagging,
     text_content,
 )
-from identity.models import ApiKey, AuditEvent, Client, CreditOrder, User
+from identity.models import ApiKey, AuditEvent, CreditOrder, User
 from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, WebhookConfig
 
@@ -63,40 +66,9 @@ ONE_MORE_BECAUSE = {
 }
 # An export leaves out rows of the last seconds.
 A_WHILE_AGO = timezone.now() - timedelta(minutes=5)
-# From 3: the chat in the paths already has messages 1 and 2.
-_numbers = itertools.count(3)
 
 
-# --- rows: each has its own relations, so that a relation fetched row by row is counted -----------
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where rows are added: one client, and one row for each id that a path names."""
-
-    client: Client
-    user: User
-    ids: dict[str, Any]
-
-
-def rows(model: type[models.Model], count: int, **fields: Any) -> list[Any]:
-    """`count` rows. A list holds one value for each row; a function computes it from a number."""
-
-    def row(n: int, number: int) -> models.Model:
-        def own(value: Any) -> Any:
-            if isinstance(value, list):
-                return value[n]
-            return value(number) if callable(value) else value
-
-        return model(**{name: own(value) for name, value in fields.items()})
-
-    return model._default_manager.bulk_create(row(n, next(_numbers)) for n in range(count))
-
-
-def new_ids(count: int) -> list[uuid.UUID]:
-    return [uuid7() for _ in range(count)]
-
-
+# Each row has its own relations, so that a relation fetched row by row is counted.
 def users(at: Place, count: int) -> list[Any]:
     return rows(User, count, client=at.client, email="{}@acme.example".format, full_name="Eve")
 
@@ -161,6 +133,33 @@ def golden_runs(at: Place, count: int) -> list[Any]:
     bot_id = at.ids["bot_id"]
     return rows(
         GoldenRun, count, client=at.client, bot_id=bot_id, prompt=prompts(at, count), status="done"
+    )
+
+
+def question_groups(at: Place, count: int) -> list[Any]:
+    bot_id = at.ids["bot_id"]
+    groups = rows(QuestionGroup, count, client=at.client, bot_id=bot_id, digest="x")
+    in_groups(at, count, group=groups)
+    return groups
+
+
+def replays(at: Place, count: int) -> list[Any]:
+    bot_id = at.ids["bot_id"]
+    return rows(Replay, count, client=at.client, bot_id=bot_id, day="2026-01-31", status="done")
+
+
+def replayed(at: Place, count: int) -> list[Any]:
+    return rows(
+        ReplayedReply, count, client=at.client, replay_id=at.ids["replay_id"],
+        message=messages(at, count), change="gained", decision="answered",
+    )  # fmt: skip
+
+
+def in_groups(at: Place, count: int, **fields: Any) -> list[Any]:
+    fields = fields or {"group_id": at.ids["question_id"]}
+    asked = messages(at, count)
+    return rows(
+        GroupedQuestion, count, client=at.client, message=asked, asked_at=A_WHILE_AGO, **fields
     )
 
 
@@ -324,6 +323,10 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/bot/{bot_id}/sample-questions": questions,
     "/ai/{bot_id}/golden-questions": golden_questions,
     "/ai/{bot_id}/golden-runs": golden_runs,
+    "/ai/{bot_id}/replays": replays,
+    "/ai/{bot_id}/replays/{replay_id}/replies": replayed,
+    "/ai/{bot_id}/unanswered-questions": question_groups,
+    "/ai/{bot_id}/unanswered-questions/{question_id}/chats": in_groups,
     "/ai/model": language_models,
     "/ai/{bot_id}/train/document": documents,
     "/ai/{bot_id}/train/prompt/versions": prompts,
@@ -357,6 +360,8 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
 }
 BOUNDED_BECAUSE = {
+    "/ai/{bot_id}/replays/{replay_id}": "one replay, and counts",
+    "/ai/{bot_id}/unanswered-questions/{question_id}": "one question; at most a few sources",
     "/ai/{bot_id}/golden-runs/{run_id}": "one run, of at most 100 questions",
     "/localapp/callback": "a redirect, with nothing in its body",
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",

@@ -37,7 +37,10 @@ from chats.models import (
     Conversation,
     Customer,
     Feedback,
+    GroupedQuestion,
     Message,
+    QuestionGroup,
+    Replay,
     Summary,
     SummaryJob,
     text_content,
@@ -68,7 +71,7 @@ READ_BY: dict[Any, frozenset[str]] = {
     **dict.fromkeys((Client, ClientConfig, User, Subscription, ChannelConnection), EVERYBODY),
     **dict.fromkeys((Export,), EVERYBODY),
     **dict.fromkeys((LanguageModel, SignInProvider), ADMINS),
-    **dict.fromkeys((GoldenQuestion, GoldenRun), EVERYBODY),
+    **dict.fromkeys((GoldenQuestion, GoldenRun, QuestionGroup, Replay), EVERYBODY),
     **dict.fromkeys((ApiKey, CreditOrder, CreditEntry, AuditEvent), ADMINS),
     **dict.fromkeys((Event, WebhookConfig, Delivery, OutboundSend), ADMINS),
 }
@@ -129,12 +132,16 @@ def rows_of_chats(of_bot: dict[str, Any], name: str) -> dict[Any, Any]:
     message = Message.objects.create(
         **of_chat, seq=1, sender_type="customer", text=name, content=text_content(name)
     )
+    group = QuestionGroup.objects.create(**of_bot, digest=name, count=1)
+    GroupedQuestion.objects.create(**own, group=group, message=message, asked_at=timezone.now())
     connection = ChannelConnection.objects.create(
         **of_bot, channel="socialnet", account_id=name, account_name=name
     )
     return {
         Customer: customer,
         Conversation: chat,
+        QuestionGroup: group,
+        Replay: Replay.objects.create(**of_bot, day="2026-01-31", status="done"),
         Feedback: Feedback.objects.create(**of_chat, rating=1, comment=name),
         Summary: Summary.objects.create(**of_chat, engine=name, language="en", message_count=1),
         SummaryJob: SummaryJob.objects.create(**own, bot=bot),

@@ -1,5 +1,7 @@
 """The bot is taught: instructions, files, texts, questions, web pages; and it forgets."""
 
+from datetime import UTC, datetime
+
 from bots.tests.web_site import html
 from drills.story.world import Json, World, eventually
 
@@ -23,6 +25,7 @@ def tell(world: World) -> None:
     write_questions(world)
     read_web_pages(world)
     ask_golden_questions(world)
+    answer_what_was_asked(world)
 
 
 def trained(world: World, path: str, id: int) -> Json:
@@ -171,3 +174,31 @@ def let_a_worse_answer_through(world: World, runs: str) -> None:
     assert "Never" in says(world, RETURNS)["content"][0]["text"]
     ann.delete(f"{pairs}/{row['id']}")
     ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot)
+
+
+def answer_what_was_asked(world: World) -> None:
+    """A question in vain is answered, asked again, and its reply made again."""
+    ann, path = world.ann, f"/ai/{world.bot_id}/unanswered-questions"
+    chat = world.open_chat()["id"]
+    asked = world.ask(chat, "Do unicorns eat marzipan potatoes?")
+    found: Json = eventually(
+        lambda: next(
+            (one for one in ann.get(path)["items"] if "unicorns" in one["question"]), None
+        ),
+        "the question is grouped",
+    )
+    group = f"{path}/{found['id']}"
+    assert [row["chat_id"] for row in ann.get(f"{group}/chats")["items"]] == [chat]
+    ann.post(f"{group}/ask")
+    ann.post(f"{group}/answer", {"answer": "Unicorns eat nothing but marzipan potatoes."})
+    eventually(lambda: ann.get(group)["status"] == "answered", "the question has its answer")
+    turn = ann.post(f"/ai/chat/{chat}/messages/{asked['reply']['id']}/replay")
+    assert turn["today"]["is_answered"]
+    assert not turn["then"]["is_answered"]
+    replays = f"/ai/{world.bot_id}/replays"
+    day = datetime.now(UTC).date().isoformat()
+    replay = f"{replays}/{ann.post(replays, {'day': day})['id']}"
+    eventually(lambda: ann.get(replay)["status"] == "done", "the day is made again")
+    gained = ann.get(f"{replay}/replies", change="gained")["items"]
+    assert chat in [row["chat_id"] for row in gained]
+    assert ann.get(replays)["items"][0]["gained"] == len(gained)

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('identity', '0007_ask_again'),
+        ('identity', '0009_sign_in_providers'),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('identity', '0008_site_view'),
+        ('identity', '0010_site_view'),
         ('webhooks', '0001_initial'),
     ]
 

@@ -11,6 +11,7 @@ from bots.models import CallStatus, FunctionCall
 from bots.services.function_calls import ProposedCall
 from chatplatform import jobs
 from chats.models import (
+    NO_ANSWER,
     AssignType,
     Conversation,
     LockedConversation,
@@ -27,6 +28,7 @@ from chats.services.core import (
     lifecycle,
     messages,
     queue_answers,
+    unanswered,
 )
 from chats.services.core.canned_replies import Said
 from chats.services.reply import billing
@@ -57,7 +59,7 @@ def publish(
 
     `filled`: what the message tells of its customer, which is stored with the reply.
     """
-    said = None if isinstance(decision, StaySilent) else _words(message, decision)
+    said = None if isinstance(decision, StaySilent) else words(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         has_moved = chat.version != message.conversation.version or not _may_say(chat, decision)
@@ -82,7 +84,8 @@ def _may_say(chat: LockedConversation, decision: Decision) -> bool:
     return chat.is_bots_turn
 
 
-def _words(message: Message, decision: Spoken) -> Said:
+def words(message: Message, decision: Spoken) -> Said:
+    """What is said to a message by a decision, in its customer's language."""
     said, wanted = _sentence(message, decision), decision.receipt.asks_for
     fields = message.conversation.bot.customer_info_fields
     field = next((field for field in fields if field["name"] == wanted), None)
@@ -125,6 +128,8 @@ def _store(
     if isinstance(decision, HandOver):
         receipt["handoff_reason"] = decision.reason
     _append(chat, decision, said, receipt=receipt, in_reply_to=message)
+    if receipt["decision"] in NO_ANSWER and not chat.is_preview:
+        unanswered.enqueue_grouping(chat.bot)
     if isinstance(decision, HandOver):
         lifecycle.to_queue(chat, reason=decision.reason)
         if decision.call:
@@ -186,7 +191,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
         elif not isinstance(decision, StaySilent):
-            _append(chat, decision, _words(message, decision), receipt=receipt)
+            _append(chat, decision, words(message, decision), receipt=receipt)
             _return_to_bot(chat)
 
 
@@ -218,7 +223,7 @@ def _leave_to_agents(
     """The customer hears about the call, the agents see its result."""
     is_told = bool(decision.name or decision.call)
     if is_told:
-        said = _words(message, decision)
+        said = words(message, decision)
         noted = {"said": said.text} if decision.name else {}
         _append(chat, decision, said, receipt=receipt | noted)
     _note_result(chat, call)

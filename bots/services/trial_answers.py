@@ -1,0 +1,55 @@
+"""Answers that nobody is sent: to golden questions, to questions asked again, to old messages."""
+
+from dataclasses import replace
+
+from django.conf import settings
+
+from bots.engine import Capability
+from bots.knowledge import language as languages
+from bots.models import Bot
+from bots.services import answers, engines
+from bots.services.answers import AnswerRequest, Outcome
+from identity.services import credits
+
+
+class _Silent:
+    """Nobody follows these answers."""
+
+    def delta(self, text: str) -> None:
+        pass
+
+    def reset(self) -> None:
+        pass
+
+
+def standalone(bot: Bot, text: str) -> AnswerRequest:
+    """A question by itself, to the bot as it is: without a chat before it."""
+    config = bot.client.config
+    return AnswerRequest(
+        text=text,
+        language=languages.detect(text, default=bot.default_language),
+        history=(),
+        engine=engines.engine_for(bot.client, bot),
+        subject=None,
+        threshold=config.answer_threshold,
+        fallback_to_extractive=config.fallback_to_extractive,
+        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
+    )
+
+
+def ask(bot: Bot, request: AnswerRequest, *, reference: str) -> Outcome:
+    """What the bot answers; no function is called.
+
+    The embedded engine's answers are free, a model's tokens are paid: `InsufficientCredits` if
+    they cannot be. A `reference` that was paid is not charged again.
+    """
+    request, engine = replace(request, subject=None), request.engine
+    if Capability.WRITE not in engine.capabilities:
+        return answers.answer(bot, request, _Silent())
+    most = credits.MODEL_REPLY * engine.price
+    with credits.charge(bot.client_id, cost=most, reference=reference) as charge:
+        outcome = answers.answer(bot, request, _Silent())
+        usage = outcome.trace.usage
+        tokens = usage.prompt_tokens + usage.completion_tokens if usage else 0
+        charge.used = credits.price_of_tokens(tokens, price=engine.price) if tokens else 0
+    return outcome

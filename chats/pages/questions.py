@@ -1,0 +1,140 @@
+"""Questions without an answer in the site: most asked first, answered there, asked again."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
+from unfold.decorators import display
+
+from chatplatform.admin import TenantAdmin, button, viewer
+from chatplatform.templatetags.site_words import say
+from chats.forms import AnswerForm
+from chats.models import GroupStatus, QuestionGroup
+from chats.services.insight import question_answers, question_groups
+
+# Chats that a page shows.
+_SHOWN = 50
+_COLORS: dict[str, str] = {
+    GroupStatus.OPEN: "warning",
+    GroupStatus.LEARNING: "info",
+    GroupStatus.ANSWERED: "success",
+}
+
+
+class AnsweredFilter(admin.SimpleListFilter):
+    """Without a choice those that are not answered."""
+
+    title, parameter_name = gettext_lazy("status"), "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [
+            (GroupStatus.OPEN, gettext_lazy("Open")),
+            (GroupStatus.LEARNING, gettext_lazy("Learning")),
+            (GroupStatus.ANSWERED, gettext_lazy("Answered")),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value():
+            return queryset.filter(status=self.value())
+        return queryset.exclude(status=GroupStatus.ANSWERED)
+
+
+@admin.register(QuestionGroup)
+class QuestionGroupAdmin(TenantAdmin):
+    """Changed by its services."""
+
+    list_display = ("shown_question", "count", "bot", "latest_at", "shown_status", "next_step")
+    list_filter = (AnsweredFilter, "bot")
+    search_fields = ("questions__message__text",)
+    list_select_related = ("bot",)
+    ordering = ("-count", "-id")
+    fields = readonly_fields = (
+        "shown_question", "count", "bot", "latest_at", "status", "document",
+        "shown_answer", "asked_again_at", "chats",
+    )  # fmt: skip
+    actions_list = ("by_time",)
+    actions_detail = ("add_answer", "ask_again")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
+        return question_groups.with_question(super().get_queryset(request))
+
+    @display(description="Question")
+    def shown_question(self, row: Any) -> str:
+        return str(row.question)[:300]
+
+    @display(description="Status", ordering="status", label=_COLORS)
+    def shown_status(self, row: QuestionGroup) -> tuple[str, str]:
+        return row.status, row.get_status_display()
+
+    @display(description="")
+    def next_step(self, row: QuestionGroup) -> SafeString | str:
+        if row.status != GroupStatus.OPEN:
+            return ""
+        path = reverse("admin:chats_questiongroup_add_answer", args=[row.pk])
+        words = gettext("Write an answer")
+        return format_html('<a class="underline" href="{}">{}</a>', path, words)
+
+    @display(description="Asked again, the bot says")
+    def shown_answer(self, row: QuestionGroup) -> str:
+        if row.answer:
+            return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
+        return say(row.fault) if row.fault else "–"
+
+    @display(description="Chats, the latest first")
+    def chats(self, row: QuestionGroup) -> SafeString:
+        shown = question_groups.questions_of(row).order_by("-id")[:_SHOWN]
+        lines = [
+            (
+                reverse("admin:chats_conversation_change", args=[one.message.conversation_id]),
+                one.message.conversation.chat_code,
+                one.message.text[:300],
+            )
+            for one in shown
+        ]
+        return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', lines)
+
+    def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The page of a question that is being learned looks again by itself."""
+        reply: HttpResponse = super().change_view(request, *args, **kwargs)
+        row = getattr(reply, "context_data", {}).get("original")
+        if row and row.status == GroupStatus.LEARNING:
+            reply["Refresh"] = "3"
+        return reply
+
+    @button("Write an answer", url_path="answer", permissions=["train"], icon="edit")
+    def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The right answer; once it is learned, the question is asked again."""
+        group = self._group(request, object_id)
+        form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            question_answers.add_answer(group, **data, by=viewer(request))
+            said = gettext("The bot learns it now, and is then asked again.")
+            messages.success(request, said)
+            return redirect("admin:chats_questiongroup_change", group.pk)
+
+        title = gettext("Write an answer for %(bot)s") % {"bot": group.bot}
+        return self.form_page(request, form, act, title=title, button=gettext("Save the answer"))
+
+    @button("Ask again", url_path="ask", permissions=["train"], icon="replay")
+    def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Asks the question of the bot as it is now."""
+        group = self._group(request, object_id)
+        question_answers.request_again(group)
+        messages.success(request, gettext("The bot is asked again: look in a moment."))
+        return redirect("admin:chats_questiongroup_change", group.pk)
+
+    @button("By time", permissions=["view"], icon="schedule")
+    def by_time(self, request: HttpRequest) -> HttpResponse:
+        """The single questions, the newest first."""
+        return redirect("admin:chats_unanswered")
+
+    def _group(self, request: HttpRequest, object_id: str) -> QuestionGroup:
+        row: QuestionGroup = self.row(request, object_id)
+        return row

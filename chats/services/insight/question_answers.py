@@ -1,0 +1,116 @@
+"""Answers to questions that had none: written, learned, and the question asked again."""
+
+from datetime import UTC, datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from bots.models import Bot, Document
+from bots.services import trial_answers, written_sources
+from bots.services.answers import Answered, Unanswered
+from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
+from chatplatform import jobs
+from chatplatform.api.errors import first_or_404
+from chats.models import GroupedQuestion, GroupStatus, Message, QuestionGroup
+from chats.services.insight import question_groups
+from identity.models import User
+from identity.services import credits
+
+_ALL = tuple(GroupStatus)
+
+
+def get(bot: Bot, group_id: int) -> QuestionGroup:
+    """One of the bot's groups, with its question; 404 if there is none."""
+    rows = question_groups.list_for_bot(bot, statuses=_ALL)
+    return first_or_404(rows.filter(pk=group_id))
+
+
+def add_answer(
+    group: QuestionGroup, *, answer: str, question: str | None = None, by: User
+) -> QuestionGroup:
+    """Write the answer as a source of the bot; once it is trained, the question is asked again.
+
+    409 `source_exists` if the bot has an answer to that very question.
+    """
+    asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
+    body = QuestionAnswerDto(question=asked, answer=answer)
+    with transaction.atomic():
+        document = written_sources.create(group.bot, body=body, by=by)
+        _learn(QuestionGroup.objects.filter(pk=group.pk), document)
+    return get(group.bot, group.pk)
+
+
+def note_answer(message: Message, document: Document) -> None:
+    """An answer was written for what a message asked: its group waits for it, if it has one."""
+    groups = GroupedQuestion.objects.filter(message=message).values("group")
+    _learn(QuestionGroup.objects.filter(pk__in=groups), document)
+
+
+def request_again(group: QuestionGroup) -> None:
+    """Have a group's question asked again: the bot may have learned elsewhere."""
+    with transaction.atomic():
+        _enqueue(group)
+
+
+def request_learned(document_id: int) -> None:
+    """An answer was trained: ask the questions that it was written for."""
+    with transaction.atomic():
+        for group in QuestionGroup.objects.filter(document=document_id):
+            _enqueue(group)
+
+
+def ask_again(group_id: int) -> None:
+    """Ask a group's question, and store what the bot says; nobody else hears of it."""
+    rows = question_groups.with_question(QuestionGroup.objects.filter(pk=group_id))
+    group = rows.select_related("bot__client__config", "document").first()
+    if group is None:
+        return
+    request = trial_answers.standalone(group.bot, _question(group))
+    reference = f"question:{group.pk}:{jobs.current_job()}"
+    try:
+        outcome = trial_answers.ask(group.bot, request, reference=reference)
+    except credits.InsufficientCredits as exc:
+        raise jobs.GiveUp("The credits are used up.") from exc
+    if isinstance(outcome, Answered):
+        status, text, fault = GroupStatus.ANSWERED, outcome.text, ""
+        sources = list(dict.fromkeys(one.title[:300] for one in outcome.citations))
+    else:
+        # A trial calls no function, so none can need an approval.
+        reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
+        status, text, fault, sources = _unanswered(group), "", str(reason), []
+    with jobs.commit():
+        QuestionGroup.objects.filter(pk=group.pk).update(
+            status=status, answer=text, fault=fault, sources=sources,
+            asked_again_at=datetime.now(UTC),
+        )  # fmt: skip
+
+
+def fail(group_id: int) -> None:
+    """No attempt is left: the question stays open."""
+    QuestionGroup.objects.filter(pk=group_id).update(
+        status=GroupStatus.OPEN, fault="engine_failed", asked_again_at=datetime.now(UTC)
+    )
+
+
+def _unanswered(group: QuestionGroup) -> GroupStatus:
+    """An answer that golden questions hold back is not searched yet."""
+    is_held = group.document is not None and group.document.is_held
+    return GroupStatus.LEARNING if is_held else GroupStatus.OPEN
+
+
+def _learn(rows: QuerySet[QuestionGroup], document: Document) -> None:
+    rows.update(status=GroupStatus.LEARNING, document=document)
+
+
+def _question(group: QuestionGroup) -> str:
+    """The words that `with_question` has read."""
+    return str(group.question)  # type: ignore[attr-defined]
+
+
+def _enqueue(group: QuestionGroup) -> None:
+    jobs.enqueue(
+        "chats.ask_question_again",
+        client_id=group.client_id,
+        dedupe_key=f"ask-again:{group.pk}",
+        group_id=group.pk,
+    )

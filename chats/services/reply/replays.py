@@ -1,0 +1,160 @@
+"""A day's replies made again: what would be answered today, and what would not be any more."""
+
+import uuid
+import zoneinfo
+from datetime import UTC, date, datetime, time, timedelta
+from typing import ClassVar
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from bots.models import Bot
+from bots.services import bots, engines
+from chatplatform import jobs
+from chatplatform.api.errors import ApiError, Invalid, first_or_404
+from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
+from chats.services.reply import replies_again
+from chats.services.reply.replies_again import ReplyAgain
+from identity.models import User
+from identity.services import audit, credits
+
+# Replies of one replay; a day that holds more is cut.
+MAX_REPLIES = 1_000
+# Replies in one job, then comes the next job: a worker that shuts down waits for these at most.
+REPLIES_A_JOB = 10
+MAX_TEXT = 2_000
+# Functions were called for it: no call is made again.
+_CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
+_UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
+
+
+class ReplayRunning(ApiError):
+    code, status = "replay_running", 409
+    more: ClassVar = {"replay_id": (uuid.UUID, "The replay.")}
+    detail = "A replay of this bot is not over yet: wait for its end."
+
+
+def list_for_bot(bot: Bot) -> QuerySet[Replay]:
+    """The bot's replays, unordered."""
+    return Replay.objects.for_client(bot.client).filter(bot=bot)
+
+
+def get(bot: Bot, replay_id: uuid.UUID) -> Replay:
+    """One of the bot's replays; 404 if there is none."""
+    return first_or_404(list_for_bot(bot).filter(pk=replay_id))
+
+
+def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[ReplayedReply]:
+    """The replies of a replay with what was said then, unordered."""
+    rows = replay.replies.select_related("message__in_reply_to", "message__conversation")
+    return rows.filter(change=change) if change else rows
+
+
+def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
+    """Have a day's replies made again; 409 while another replay of the bot is not over."""
+    if day > datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(bot.client.timezone)).date():
+        raise Invalid.field("body", "day", msg="Must not lie in the future.")
+    rows = _replies(bot, day)
+    with transaction.atomic():
+        bots.lock(bot)
+        running = list_for_bot(bot).filter(status__in=_UNFINISHED).first()
+        if running:
+            raise ReplayRunning(replay_id=str(running.pk))
+        ids = list(rows.exclude(_CALLED).order_by("id").values_list("pk", flat=True)[: limit + 1])
+        replay = Replay.objects.create(
+            client_id=bot.client_id,
+            bot=bot,
+            day=day,
+            message_ids=ids[:limit],
+            is_cut=len(ids) > limit,
+            with_calls=rows.filter(_CALLED).count(),
+            created_by=by,
+        )
+        jobs.enqueue("chats.replay_next", client_id=bot.client_id, replay_id=str(replay.pk))
+        audit.record(
+            bot.client_id, "replay.started", by=by, subject=f"replay:{replay.pk}",
+            changes={"bot_id": bot.pk, "day": day.isoformat()},
+        )  # fmt: skip
+    return get(bot, replay.pk)
+
+
+def replay_next(replay_id: str) -> None:
+    """Make the next replies again, from where the last job left off."""
+    rows = Replay.objects.select_related("bot__client")
+    replay = rows.filter(pk=replay_id, status__in=_UNFINISHED).first()
+    if replay is None:
+        return
+    for message_id in replay.message_ids[replay.done :][:REPLIES_A_JOB]:
+        reply = Message.objects.filter(pk=message_id, in_reply_to__isnull=False).first()
+        made = _made_again(replay, reply) if reply else None
+        with jobs.commit():
+            if reply and made:
+                _store(replay, reply, made)
+            Replay.objects.filter(pk=replay.pk).update(
+                done=F("done") + 1, status=ReplayStatus.RUNNING
+            )
+    with jobs.commit():
+        replay.refresh_from_db()
+        if replay.done < len(replay.message_ids):
+            jobs.enqueue("chats.replay_next", client_id=replay.client_id, replay_id=replay_id)
+        else:
+            _end(replay)
+
+
+def fail(replay_id: str) -> None:
+    """No attempt is left: what was made again stays."""
+    Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
+        status=ReplayStatus.FAILED,
+        finished_at=datetime.now(UTC),
+        error="The replay could not be finished: are there credits left?",
+    )
+
+
+def _replies(bot: Bot, day: date) -> QuerySet[Message]:
+    """The bot's replies of a day of the client's to which an engine was asked."""
+    zone = zoneinfo.ZoneInfo(bot.client.timezone)
+    begins = datetime.combine(day, time.min, zone)
+    ends = datetime.combine(day + timedelta(days=1), time.min, zone)
+    return Message.objects.for_client(bot.client).filter(
+        conversation__bot=bot,
+        conversation__is_preview=False,
+        in_reply_to__isnull=False,
+        receipt__decision__in=replies_again.ASKED_ENGINE,
+        created_at__gte=begins,
+        created_at__lt=ends,
+    )
+
+
+def _made_again(replay: Replay, reply: Message) -> ReplyAgain:
+    try:
+        return replies_again.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+    except credits.InsufficientCredits as exc:
+        raise jobs.GiveUp("The credits are used up.") from exc
+
+
+def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
+    change = _change(was=replies_again.was_answered(reply), is_now=made.is_answered)
+    ReplayedReply.objects.create(
+        client_id=replay.client_id,
+        replay=replay,
+        message=reply,
+        change=change,
+        text=made.text[:MAX_TEXT],
+        sources=[source[:300] for source in made.sources],
+        decision=made.decision,
+    )
+    Replay.objects.filter(pk=replay.pk).update(**{str(change): F(str(change)) + 1})
+
+
+def _change(*, was: bool, is_now: bool) -> ReplayChange:
+    if was:
+        return ReplayChange.ANSWERED if is_now else ReplayChange.LOST
+    return ReplayChange.GAINED if is_now else ReplayChange.UNANSWERED
+
+
+def _end(replay: Replay) -> None:
+    bot = Bot.objects.get(pk=replay.bot_id)
+    replay.status, replay.finished_at = ReplayStatus.DONE, datetime.now(UTC)
+    replay.engine = engines.engine_for(bot.client, bot).name
+    replay.knowledge_version = bot.knowledge_version
+    replay.save(update_fields=["status", "finished_at", "engine", "knowledge_version"])

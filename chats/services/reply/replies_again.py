@@ -1,0 +1,96 @@
+"""A reply is made again, with what the bot knows and is told today; it is shown, and not sent.
+
+What is written: the credits of a model, nothing else.
+"""
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bots.services import trial_answers
+from bots.services.answers import Unanswered
+from chatplatform.api.errors import ApiError, first_or_404
+from chats.models import NO_ANSWER, Conversation, Message
+from chats.services.core import messages
+from chats.services.reply import decide, pipeline, say
+from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, StaySilent
+
+# What came of questions that an engine was to answer.
+ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
+
+
+class NothingToReplay(ApiError):
+    code, status = "nothing_to_replay", 409
+    detail = "Only the bot's reply to a customer's question can be made again."
+
+
+@dataclass(frozen=True)
+class ReplyAgain:
+    """What the bot says today in place of an earlier reply."""
+
+    text: str
+    # As in receipts: `answered`, or why there is no answer.
+    decision: str
+    is_answered: bool
+    sources: tuple[str, ...] = ()
+    handoff_reason: str | None = None
+    engine: str | None = None
+    gate: float | None = None
+
+
+def get(chat: Conversation, message_id: uuid.UUID) -> Message:
+    """A reply of the chat that can be made again; 404 if the bot or the platform did not write it,
+    409 if it is no reply to a question.
+    """
+    rows = Message.objects.for_client(chat.client).select_related("in_reply_to")
+    reply = first_or_404(rows.filter(conversation=chat, pk=message_id, receipt__isnull=False))
+    if reply.in_reply_to is None or not reply.in_reply_to.text.strip():
+        raise NothingToReplay
+    return reply
+
+
+def was_answered(reply: Message) -> bool:
+    """Whether a reply answered its question then."""
+    return bool(reply.receipt and reply.receipt.get("decision") == "answered")
+
+
+def made_again(reply: Message, *, reference: str) -> ReplyAgain:
+    """What the bot says today to what a reply was for, with the lines that stood before it.
+
+    No function is called, and no customer-info field is asked for. The embedded engine's answers
+    are free, a model's tokens are paid: `InsufficientCredits` if they cannot be.
+    """
+    asked = pipeline.load(str(reply.in_reply_to_id)) if reply.receipt else None
+    if asked is None or not reply.receipt:
+        raise NothingToReplay
+    earlier = [one for one in reply.receipt.get("answers") or () if one != str(asked.pk)]
+    burst = pipeline.load_burst(asked, earlier)
+    if asked.conversation.read_from_seq >= burst[0].seq:
+        # The chat was reopened since: then its earlier lines were read.
+        asked.conversation.read_from_seq = 0
+    facts = replace(pipeline.gather(asked, burst, None), info=InfoFacts(), is_waiting=False)
+    decision = decide.from_facts(facts)
+    if isinstance(decision, AskEngine):
+        before = burst[0].seq
+        request = pipeline.request_for(asked, decision, before_seq=before)
+        outcome = trial_answers.ask(asked.conversation.bot, request, reference=reference)
+        gap = Gap()
+        if isinstance(outcome, Unanswered):
+            gap = Gap(is_first=not messages.has_gap(asked.conversation, before_seq=before))
+        decision = decide.from_outcome(outcome, facts.wishes, gap=gap)
+    return _described(asked, decision)
+
+
+def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
+    receipt: dict[str, Any] = decision.receipt.to_json()
+    citations = decision.citations if isinstance(decision, Answer) else ()
+    reason = decision.reason if isinstance(decision, decide.HandOver) else None
+    return ReplyAgain(
+        text="" if isinstance(decision, StaySilent) else say.words(asked, decision).text,
+        decision=receipt.get("decision") or reason or "",
+        is_answered=isinstance(decision, Answer),
+        sources=tuple(dict.fromkeys(one.title for one in citations)),
+        handoff_reason=reason,
+        engine=receipt.get("engine"),
+        gate=receipt.get("gate"),
+    )

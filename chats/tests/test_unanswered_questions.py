@@ -1,0 +1,224 @@
+"""Questions without an answer: grouped, answered, asked again, and gone from the list."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+from django.utils import timezone
+
+from bots.models import Bot, Document
+from bots.testing import make_bot, trained
+from chatplatform.models import Job
+from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import violations
+from chats.models import Conversation, GroupedQuestion, Message, QuestionGroup
+from chats.services.insight import question_groups
+from chats.testing import make_chat
+from identity.models import CreditEntry
+from identity.testing import sign_in
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DOGS = ["May I bring my dog into the shop?", "Are dogs allowed in your shop?", "may i bring my dog"]
+ZIPS = ["Do you repair broken zips?", "Can you repair a broken zip?"]
+INVOICE = ["Can I pay by invoice?"]
+
+
+@pytest.fixture
+def path(bot):
+    return f"/ai/{bot.pk}/unanswered-questions"
+
+
+@pytest.fixture
+def ask_in_vain(bot, add_message):
+    """Questions, each in a chat of its own, that the bot had no answer to."""
+
+    def ask(*texts, of: Bot = bot, **chat) -> list[Message]:
+        asked = []
+        for text in texts:
+            row = make_chat(of, **chat)
+            question = add_message(row, "customer", text)
+            receipt = {"decision": "below_gate", "gate": 0.1, "threshold": 0.5, "chunks": []}
+            add_message(row, "bot", "I do not know.", in_reply_to=question, receipt=receipt)
+            asked.append(question)
+        return asked
+
+    return ask
+
+
+@pytest.fixture
+def grouped(bot, ask_in_vain):
+    asked = ask_in_vain(*DOGS[:2], *ZIPS, *INVOICE, DOGS[2])
+    question_groups.group_next(bot.pk)
+    return asked
+
+
+def shown(reply):
+    assert reply.status_code == 200, reply.content
+    return [(row["question"], row["count"], row["status"]) for row in reply.json()["items"]]
+
+
+def test_a_question_in_a_chat_is_grouped_by_itself(server, bot, ann, path):
+    trained(bot, "The shop is open from nine to five.")
+    for text in (*ZIPS, "Hello"):
+        chat = server.post("/ai/client/chat", {"channel": "web"}).json()["id"]
+        server.post(f"/ai/client/chat/{chat}", {"text": text, "reply": "async"})
+        run_jobs()
+    # The job waits for a few seconds, to take several at once.
+    question_groups.group_next(bot.pk)
+    assert shown(ann.get(path)) == [(ZIPS[0], 2, "open")]
+
+
+def test_most_asked_first_with_the_chats_behind(ben, cara, path, grouped, ask_in_vain):
+    assert shown(ben.get(path)) == [
+        (DOGS[0], 3, "open"),
+        (ZIPS[0], 2, "open"),
+        (INVOICE[0], 1, "open"),
+    ]
+    first = ben.get(path).json()["items"][0]
+    behind = ben.get(f"{path}/{first['id']}/chats").json()["items"]
+    assert [row["text"] for row in behind] == [DOGS[2], DOGS[1], DOGS[0]]
+    assert {row["chat_id"] for row in behind} == {
+        str(row.conversation_id) for row in grouped if row.text in DOGS
+    }
+    assert cara.get(path).status_code == 404
+    page = ben.get(f"{path}?limit=2").json()
+    rest = ben.get(f"{path}?limit=2&cursor={page['next_cursor']}")
+    assert shown(rest) == [(INVOICE[0], 1, "open")]
+
+
+def test_grouping_twice_changes_nothing_and_groups_are_stable(bot, grouped, ask_in_vain):
+    before = sorted(QuestionGroup.objects.values_list("pk", "count"))
+    question_groups.group_next(bot.pk)
+    assert sorted(QuestionGroup.objects.values_list("pk", "count")) == before
+    ask_in_vain(DOGS[0].upper())
+    ask_in_vain("Is it tea?", is_preview=True)
+    other = make_bot(bot.client)
+    ask_in_vain(DOGS[0], of=other)
+    question_groups.group_next(bot.pk)
+    after = dict(QuestionGroup.objects.filter(bot=bot).values_list("pk", "count"))
+    dogs = max(before, key=lambda row: row[1])[0]
+    assert after == {**dict(before), dogs: 4}
+
+
+def test_without_the_encoder_the_same_words_are_one_question(bot, ask_in_vain, monkeypatch):
+    monkeypatch.setattr("bots.knowledge.embedding.embed_query", lambda text: None)
+    ask_in_vain("Do you repair zips?", "do you  repair ZIPS", "Can you mend zips?")
+    question_groups.group_next(bot.pk)
+    assert sorted(QuestionGroup.objects.values_list("count", flat=True)) == [1, 2]
+
+
+def test_three_calls_from_the_question_to_the_answer(ann, server, bot, path, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    before = Event.objects.filter(type="message.created").count()
+    entries = CreditEntry.objects.count()
+    first = ann.get(path).json()["items"][0]
+    sent = ann.post(f"{path}/{first['id']}/answer", {"answer": "Yes, dogs are welcome."})
+    assert (sent.status_code, sent.json()["status"]) == (201, "learning")
+    run_jobs()
+    seen = ann.get(f"{path}/{first['id']}").json()
+    assert (seen["status"], seen["sources"], seen["fault"]) == ("answered", [DOGS[0]], None)
+    assert "dogs are welcome" in seen["answer"]
+    assert seen["asked_again_at"]
+    assert [row[0] for row in shown(ann.get(path))] == [ZIPS[0], INVOICE[0]]
+    assert shown(ann.get(f"{path}?status=answered")) == [(DOGS[0], 3, "answered")]
+    assert Event.objects.filter(type="message.created").count() == before, "nobody hears of it"
+    assert CreditEntry.objects.count() == entries
+    assert ann.post(f"{path}/{first['id']}/answer", {"answer": "No."}).status_code == 409
+    assert Document.objects.filter(source="question_answer").count() == 1
+
+
+def test_an_answer_that_is_held_back_is_asked_when_it_is_let_through(ann, bot, path, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    Bot.objects.update(hold_back_worse=True)
+    golden = {"question": "When is the shop open?", "expected_words": ["weekdays"]}
+    assert ann.post(f"/ai/{bot.pk}/golden-questions", golden).status_code == 201
+    first = ann.get(path).json()["items"][0]
+    ann.post(f"{path}/{first['id']}/answer", {"answer": "Yes, dogs are welcome."})
+    run_jobs()
+    assert ann.get(f"{path}/{first['id']}").json()["status"] == "learning", "it waits for a run"
+    Job.objects.update(due_at=timezone.now())
+    run_jobs()
+    assert ann.get(f"{path}/{first['id']}").json()["status"] == "answered"
+
+
+def test_a_question_that_comes_again_in_vain_is_open_again(ann, bot, path, grouped, ask_in_vain):
+    group = QuestionGroup.objects.get(count=1)
+    group.status, group.asked_again_at = "answered", timezone.now() - timedelta(minutes=1)
+    group.save()
+    ask_in_vain(*INVOICE)
+    question_groups.group_next(bot.pk)
+    group.refresh_from_db()
+    assert (group.status, group.count) == ("open", 2)
+
+
+def test_asking_again_says_why_there_is_still_no_answer(ann, bot, path, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    first = ann.get(path).json()["items"][0]
+    assert ann.post(f"{path}/{first['id']}/ask", {}).status_code == 202
+    run_jobs()
+    seen = ann.get(f"{path}/{first['id']}").json()
+    assert (seen["status"], seen["answer"], seen["fault"]) == ("open", None, "below_gate")
+
+
+def test_who_does_not_train_reads_alone(ben, ann, path, grouped):
+    first = ben.get(path).json()["items"][0]
+    assert ben.post(f"{path}/{first['id']}/answer", {"answer": "Yes."}).status_code == 403
+    assert ben.post(f"{path}/{first['id']}/ask", {}).status_code == 403
+    for body in ({"answer": ""}, {"answer": "?!"}, {"answer": "Yes.", "question": " "}, {}):
+        assert ann.post(f"{path}/{first['id']}/answer", body).status_code == 422
+    assert not Document.objects.exists()
+
+
+def test_what_is_old_or_deleted_leaves_the_list(ann, bot, path, grouped):
+    GroupedQuestion.objects.filter(message__text=INVOICE[0]).update(
+        asked_at=timezone.now() - timedelta(days=31)
+    )
+    Message.objects.filter(text=INVOICE[0]).update(created_at=timezone.now() - timedelta(days=31))
+    Message.objects.filter(in_reply_to__text=INVOICE[0]).update(
+        created_at=timezone.now() - timedelta(days=31)
+    )
+    Conversation.objects.filter(messages__text=DOGS[0]).delete()
+    question_groups.clean_up()
+    run_jobs()
+    assert shown(ann.get(path)) == [(ZIPS[0], 2, "open"), (DOGS[1], 2, "open")]
+
+
+def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    site = Browser()
+    site.force_login(ann.user)
+    listed = reverse("admin:chats_questiongroup_changelist")
+    page = site.get(listed).content.decode()
+    assert page.index(DOGS[0]) < page.index(ZIPS[0])
+    group = QuestionGroup.objects.get(count=3)
+    form = reverse("admin:chats_questiongroup_add_answer", args=[group.pk])
+    assert form in page
+    assert DOGS[0] in site.get(form).content.decode()
+    sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."})
+    learning = site.get(sent["Location"])
+    assert learning["Refresh"] == "3"
+    run_jobs()
+    seen = site.get(sent["Location"])
+    assert "Yes, dogs are welcome." in seen.content.decode()
+    assert "Refresh" not in seen
+    assert DOGS[0] not in site.get(listed).content.decode()
+    assert DOGS[0] in site.get(f"{listed}?state=answered").content.decode()
+
+
+def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    sign_in(screen, ann.user)
+    screen.goto(reverse("admin:chats_questiongroup_changelist"))
+    row = screen.get_by_role("row").filter(has_text=DOGS[0])
+    row.get_by_role("link", name="Write an answer").click()
+    screen.get_by_label("Answer").fill("Yes, dogs are welcome.")
+    screen.get_by_role("button", name="Save the answer").click()
+    screen.get_by_text("The bot learns it now").wait_for()
+    run_jobs()
+    screen.reload()
+    screen.get_by_text("Yes, dogs are welcome.").wait_for()
+    assert screen.get_by_text("Answered", exact=True).is_visible()
+    assert violations(screen) == []
