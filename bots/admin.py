@@ -1,5 +1,6 @@
 """Bots and their training in the site: set up, read, trained again, deleted."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin, messages
@@ -9,7 +10,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from unfold.decorators import display
 
@@ -195,7 +198,7 @@ class BotAdmin(TenantAdmin):
             ],
             is_busy=any(row.status in waiting for row in sources),
             may_try=viewer(request).client_id is not None,
-            is_trained=any(row.status == models.DocumentStatus.TRAINED for row in sources),
+            is_trained=any(_is_known(row) for row in sources),
             secret=secret,
             loader=request.build_absolute_uri("/widget/v1/loader.js"),
             key=keys.order_by("-id").first(),
@@ -211,10 +214,40 @@ def _source_words(row: models.Document | models.WebUrl) -> str:
     if row.status == models.DocumentStatus.FAILED:
         return row.error_message or say(row.error_code)
     if row.status != models.DocumentStatus.TRAINED:
-        return f"{row.progress} %"
+        return _stage_words(row) if isinstance(row, models.Document) else f"{row.progress} %"
     if isinstance(row, models.WebUrl):
         return _page_words(row)
     return "1 passage" if row.chunk_count == 1 else f"{row.chunk_count} passages"
+
+
+def _is_known(row: models.Document | models.WebUrl) -> bool:
+    """Whether the bot answers from a source."""
+    if isinstance(row, models.WebUrl):
+        return row.status == models.DocumentStatus.TRAINED
+    return row.is_answering
+
+
+# What training does with a document, in words; from the third on the bot answers from it.
+_STAGES = {
+    models.DocumentStage.WAITING: gettext_lazy("waits for its turn"),
+    models.DocumentStage.READING: gettext_lazy("is being read"),
+    models.DocumentStage.PASSAGES: gettext_lazy("answers by its words; finer search is being made"),
+    models.DocumentStage.SENTENCES: gettext_lazy("answers; finer quotes are being made"),
+    models.DocumentStage.COMPLETE: gettext_lazy("complete"),
+}
+_LONG = timedelta(minutes=2)
+
+
+def _stage_words(row: models.Document) -> str:
+    """How far the training of a document is; one that takes long says so."""
+    words = f"{_STAGES[models.DocumentStage(row.stage)]} ({row.progress} %)"
+    took = timezone.now() - row.started_at if row.started_at else timedelta(0)
+    is_running = row.status == models.DocumentStatus.TRAINING
+    if not is_running or took < _LONG:
+        return words
+    minutes = int(took.total_seconds() // 60)
+    long = gettext("a long document: %(minutes)s minutes so far") % {"minutes": minutes}
+    return f"{words}, {long}"
 
 
 def _page_words(web_url: models.WebUrl) -> str:
@@ -253,6 +286,12 @@ class DocumentAdmin(TrainedAdmin):
     exclude = ("file",)
     readonly_fields = ("original",)
     actions = ("train_again", "delete_documents")
+
+    @display(description="Progress", ordering="progress")
+    def shown_progress(self, row: models.Document) -> str:
+        if row.status == models.DocumentStatus.TRAINING:
+            return _stage_words(row)
+        return str(super().shown_progress(row))
 
     @display(description="Original")
     def original(self, row: models.Document) -> str:

@@ -1,5 +1,7 @@
 """Bots, what they are trained on, and the functions that they may call."""
 
+from datetime import UTC, datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -207,6 +209,16 @@ class DocumentStatus(models.TextChoices):
     FAILED = "failed"
 
 
+class DocumentStage(models.TextChoices):
+    """What training does with a document next; from `passages` on the bot answers from it."""
+
+    WAITING = "waiting"
+    READING = "reading"
+    PASSAGES = "passages"  # its words are searched, its passages get vectors
+    SENTENCES = "sentences"  # its passages are searched by meaning, its sentences get vectors
+    COMPLETE = "complete"
+
+
 class DocumentSource(models.TextChoices):
     """Where a document's text comes from; the file of a web page was fetched, not uploaded."""
 
@@ -237,6 +249,7 @@ class Document(TenantModel):
     size_bytes = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     status = models.CharField(max_length=10, choices=DocumentStatus, default=DocumentStatus.QUEUED)
+    stage = models.CharField(max_length=10, choices=DocumentStage, default=DocumentStage.WAITING)
     progress = models.PositiveSmallIntegerField(default=0)
     error_code = models.CharField(max_length=60, default="", blank=True)
     error_message = models.CharField(max_length=500, default="", blank=True)
@@ -250,6 +263,8 @@ class Document(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     # When what a client wrote was changed last.
     updated_at = models.DateTimeField(db_default=Now())
+    # When its latest training began to read it.
+    started_at = models.DateTimeField(null=True)
     trained_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -271,6 +286,14 @@ class Document(TenantModel):
     def __str__(self) -> str:
         return self.file_name
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether the bot answers from its text now."""
+        now = datetime.now(UTC)
+        has_begun = self.valid_from is None or self.valid_from <= now
+        has_ended = self.valid_to is not None and self.valid_to <= now
+        return self.chunk_count > 0 and not self.is_held and has_begun and not has_ended
+
 
 class Chunk(TenantModel):
     """A passage of a document with its vectors (float32 bytes); written by training only."""
@@ -283,6 +306,8 @@ class Chunk(TenantModel):
     text = models.TextField()
     sentences = models.JSONField()
     language = models.CharField(max_length=20)
+    # Of heading, text and sentences: what has the same takes over the vectors.
+    content_hash = models.CharField(max_length=64, default="", blank=True)
     # The model that computed the vectors; empty without an encoder (word search only).
     embedding_model = models.CharField(max_length=80, default="", blank=True)
     dimension = models.PositiveSmallIntegerField(default=0)
@@ -294,7 +319,11 @@ class Chunk(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["document", "position"], name="chunk_position")
         ]
-        indexes = [models.Index(fields=["bot", "id"], name="chunk_of_bot")]
+        indexes = [
+            models.Index(fields=["bot", "id"], name="chunk_of_bot"),
+            # Training: has the client a passage of this content with vectors?
+            models.Index(fields=["client", "content_hash"], name="chunk_content"),
+        ]
 
     def __str__(self) -> str:
         return f"chunk {self.position} of document {self.document_id}"

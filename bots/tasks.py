@@ -1,13 +1,31 @@
 """The jobs of this app."""
 
-from bots.services import crawls, function_calls, golden_runs, training, web_urls
+from bots.services import crawls, encoding, function_calls, golden_runs, training, web_urls
 from chatplatform.jobs import Queue, job, periodic
 
 
-@job("bots.train_document", queue=Queue.TRAIN, max_attempts=3, on_dead=training.fail_interrupted)
+@job(
+    "bots.train_document",
+    queue=Queue.TRAIN,
+    max_attempts=3,
+    on_dead=training.fail_interrupted,
+    in_turns=True,
+)
 def train_document(*, document_id: int) -> None:
-    """Train one document."""
+    """Read one document, and encode it if it is short."""
     training.train(document_id)
+
+
+@job(
+    "bots.encode_document",
+    queue=Queue.TRAIN,
+    max_attempts=3,
+    on_dead=training.fail_interrupted,
+    in_turns=True,
+)
+def encode_document(*, document_id: int, end: int) -> None:
+    """Encode a part of a long document, from its beginning (0) or its end (1)."""
+    encoding.encode(document_id, end=end)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)

@@ -1,5 +1,6 @@
 """Cutting a document into pieces that the encoder and a customer can read."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -49,7 +50,18 @@ class Piece:
 
     @property
     def embedded(self) -> str:
-        return f"{self.heading}\n{self.text}" if self.heading else self.text
+        return embedded(self.heading, self.text)
+
+    @property
+    def content_hash(self) -> str:
+        """Pieces with the same hash have the same vectors."""
+        content = "\0".join((self.embedded, *self.sentences))
+        return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+
+
+def embedded(heading: str, text: str) -> str:
+    """What the vector of a piece is computed from."""
+    return f"{heading}\n{text}" if heading else text
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ IMPORTANT_PLACES = 5
 # How far an important passage may score below the best (0..1) and still rank before it: texts that
 # contradict each other lie closer, other topics further apart.
 NEAR_THE_BEST = 0.2
+# A piece that has no vector yet is a hit if it holds so much of a question's rare words.
+MIN_WORD_COVER = 0.6
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -54,7 +56,7 @@ _MIN_WEIGHT = 1.0
 
 @dataclass(frozen=True, eq=False)
 class IndexedChunk:
-    """A piece with its vectors; without vectors (size 0) it is result by words only."""
+    """A piece with its vectors; without vectors (size 0), while it is trained, words find it."""
 
     id: int
     document_id: int
@@ -231,6 +233,7 @@ class Index:
             ],
             dtype=bool,
         )
+        self._has_vector = np.array([chunk.vector.size > 0 for chunk in self.chunks], dtype=bool)
         self._vectors = self._matrix()
         self._answers = self._written_answers()
 
@@ -259,11 +262,12 @@ class Index:
         return answers
 
     def _matrix(self) -> Vectors | None:
-        if not self.chunks or any(chunk.vector.size == 0 for chunk in self.chunks):
+        """The vectors of all pieces, zeros for those that have none; None if none has one."""
+        if not self._has_vector.any():
             return None
-        return np.ascontiguousarray(
-            np.stack([chunk.vector for chunk in self.chunks]), dtype=np.float32
-        )
+        missing = np.zeros(embedding.DIMENSION, dtype=np.float32)
+        vectors = [chunk.vector if chunk.vector.size else missing for chunk in self.chunks]
+        return np.ascontiguousarray(np.stack(vectors), dtype=np.float32)
 
     def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
         """The `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
@@ -309,9 +313,7 @@ class Index:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
-        cosines = (
-            self._vectors @ vector if self._vectors is not None and vector is not None else None
-        )
+        cosines = self._cosines(vector)
         written = self._answers.get(same_question_key(question))
         found = self._find(self._field(question), question, cosines, language)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
@@ -319,6 +321,7 @@ class Index:
             found = self._find(self._words, question, cosines, language)
         words, weights, cover, scores, best = found
         features = self._features(cosines, cover, best, language, folded=words is self._folded)
+        gate = _gate(features, has_vectors=cosines is not None and bool(self._has_vector[best]))
         hits = tuple(
             Hit(
                 chunk=self.chunks[number],
@@ -332,12 +335,21 @@ class Index:
         )
         return SearchResult(
             hits,
-            1.0 if written is not None else _gate(features, has_vectors=cosines is not None),
+            1.0 if written is not None else gate,
             features,
             vector,
             weights,
             is_folded=words is self._folded,
         )
+
+    def _cosines(self, vector: Vectors | None) -> Vectors | None:
+        """Nearness to a question; a piece without a vector is as far as the furthest."""
+        if self._vectors is None or vector is None:
+            return None
+        cosines: Vectors = self._vectors @ vector
+        if not self._has_vector.all():
+            cosines[~self._has_vector] = cosines[self._has_vector].min()
+        return cosines
 
     def _beside(self, number: int, step: int) -> IndexedChunk | None:
         if not 0 <= number + step < len(self.chunks):
@@ -390,6 +402,10 @@ class Index:
             [self._is_foreign(number, language, cover) for number in range(len(self.chunks))]
         )
         scores = np.where(foreign, meaning * self._is_text, mixed).astype(np.float32)
+        if not self._has_vector.all():
+            # What is not encoded yet has words alone, and leads if they hold what is asked.
+            by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
+            scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
         return scores, int(scores.argmax())
 
     def _features(
@@ -400,13 +416,15 @@ class Index:
             cosines = np.zeros(len(self.chunks), dtype=np.float32)
         # Pieces in one language lie closer to each other than to those in another.
         alike = self._languages == self.chunks[best].language
+        if self._has_vector[best]:
+            alike &= self._has_vector
         counted = alike & self._is_text if is_cross else alike
         ordered = np.sort(cosines[counted if counted.any() else alike])[::-1]
         following = ordered[1:10]
         return Features(
             above_median=float(ordered[0] - np.median(cosines[alike])),
             above_next=float(ordered[0] - following.mean()) if following.size else 0.0,
-            coverage=float(cover.max()),
+            coverage=float(cover.max() if self._has_vector[best] else cover[best]),
             cosine=float(ordered[0]),
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
@@ -448,7 +466,8 @@ class Index:
 def _gate(features: Features, *, has_vectors: bool) -> float:
     """Probability that the best piece answers; compared with `DEFAULT_THRESHOLD`."""
     if not has_vectors:
-        return _logistic(8.0 * features.coverage - 4.0)
+        # Cautious: while a document waits for its vectors, other topics must go to people.
+        return _logistic(8.0 * (features.coverage - MIN_WORD_COVER) + 1.21)
     if features.is_folded:
         # The encoder hardly reads Vietnamese without diacritics: only words count.
         return _logistic(9.0 * features.coverage - 2.8)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
-from bots.models import ALLOWED_HOSTS, Bot, Document, DocumentStatus, Prompt
+from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
@@ -57,12 +57,12 @@ def with_derived_fields(rows: QuerySet[Bot]) -> QuerySet[Bot]:
         bot_id=OuterRef("pk"),
         revoked_at=None,
     )
-    trained = Document.objects.filter(bot=OuterRef("pk"), status=DocumentStatus.TRAINED)
+    read = Document.objects.filter(bot=OuterRef("pk"), chunk_count__gt=0)
     return rows.annotate(
         key_prefix=Subquery(keys.order_by("-pk").values("prefix")[:1]),
         has_prompt=Exists(Prompt.objects.filter(bot=OuterRef("pk"), is_current=True)),
-        has_file=Exists(trained.filter(web_url=None)),
-        has_page=Exists(trained.exclude(web_url=None)),
+        has_file=Exists(read.filter(web_url=None)),
+        has_page=Exists(read.exclude(web_url=None)),
     )
 
 

@@ -224,10 +224,8 @@ def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
 def _replace_content(document: Document, page: Page, stored: str) -> Document:
     """Queue new bytes for training; until they are trained the bot keeps the old passages."""
     old = document.file.name
-    for name, value in _content(page, stored).items():
+    for name, value in (_content(page, stored) | documents.QUEUED).items():
         setattr(document, name, value)
-    document.status, document.progress = DocumentStatus.QUEUED, 0
-    document.error_code = document.error_message = ""
     document.save()
     documents.enqueue_training(document)
     media.remove_later(document.client_id, [old])

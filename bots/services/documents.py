@@ -15,7 +15,15 @@ from django.http import FileResponse
 
 from bots.knowledge.extract import detection
 from bots.knowledge.extract.document import ExtractError
-from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebPage, WebUrl
+from bots.models import (
+    Bot,
+    Document,
+    DocumentSource,
+    DocumentStage,
+    DocumentStatus,
+    WebPage,
+    WebUrl,
+)
 from bots.services import bots
 from bots.shapes.train import ImportantDocumentDto, SkippedFile
 from chatplatform import jobs, media
@@ -28,6 +36,14 @@ File: TypeAlias = "UploadedFile[Any]"
 MAX_DOCUMENTS = 500
 # What a client wrote by the API: no file is stored.
 WRITTEN = frozenset({DocumentSource.TEXT, DocumentSource.QUESTION_ANSWER})
+# The columns of a document that is to be trained.
+QUEUED: dict[str, Any] = {
+    "status": DocumentStatus.QUEUED,
+    "stage": DocumentStage.WAITING,
+    "progress": 0,
+    "error_code": "",
+    "error_message": "",
+}
 
 
 class DocumentLimit(ApiError):
@@ -164,8 +180,10 @@ def enqueue_training(document: Document) -> None:
     jobs.enqueue(
         "bots.train_document",
         client_id=document.client_id,
-        # A document is trained by one worker at a time.
+        # A document is read by one worker at a time.
         ordering_key=f"document:{document.pk}",
+        # Of one client's files the smallest is read first.
+        weight=document.size_bytes,
         document_id=document.pk,
     )
 
@@ -186,7 +204,7 @@ def retrain(document: Document) -> bool:
     with transaction.atomic():
         queued = Document.objects.filter(
             pk=document.pk, status__in=[DocumentStatus.TRAINED, DocumentStatus.FAILED]
-        ).update(status=DocumentStatus.QUEUED, progress=0, error_code="", error_message="")
+        ).update(**QUEUED)
         if queued:
             enqueue_training(document)
     return bool(queued)

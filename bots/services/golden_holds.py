@@ -29,14 +29,14 @@ def hold_prompt(prompt: Prompt) -> None:
 
 
 def hold_document(document: Document) -> None:
-    """Hold a document back, until a run lets it through; the caller holds the bot's lock."""
-    Document.objects.filter(pk=document.pk).update(is_held=True)
+    """Start the run that lets a document through that is held; the caller holds the bot's lock."""
     waiting = GoldenRun.objects.filter(
         bot_id=document.bot_id, status=GoldenStatus.QUEUED, publishes=True, prompt=None
     ).first()
     if waiting:
-        waiting.document_ids.append(document.pk)
-        waiting.save(update_fields=["document_ids"])
+        if document.pk not in waiting.document_ids:
+            waiting.document_ids.append(document.pk)
+            waiting.save(update_fields=["document_ids"])
         return
     run = GoldenRun(bot=document.bot, document_ids=[document.pk], publishes=True)
     start(run, wait=_GATHER)

@@ -74,10 +74,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
         _refuse_double(rows.exclude(pk=document.pk), columns)
         rows.filter(pk=document.pk).update(
             **columns,
-            status=DocumentStatus.QUEUED,
-            progress=0,
-            error_code="",
-            error_message="",
+            **documents.QUEUED,
             updated_at=datetime.now(UTC),
         )
         # A run of the old words finds the document queued, and stores nothing.

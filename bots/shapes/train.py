@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from django.conf import settings
 from pydantic import Field, WithJsonSchema, model_validator
 
-from bots.models import Document, DocumentStatus, Prompt
+from bots.models import Document, DocumentStage, DocumentStatus, Prompt
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import (
     MAX_ID,
@@ -108,6 +108,16 @@ class DocumentError(Shape):
     message: str = Field(description="The same in a sentence.")
 
 
+STAGE = (
+    "What training does with it next, or last did if it failed: `waiting` for its turn, `reading`"
+    " its text, `passages` and `sentences`: encoding these, `complete`."
+)
+IS_ANSWERING = (
+    "Whether the bot answers from its text now. True from the stage `passages` on, and while it is"
+    " trained again; until the stage `sentences` its words alone are searched."
+)
+
+
 class DocumentDto(Shape):
     """What a bot is trained on: a file, a web page, a written text or a question and its answer."""
 
@@ -124,8 +134,11 @@ class DocumentDto(Shape):
     mime_type: str = Field(description="Its media type, detected from the content.")
     size_bytes: int = Field(description="Its size in bytes.")
     status: DocumentStatus = Field(
-        description="`queued`, `training`, `trained` or `failed` (see `error`)."
+        description="`queued`, `training`, `trained` (all stages are done) or `failed` (see"
+        " `error`)."
     )
+    stage: DocumentStage = Field(description=STAGE)
+    is_answering: bool = Field(description=IS_ANSWERING)
     progress: int = Field(description="Progress of the training, 0..100.")
     error: DocumentError | None = Field(description="Why training failed; else null.")
     chunk_count: int = Field(description="Number of passages it was cut into.")
@@ -142,6 +155,9 @@ class DocumentDto(Shape):
     language: str | None = Field(description="Language of its text; null until trained.")
     sha256: str = Field(description="SHA-256 of its bytes, in hex.")
     created_at: Moment = Field(description="When it was uploaded, fetched or written first.")
+    started_at: Moment | None = Field(
+        description="When its latest training began to read it; null: not yet."
+    )
     trained_at: Moment | None = Field(
         description="When it was last trained successfully; null: never."
     )
@@ -154,6 +170,7 @@ class DocumentDto(Shape):
             source="web_page" if row.web_url_id else row.source,
             url=row.url or None,
             status=DocumentStatus(row.status),
+            stage=DocumentStage(row.stage),
             title=row.title or None,
             language=row.language or None,
             error=error if row.error_code else None,

@@ -4,8 +4,8 @@ from typing import Self
 
 from pydantic import Field
 
-from bots.models import Document, DocumentStatus
-from bots.shapes.train import DocumentError
+from bots.models import Document, DocumentStage, DocumentStatus
+from bots.shapes.train import IS_ANSWERING, STAGE, DocumentError
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
@@ -20,6 +20,8 @@ class Written(Shape):
     status: DocumentStatus | None = read_only(
         "`queued`, `training`, `trained` or `failed` (see `error`)."
     )
+    stage: DocumentStage | None = read_only(STAGE)
+    is_answering: bool | None = read_only(IS_ANSWERING)
     progress: int | None = read_only("Progress of the training, 0..100.")
     error: DocumentError | None = read_only("Why training failed; else null.")
     language: str | None = read_only("Language of its text; null until trained.")
@@ -33,6 +35,7 @@ class Written(Shape):
         return cls.copy_from(
             row,
             status=DocumentStatus(row.status),
+            stage=DocumentStage(row.stage),
             error=error if row.error_code else None,
             language=row.language or None,
             **fields,

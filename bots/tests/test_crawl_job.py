@@ -34,7 +34,7 @@ def _quick(request, tmp_path, settings, monkeypatch):
     if "in_earnest" not in request.fixturenames:
         monkeypatch.setattr(page_links, "read_page", page_links._page)
         monkeypatch.setattr(extract, "extract_in_child", extract.extract)
-        monkeypatch.setattr("bots.knowledge.embedding.embed_passages", lambda *_: None)
+        monkeypatch.setattr("bots.knowledge.embedding.available", lambda: False)
 
 
 @pytest.fixture
@@ -385,7 +385,7 @@ def test_progress(ann, bot, site):
         seen.append(WebUrl.objects.get().progress)
         real(*args)
 
-    learn = training._read_and_encode
+    learn = training._cut
 
     def learned(document):
         seen.append(get_web_url(ann, bot)["progress"])
@@ -393,7 +393,7 @@ def test_progress(ann, bot, site):
 
     with (
         mock.patch("bots.services.crawls._record_outcome", record),
-        mock.patch("bots.services.training._read_and_encode", learned),
+        mock.patch("bots.services.training._cut", learned),
     ):
         run_jobs()
     assert seen == sorted(seen)

@@ -87,7 +87,7 @@ def test_delete_removes_everything(ann, bot, document):
     assert not path.exists()
     deleted = AuditEvent.objects.get(action="document.deleted")
     assert (deleted.user, deleted.changes) == (ann.user, {"file_name": "hours.txt"})
-    assert Bot.objects.get().knowledge_version == 3
+    assert Bot.objects.get().knowledge_version == 5
     assert ann.delete(document_path(document)).status_code == 404
 
 

@@ -58,7 +58,7 @@ def test_it_works(ann, bot):
     event = Event.objects.get()
     assert event.client_id == ann.client.pk
     assert event.data == {"bot_id": bot.pk, "document": shown}
-    assert Bot.objects.get().knowledge_version == 2
+    assert Bot.objects.get().knowledge_version == 4
     assert ann.get(f"/ai/bot/{bot.pk}").json()["file_setup"] is True
 
 
@@ -165,7 +165,7 @@ def test_a_second_run_changes_nothing(ann, bot):
     run_jobs()
     training.train(document.pk)
     assert events() == ["document.trained"]
-    assert Bot.objects.get().knowledge_version == 2
+    assert Bot.objects.get().knowledge_version == 4
 
 
 def kill_worker(document):
@@ -194,13 +194,9 @@ def test_a_killed_run_is_tried_again(ann, bot):
 def test_progress_never_goes_back(ann, bot):
     document = send(ann, bot)
     Document.objects.update(status="training", progress=60)
-    progress = training.Progress(document.pk)
-    progress._written_at -= 2
-    progress.report(1, 4)
-    assert Document.objects.get().progress == 60
     seen = []
     with run_before(
-        "bots.services.training._store", lambda: seen.append(Document.objects.get().progress)
+        "bots.services.encoding._encode", lambda: seen.append(Document.objects.get().progress)
     ):
         training.train(document.pk)
     assert seen[0] >= 60, "a new run does not start at 0"
@@ -310,23 +306,6 @@ def test_a_document_deleted_while_it_is_trained(ann, bot):
     assert not events()
 
 
-def test_progress_is_written_at_most_once_a_second(ann, bot):
-    document = send(ann, bot)
-    Document.objects.update(status="training")
-    progress = training.Progress(document.pk)
-    with mock.patch("bots.services.training.time.monotonic") as clock:
-        clock.return_value = progress._written_at + 0.5
-        progress.report(1, 2)
-        assert Document.objects.get().progress == 0
-        clock.return_value += 1
-        progress.report(1, 2)
-        assert Document.objects.get().progress == 50
-        clock.return_value += 1
-        Document.objects.all().delete()
-        with pytest.raises(training.Gone):
-            progress.report(2, 2)
-
-
 @pytest.mark.parametrize("is_trained", [False, True])
 def test_an_upload_replaces_a_lost_file(ann, bot, is_trained):
     document = send(ann, bot)
@@ -341,13 +320,3 @@ def test_an_upload_replaces_a_lost_file(ann, bot, is_trained):
     assert (shown["status"], shown["error"]) == ("trained", None)
     again = ann.post(f"/ai/{bot.pk}/train/document/reupload", {"document_ids": [document.pk]})
     assert again.json() == {"queued": [document.pk], "skipped": []}
-
-
-def test_passages_that_take_too_long_fail_at_once(ann, bot, monkeypatch):
-    monkeypatch.setattr(training, "PASSAGE_SECONDS", -1)
-    send(ann, bot)
-    run_jobs()
-    (shown,) = list_documents(ann, bot)
-    assert (shown["status"], shown["error"]["code"]) == ("failed", "timeout")
-    assert Job.objects.get().attempts == 1
-    assert not Chunk.objects.exists()

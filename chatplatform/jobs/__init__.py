@@ -16,6 +16,7 @@ from chatplatform.jobs.leases import (
     commit,
     current_attempt,
     current_job,
+    others_wait,
     report_progress,
 )
 from chatplatform.jobs.registry import Queue
@@ -31,6 +32,7 @@ __all__ = [
     "current_job",
     "enqueue",
     "job",
+    "others_wait",
     "periodic",
     "postpone",
     "report_progress",

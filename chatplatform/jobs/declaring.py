@@ -18,17 +18,23 @@ NO_WAIT = timedelta(0)
 
 
 def job(
-    name: str, *, queue: Queue, max_attempts: int = 5, on_dead: Callable[..., None] | None = None
+    name: str,
+    *,
+    queue: Queue,
+    max_attempts: int = 5,
+    on_dead: Callable[..., None] | None = None,
+    in_turns: bool = False,
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare a function as the job `name`. It takes ids by keyword and may run twice.
 
     A raised exception retries it with growing waits, up to `max_attempts`; `on_dead` is called
-    with the same arguments when no attempt is left, so that nobody waits in vain.
+    with the same arguments when no attempt is left, so that nobody waits in vain. `in_turns`: the
+    clients take turns, and of one client's jobs the lightest goes first (`weight` of `enqueue`).
     """
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
-        task = shared_task(name=name)(_run_dispatched)
-        registry.declared[name] = Declared(run, queue, max_attempts, task, on_dead)
+        task = shared_task(name=name)(_run_in_turn if in_turns else _run_dispatched)
+        registry.declared[name] = Declared(run, queue, max_attempts, task, on_dead, in_turns)
         return run
 
     return declare
@@ -52,11 +58,18 @@ def _run_dispatched(*, job_id: int, **_: object) -> None:
     leases.run(job_id)
 
 
+def _run_in_turn(*, job_id: int, **_: object) -> None:
+    """As `_run_dispatched`; but the message says only that there is one more job to run."""
+    leases.run_in_turn(job_id)
+
+
 _ENQUEUE = """
 INSERT INTO chatplatform_job
-    (client_id, name, dedupe_key, ordering_key, args, due_at, trace_id, state, progress, last_error)
+    (client_id, name, dedupe_key, ordering_key, args, due_at, trace_id, state, progress, last_error,
+     weight)
 VALUES (%(client)s::bigint, %(name)s, %(dedupe_key)s, %(ordering_key)s, %(args)s::jsonb,
-    statement_timestamp() + make_interval(secs => %(wait)s), %(trace_id)s, 'queued', 0, '')
+    statement_timestamp() + make_interval(secs => %(wait)s), %(trace_id)s, 'queued', 0, '',
+    %(weight)s)
 ON CONFLICT (name, dedupe_key) WHERE state = 'queued' DO NOTHING
 """
 
@@ -68,13 +81,15 @@ def enqueue(
     dedupe_key: str | None = None,
     ordering_key: str | None = None,
     wait: timedelta = NO_WAIT,
+    weight: int = 0,
     **args: Any,
 ) -> None:
     """Write a job row in the caller's transaction.
 
     It is due after `wait`. `dedupe_key` makes a second request for the same waiting work a no-op.
     Jobs of one `ordering_key` run one after the other, in the order of their rows: lock the subject
-    of the key while adding.
+    of the key while adding. `weight`: of one client's jobs that are run in turns the lightest goes
+    first.
     """
     row = {
         "client": client_id,
@@ -83,6 +98,7 @@ def enqueue(
         "ordering_key": ordering_key,
         "args": as_json(args).decode(),
         "wait": wait.total_seconds(),
+        "weight": weight,
         "trace_id": current_request_id(),
     }
     with connection.cursor() as cursor:

@@ -32,6 +32,8 @@ class Declared:
     max_attempts: int
     task: Any
     on_dead: Callable[..., None] | None
+    # Whether clients take turns: see `leases.run_in_turn`.
+    in_turns: bool = False
 
 
 declared: dict[str, Declared] = {}

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, ngettext
 
-from bots.models import Bot, Document, DocumentStatus
+from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, Status
 from identity.models import ApiKey, Client, Subscription, User
 from reports.services import overview, periods, words
@@ -88,13 +88,13 @@ def set_up_steps(client: Client) -> list[Hint]:
     """What a new client does first; empty once customers have written."""
     if Conversation.objects.for_client(client).exists():
         return []
-    trained = Document.objects.for_client(client).filter(status=DocumentStatus.TRAINED)
+    read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
     new_bot = reverse("admin:bots_bot_new_bot")
     set_up = reverse("admin:bots_bot_set_up", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
-        (gettext("Train it on a document"), trained, set_up),
+        (gettext("Train it on a document"), read, set_up),
         (gettext("Make a key for your page or server"), ApiKey.objects.for_client(client),
          reverse("admin:identity_apikey_new_key")),
         (gettext("Invite a colleague"), User.objects.for_client(client)[1:2],

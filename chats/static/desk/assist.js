@@ -63,11 +63,11 @@ export async function correct(chat, { question, answer }, onStep) {
   onStep("training");
   const path = `/ai/${chat.bot_id}/train/question-answer`;
   let source = await post(path, { question, answer });
-  for (let waited = 0; !["trained", "failed"].includes(source.status) && waited < MAX_TRAINING_S; waited += 1) {
+  for (let waited = 0; !source.is_answering && source.status !== "failed" && waited < MAX_TRAINING_S; waited += 1) {
     await new Promise((resolve) => setTimeout(resolve, TRAINING_MS));
     source = await get(`${path}/${source.id}`);
   }
-  if (source.status !== "trained") throw new Refusal(409, { detail: source.error?.message ?? source.status });
+  if (!source.is_answering) throw new Refusal(409, { detail: source.error?.message ?? source.status });
   onStep("asking");
   return post(`/ai/${chat.bot_id}/generate-chat`, { messages: [{ role: "user", content: question }] });
 }

@@ -1,0 +1,218 @@
+"""The vectors of a document's passages, made in slices and stored as they are made.
+
+Two jobs work on a long document, one from its beginning and one from its end. A job that dies loses
+the slice that it had not stored.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Greatest
+
+from bots.knowledge import embedding
+from bots.knowledge.chunking import embedded
+from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
+from bots.services import bots, documents, golden_holds
+from bots.shapes.train import DocumentDto
+from chatplatform import jobs
+from webhooks.services import announce
+
+# A slice is stored after so many passages, or this time.
+SLICE_PASSAGES, SLICE_SECONDS = 16, 2.0
+# A job goes on in another one after this time: exports and crawls share its workers.
+RUN_SECONDS = 20.0
+# A document of at most so many passages is encoded by the job that read it; a longer one by two.
+SHORT_PASSAGES = 24
+_ENDS = 2
+READ_PERCENT = 5
+_MISSING = {
+    DocumentStage.PASSAGES: Q(vector=b""),
+    DocumentStage.SENTENCES: Q(sentence_vectors=b""),
+}
+# Of one client: first every file is read, then the passages of all are encoded, then the sentences.
+_WEIGHTS = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    vector: bytes
+    sentence_vectors: bytes
+
+
+def _enqueue_ends(document: Document, stage: DocumentStage) -> None:
+    """Enqueue the jobs of a stage, in the transaction that begins it.
+
+    A short document needs none: the job that read it goes on.
+    """
+    for end in range(_ENDS if document.chunk_count > SHORT_PASSAGES else 0):
+        _enqueue_end(document, stage, end)
+
+
+def _enqueue_end(document: Document, stage: DocumentStage, end: int) -> None:
+    key = f"encode:{document.pk}:{end}"
+    jobs.enqueue(
+        "bots.encode_document",
+        client_id=document.client_id,
+        dedupe_key=key,
+        ordering_key=key,
+        weight=_weight(document, stage),
+        document_id=document.pk,
+        end=end,
+    )
+
+
+def _weight(document: Document, stage: DocumentStage) -> int:
+    return _WEIGHTS[stage] + document.size_bytes
+
+
+def encode_all(document_id: int) -> None:
+    """Encode a document that is read, to the end."""
+    while _encoded(document_id).exists():
+        _encode_slice(document_id, end=0)
+
+
+def encode(document_id: int, *, end: int) -> None:
+    """Encode a part of a document, from its beginning (0) or its end (1), and enqueue the rest.
+
+    Others that wait for their turn wait for a slice at most.
+    """
+    started = time.monotonic()
+    while (document := _encode_slice(document_id, end=end)) is not None:
+        stage = DocumentStage(document.stage)
+        weight = _weight(document, stage)
+        is_long = time.monotonic() - started > RUN_SECONDS
+        if is_long or jobs.others_wait(
+            jobs.Queue.TRAIN, client_id=document.client_id, weight=weight
+        ):
+            with jobs.commit():
+                _enqueue_end(document, stage, end)
+            return
+
+
+def _encode_slice(document_id: int, *, end: int) -> Document | None:
+    """Encode a few passages and store them; the document if there is more to do from this end."""
+    document = _encoded(document_id).select_related("bot").first()
+    if document is None:
+        return None
+    stage = DocumentStage(document.stage)
+    rows = _missing(document, stage)
+    if end and rows.count() <= SLICE_PASSAGES:
+        return None  # the other end is about to encode them
+    vectors: dict[int, _Vectors] = {}
+    make = _maker(document, stage)
+    started = time.monotonic()
+    # A machine without an encoder leaves the document to the word search.
+    limit = SLICE_PASSAGES if embedding.available() else 0
+    for row in rows.order_by("-position" if end else "position")[:limit]:
+        vectors[row.pk] = make(row)
+        if time.monotonic() - started > SLICE_SECONDS:
+            break
+    return _store(document, stage, vectors)
+
+
+def _encoded(document_id: int) -> QuerySet[Document]:
+    return Document.objects.filter(
+        pk=document_id, status=DocumentStatus.TRAINING, stage__in=_MISSING
+    )
+
+
+def _missing(document: Document, stage: DocumentStage) -> QuerySet[Chunk]:
+    return Chunk.objects.filter(_MISSING[stage], document=document)
+
+
+def _maker(document: Document, stage: DocumentStage) -> Callable[[Chunk], _Vectors]:
+    def passage(row: Chunk) -> _Vectors:
+        vector = _encode([embedded(row.heading, row.text)])
+        # An answer is found by its question: "Yes, for nine euros." alone says of what to nobody.
+        is_pair = document.source == DocumentSource.QUESTION_ANSWER
+        return _Vectors(vector, vector if is_pair else b"")
+
+    def sentences(row: Chunk) -> _Vectors:
+        return _Vectors(bytes(row.vector), _encode(row.sentences))
+
+    return passage if stage == DocumentStage.PASSAGES else sentences
+
+
+def _encode(texts: list[str]) -> bytes:
+    vectors = embedding.embed_passages(texts)
+    assert vectors is not None
+    return vectors.tobytes()
+
+
+def _store(
+    document: Document, stage: DocumentStage, vectors: dict[int, _Vectors]
+) -> Document | None:
+    """Store a slice; the document if passages are left in this stage, else None."""
+    with jobs.commit():
+        # First the bot, then the document: deleting locks them in the same order.
+        Bot.objects.select_for_update(no_key=True).filter(pk=document.bot_id).first()
+        locked = _encoded(document.pk).select_for_update(no_key=True)
+        current = locked.filter(stage=stage).first()
+        if current is None:
+            return None
+        for pk, made in vectors.items():
+            # Passages that were replaced or encoded meanwhile stay as they are.
+            _missing(current, stage).filter(pk=pk).update(
+                vector=made.vector,
+                sentence_vectors=made.sentence_vectors,
+                embedding_model=embedding.MODEL_ID,
+                dimension=embedding.DIMENSION,
+            )
+        if not vectors or not _missing(current, stage).exists():
+            advance(current)
+            return None
+        percent = _percent(current)
+        jobs.report_progress(percent)
+        _encoded(current.pk).update(progress=Greatest(F("progress"), percent))
+    return current
+
+
+def _percent(document: Document) -> int:
+    """Sentences take about as long as their passages."""
+    counts = Chunk.objects.filter(document=document).aggregate(
+        passages=Count("pk", filter=~Q(vector=b"")),
+        sentences=Count("pk", filter=~Q(sentence_vectors=b"")),
+    )
+    done = counts["passages"] + counts["sentences"]
+    return int(READ_PERCENT + (99 - READ_PERCENT) * done // (2 * max(document.chunk_count, 1)))
+
+
+def advance(document: Document) -> None:
+    """Begin the first stage that has something to do, or finish; the caller holds bot and document.
+
+    The bot's index is read anew with what is stored by now.
+    """
+    bots.bump_knowledge_version(document.bot_id)
+    stages = _MISSING if embedding.available() else ()
+    for stage in stages:
+        if _missing(document, stage).exists():
+            Document.objects.filter(pk=document.pk).update(stage=stage)
+            _enqueue_ends(document, stage)
+            return
+    _finish(document)
+
+
+def _finish(document: Document) -> None:
+    Document.objects.filter(pk=document.pk).update(
+        status=DocumentStatus.TRAINED,
+        stage=DocumentStage.COMPLETE,
+        progress=100,
+        trained_at=datetime.now(UTC),
+    )
+    if document.is_held:
+        golden_holds.hold_document(document)
+    announce_end("document.trained", document.pk)
+    if document.source == DocumentSource.QUESTION_ANSWER:
+        # Whoever waits for this answer: the question that it was written for is asked again.
+        jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
+
+
+def announce_end(event: str, document_id: int) -> None:
+    """Announce that the training of a document has ended, and tell its crawl."""
+    document = Document.objects.get(pk=document_id)
+    data = DocumentDto.from_row(document).model_dump(mode="json")
+    announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
+    documents.enqueue_crawl_update(document)
