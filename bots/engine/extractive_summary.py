@@ -34,11 +34,13 @@ def of_conversation(
     books = phrasebook.all_books()
     language = phrasebook.base_of(language) if phrasebook.base_of(language) in books else "en"
     label = books[language].labels
-    request = _first_request(lines)
+    request = _first_request(lines, language)
     parts = [f"{label['count']}: {len(lines)}"]
     if request:
         parts.append(f"{label['request']}: {request}")
-    parts += [f"{label[line.role]}: {_quote(line.text)}" for line in lines[-2:]]
+    # A line that is the first request or is repeated stands there once.
+    latest = {_quote(line.text): line.role for line in lines[-2:]}
+    parts += [f"{label[role]}: {text}" for text, role in latest.items() if text != request]
     if tags:
         parts.append(f"{label['tags']}: {', '.join(tags)}")
     if sentiment:
@@ -48,7 +50,7 @@ def of_conversation(
         summary="\n".join(parts),
         key_points=[f"{label['question']}: {question}" for question in _open_questions(lines)],
         customer_intent=request,
-        resolution=_quote(lines[-1].text) if lines and lines[-1].role == "assistant" else "",
+        resolution=_resolution(lines, language),
     )
 
 
@@ -68,11 +70,49 @@ def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
     return lead, points[:MAX_KEY_POINTS]
 
 
-def _first_request(lines: Sequence[Line]) -> str:
+def _first_request(lines: Sequence[Line], language: str) -> str:
     """The first message of the customer that is more than a greeting."""
     texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
-    request = next((text for text in texts if not intents.small_talk(text)), "")
+    request = next((text for text in texts if not says_nothing(text, language=language)), "")
     return _quote(request)
+
+
+def _resolution(lines: Sequence[Line], language: str) -> str:
+    """The last reply, if it answers and the customer said no more behind it than thanks."""
+    said = [
+        line
+        for line in lines
+        if line.role == "assistant" or not says_nothing(line.text, language=language)
+    ]
+    last = said[-1] if said else None
+    is_solved = last is not None and last.role == "assistant" and last.is_answer
+    return _quote(last.text) if last and is_solved else ""
+
+
+def says_nothing(text: str, *, language: str) -> bool:
+    """Whether a customer's message asks nothing: small talk, an "ok", a wish for a person."""
+    return bool(
+        intents.small_talk(text, language=language)
+        or intents.asks_for_person(text)
+        or intents.is_content(text, language=language)
+    )
+
+
+def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[str, ...]]:
+    """What the customer still wants to know, and what was asked before it, the latest first.
+
+    What was asked since the last reply, or last if that is thanks or a wish for a person alone.
+    """
+    asked: list[str] = []
+    since_reply: list[str] = []
+    for line in lines:
+        if line.role == "assistant":
+            since_reply = []
+        elif not says_nothing(line.text, language=language):
+            asked.append(line.text)
+            since_reply.append(line.text)
+    count = len(since_reply) or 1
+    return "\n".join(asked[-count:]), tuple(reversed(asked[:-count]))
 
 
 def _open_questions(lines: Sequence[Line]) -> list[str]:

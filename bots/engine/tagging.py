@@ -4,6 +4,7 @@ Conversations that people have tagged are the examples; a tag without any is jud
 """
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,11 +16,15 @@ from bots.knowledge.embedding import Vectors
 SUGGESTED = 3
 # Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.
 _UNRELATED, _SAME = 0.80, 0.92
-# A name of one or two words lies farther from a sentence than an example does.
-_NAME_UNRELATED, _NAME_SAME = 0.78, 0.88
-
-# What may be given without a person looking: see `clear`.
-_CLEAR_FROM, _CLEAR_LEAD = 0.45, 0.15
+# A tag's nearness: of its nearest example, and with less weight of all of them and of its name.
+_MEAN, _NAME = 0.3, 0.4
+# Fitted on `bench/insights/`: the nearness of a confidence of 0.5, and how fast it grows.
+_MIDDLE, _STEEPNESS = 0.85, 50.0
+# Farther ones are not worth showing.
+_LEAST = 0.05
+# What may be given without a person looking: nearer than the middle, and so much nearer than the
+# second.
+_CLEAR_LEAD = 0.0125
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class KnownTag:
 
 @dataclass(frozen=True)
 class Suggested:
-    """`confidence` 0..1: the nearness of the nearest example; not a probability."""
+    """`confidence` 0..1: grows with the nearness to the tag's examples; not a probability."""
 
     name: str
     confidence: float
@@ -43,17 +48,17 @@ def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
     vector = _vector(text)
     if vector is None:
         return []
-    tags = [Suggested(tag.name, _confidence(vector, tag)) for tag in known]
+    tags = [Suggested(tag.name, _confidence(_nearness(vector, tag))) for tag in known]
     tags.sort(key=lambda tag: -tag.confidence)
-    return [tag for tag in tags if tag.confidence > 0][:SUGGESTED]
+    return [tag for tag in tags if tag.confidence >= _LEAST][:SUGGESTED]
 
 
 def clear(tags: Sequence[Suggested]) -> list[Suggested]:
     """The first of the suggestions if it is near and well ahead of the second; else none."""
-    if not tags or tags[0].confidence < _CLEAR_FROM:
+    if not tags or tags[0].confidence < 0.5:
         return []
-    second = tags[1].confidence if len(tags) > 1 else 0.0
-    return [tags[0]] if tags[0].confidence - second >= _CLEAR_LEAD else []
+    second = _nearness_of(tags[1].confidence) if len(tags) > 1 else 0.0
+    return [tags[0]] if _nearness_of(tags[0].confidence) - second >= _CLEAR_LEAD else []
 
 
 def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
@@ -69,14 +74,25 @@ def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
     return sorted(scored, key=lambda pair: -pair[1])
 
 
-def _confidence(vector: Vectors, tag: KnownTag) -> float:
+def _nearness(vector: Vectors, tag: KnownTag) -> float:
+    """Nearness of a text to a tag, as large as a cosine; a tag without examples has its name."""
     examples = [other for other in map(_vector, tag.examples) if other is not None]
-    by_example = max((float(vector @ other) for other in examples), default=0.0)
     name = _vector(tag.name.replace("_", " ").replace("-", " "))
     by_name = float(vector @ name) if name is not None else 0.0
-    return max(
-        _between(by_example, _UNRELATED, _SAME), _between(by_name, _NAME_UNRELATED, _NAME_SAME)
-    )
+    if not examples:
+        return by_name
+    cosines = np.stack(examples) @ vector
+    score = float(cosines.max()) + _MEAN * float(cosines.mean()) + _NAME * by_name
+    return score / (1 + _MEAN + _NAME)
+
+
+def _confidence(nearness: float) -> float:
+    # Never 1 or 0, so that no two tags are as near as each other only by rounding.
+    return round(1 / (1 + math.exp(-_STEEPNESS * (nearness - _MIDDLE))), 6)
+
+
+def _nearness_of(confidence: float) -> float:
+    return _MIDDLE + math.log(confidence / (1 - confidence)) / _STEEPNESS
 
 
 def _between(cosine: float, low: float, high: float) -> float:

@@ -49,6 +49,8 @@ class Line:
 
     role: Literal["customer", "assistant"]
     text: str
+    # False: a reply that solves nothing: it says that it does not know, or was rated as wrong.
+    is_answer: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,37 @@ def test_labels_in_the_chats_language_and_its_own_words():
     assert result.language == "vi"
     assert result.summary.splitlines() == [
         "Số tin nhắn: 3", "Yêu cầu đầu tiên: Tôi muốn đổi giày.",
-        "Khách, mới nhất: Tôi muốn đổi giày.", "Trả lời, mới nhất: Dạ được ạ.",
+        "Trả lời, mới nhất: Dạ được ạ.",
         "Nhãn: đổi hàng", "Cảm xúc: trung tính",
     ]  # fmt: skip
     assert result.resolution == "Dạ được ạ."
+
+
+def test_thanks_behind_an_answer_do_not_reopen_the_chat():
+    asked = ("c: Hi", "c: May I bring my dog?", "a: Yes, dogs are welcome.")
+    assert digest_of(conversation(*asked, "c: Thanks!")).resolution == "Yes, dogs are welcome."
+    assert digest_of(conversation(*asked, "c: That is not what I asked.")).resolution == ""
+    wrong = Line("assistant", "We open at nine.", is_answer=False)
+    assert digest_of((*conversation(*asked[:2]), wrong)).resolution == ""
+    assert digest_of((*conversation(*asked[:2]), wrong, Line("customer", "ok"))).resolution == ""
+
+
+@pytest.mark.parametrize(
+    ("turns", "question", "before"),
+    [
+        (("c: Hi", "c: Is it open?"), "Is it open?", ()),
+        (("c: Is it open?", "a: Yes.", "c: And on Sundays?"), "And on Sundays?", ("Is it open?",)),
+        (("c: My shoes are torn.", "c: Can I return them?", "c: hello?"),
+         "My shoes are torn.\nCan I return them?", ()),
+        (("c: Is it open?", "a: I ask a colleague.", "c: thank you"), "Is it open?", ()),
+        (("c: Is it open?", "a: What?", "c: I want to talk to a human"), "Is it open?", ()),
+        (("c: Hi",), "", ()),
+    ],
+)  # fmt: skip
+def test_the_open_request_is_what_nobody_has_answered(turns, question, before):
+    assert extractive_summary.open_request(conversation(*turns), language="en") == (
+        question, before,
+    )  # fmt: skip
 
 
 def test_a_language_without_labels_gets_english_ones():

@@ -41,6 +41,16 @@ def test_a_suggestion_quotes_a_document(server, question, document, credits_spen
     assert question.messages.count() == 1  # nothing is stored
 
 
+def test_a_suggestion_answers_what_nobody_has_answered(server, question, add_message):
+    add_message(question, "bot", "I ask a colleague.")
+    add_message(question, "customer", "Thank you! Hello?")
+    best = server.post(path_of(question)).json()["suggestions"][0]
+    assert "return damaged goods within thirty days" in best["text"]
+    add_message(question, "agent", "Within thirty days.")
+    add_message(question, "customer", "Do you sell elephants?")
+    assert server.post(path_of(question)).json()["suggestions"] == []
+
+
 @needs_encoder
 def test_an_agents_earlier_answer_is_suggested(server, question, add_message):
     other = type(question).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])

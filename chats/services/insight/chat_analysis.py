@@ -18,6 +18,7 @@ from bots.engine.embedded import EmbeddedEngine
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
+from bots.knowledge import language as languages
 from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight
@@ -184,7 +185,7 @@ def _summary_by_model(
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
     parts = extractive_summary.of_conversation(
         transcript.lines,
-        language=chat.language,
+        language=languages.detect("\n".join(transcript.of_customer), default=chat.language),
         tags=chat.tags,
         sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
     )

@@ -1,5 +1,6 @@
 """Work on language: translations, summaries of any text, suggested replies."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from django.db.models import OuterRef, Subquery
@@ -9,7 +10,7 @@ from bots.engine.masking import Mask
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.knowledge import language as languages
-from bots.knowledge.search import SearchResult
+from bots.knowledge.asked import Part
 from bots.models import Bot
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
@@ -112,23 +113,27 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
 
 
 def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
-    """Replies to the customer's last message."""
+    """Replies to what the customer still wants to know."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return ReplySuggestions(suggestions=[])
-    question = transcript.of_customer[-1]
-    language = languages.detect(question, default=chat.language)
+    language = languages.detect(transcript.of_customer[-1], default=chat.language)
+    question, topics = extractive_summary.open_request(transcript.lines, language=language)
+    if not question:
+        return ReplySuggestions(suggestions=[])
     with engines.paid_work(
         chat.client,
         bot=chat.bot,
         purpose=f"suggestions:{chat.pk}",
         characters=transcript.characters,
     ) as work:
-        result = retrieval.search(chat.bot, question, language=language)
+        found = retrieval.find(
+            chat.bot, question, language=language, topics=topics, threshold=SHOWN_FROM
+        )
         suggestions = (
-            _by_model(chat, transcript, result, body, work, language=language)
+            _by_model(chat, transcript, found, body, work, language=language)
             if work.is_written
-            else [*_quotes(result, question, language), *_past_replies(chat, question)]
+            else [*_quotes(found, language), *_past_replies(chat, question)]
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
@@ -144,18 +149,25 @@ def _translated(
         return draft.model_copy(update={"text": mask.reveal(draft.text)})
 
 
-def _quotes(result: SearchResult, question: str, language: str) -> list[Suggestion]:
-    """The answer of each of the best passages that answers the question at all."""
-    suggestions = []
-    for hit in result.hits:
-        # One passage at a time: of all together the best alone would be quoted.
-        extract = embedded.extract(
-            question, language=language, result=replace(result, hits=(hit,)), threshold=SHOWN_FROM
+def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
+    """First what the bot itself would answer, then each of the next best passages alone."""
+    whole = embedded.extract_all(found, language=language, threshold=SHOWN_FROM)
+    extracts = [whole] if whole else []
+    for part in found:
+        for hit in part.result.hits:
+            single = replace(part.result, hits=(hit,))
+            extract = embedded.extract(
+                part.text, language=language, result=single, threshold=SHOWN_FROM
+            )
+            if extract and not any(extract.text in earlier.text for earlier in extracts):
+                extracts.append(extract)
+    return [
+        Suggestion(
+            text=extract.text[:MAX_SUGGESTION_CHARS],
+            citations=[Citation(**asdict(citation)) for citation in extract.citations],
         )
-        if extract:
-            citation = Citation(**asdict(extract.citations[0]))
-            suggestions.append(Suggestion(text=extract.text, citations=[citation]))
-    return suggestions
+        for extract in extracts
+    ]
 
 
 def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
@@ -184,7 +196,7 @@ def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
 def _by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
-    result: SearchResult,
+    found: Sequence[Part],
     body: SuggestionRequest,
     work: engines.PaidWork,
     *,
@@ -192,7 +204,7 @@ def _by_model(
 ) -> list[Suggestion]:
     """A model's replies, each with the passages that it rests on and that exist."""
     prompt = prompt_versions.find_current(chat.bot_id)
-    snippets = retrieval.snippets([result])
+    snippets = retrieval.snippets(part.result for part in found)
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(
         text_tasks.suggest_replies(

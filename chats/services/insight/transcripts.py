@@ -1,17 +1,21 @@
 """A conversation as an engine reads it."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.db.models import Q
 
 from bots.engine.masking import Mask
 from bots.engine.types import Line
-from chats.models import Conversation, Message, SenderType
+from chats.models import Conversation, Feedback, Message, SenderType, Thumb
 from identity.models import Client
 
 # The latest ones; of the beginning of a longer chat the first message stays.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000
+# A reply with so few stars was no help.
+POOR_RATING = 2
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Transcript:
 
     def hidden_by(self, mask: Mask) -> tuple[Line, ...]:
         """The lines as somebody else's model may see them."""
-        return tuple(Line(line.role, mask.hide(line.text)) for line in self.lines)
+        return tuple(replace(line, text=mask.hide(line.text)) for line in self.lines)
 
 
 def for_chat(chat: Conversation) -> Transcript:
@@ -55,7 +59,9 @@ def for_chat(chat: Conversation) -> Transcript:
     if first and first not in kept:
         kept.insert(0, first)
     ids = tuple(row.pk for row in kept if row.sender_type == SenderType.CUSTOMER)
-    return Transcript(tuple(map(_line, kept)), ids, chat.message_count)
+    wrong = _rated_as_wrong(chat)
+    lines = tuple(_line(row, is_wrong=row.pk in wrong) for row in kept)
+    return Transcript(lines, ids, chat.message_count)
 
 
 def mask_for(client: Client) -> Mask:
@@ -63,6 +69,17 @@ def mask_for(client: Client) -> Mask:
     return Mask(is_on=client.config.mask_personal_data)
 
 
-def _line(row: Message) -> Line:
-    is_customer = row.sender_type == SenderType.CUSTOMER
-    return Line("customer" if is_customer else "assistant", row.text[:MAX_LINE_CHARS])
+def _rated_as_wrong(chat: Conversation) -> set[uuid.UUID | None]:
+    """The ids of replies that the customer rated as no help."""
+    poor = Q(thumb=Thumb.DOWN) | Q(rating__lte=POOR_RATING)
+    rows = Feedback.objects.for_client(chat.client).filter(poor, conversation=chat)
+    return set(rows.exclude(message=None).values_list("message_id", flat=True))
+
+
+def _line(row: Message, *, is_wrong: bool) -> Line:
+    text = row.text[:MAX_LINE_CHARS]
+    if row.sender_type == SenderType.CUSTOMER:
+        return Line("customer", text)
+    # A bot's reply without an engine says that it does not know, asks again or hands over.
+    is_canned = row.sender_type == SenderType.BOT and not (row.receipt or {}).get("engine")
+    return Line("assistant", text, is_answer=not is_wrong and not is_canned)
