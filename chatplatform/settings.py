@@ -106,6 +106,7 @@ MIDDLEWARE = [
     "chatplatform.api.middleware.TrailingSlash",
     "chatplatform.api.cors.Cors",
     "django.middleware.security.SecurityMiddleware",
+    "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chatplatform.api.middleware.AdminOnly",
 ]

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerSplitView
 
 from chatplatform.api import errors
 from chatplatform.api.routing import operations
@@ -16,7 +16,7 @@ urlpatterns = [
     path("health/live", HealthViewSet.as_view({"get": "live"})),
     operations("identity", "webhooks", "bots", "chats", "channels_app", "reports"),
     path("openapi.json", pages.of_docs(openapi_json), name="schema"),
-    path("docs", pages.of_docs(SpectacularSwaggerView.as_view(url_name="schema"))),
+    path("docs", pages.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema"))),
     path("redoc", pages.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
     path("favicon.ico", pages.favicon),
     path("admin", pages.site_without_slash),
