@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+import time_machine
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
@@ -281,12 +282,11 @@ def test_a_chain_that_does_not_fit_is_not_removed(old, ann, cara, capsys):
     assert logged(cara.client) == []
 
 
-def test_whole_months_are_kept_beside_the_current_one(settings, monkeypatch):
+def test_whole_months_are_kept_beside_the_current_one(settings):
     settings.AUDIT_MONTHS = 2
     for now, kept_from in (((2026, 1, 31), (2025, 11, 1)), ((2026, 3, 1), (2026, 1, 1))):
-        today = datetime(*now, tzinfo=UTC)
-        monkeypatch.setattr(audit_retention.timezone, "now", lambda today=today: today)
-        assert audit_retention.first_kept() == datetime(*kept_from, tzinfo=UTC)
+        with time_machine.travel(datetime(*now, tzinfo=UTC)):
+            assert audit_retention.first_kept() == datetime(*kept_from, tzinfo=UTC)
 
 
 def test_every_month_is_kept_where_the_setting_says_so(old, ann, settings):

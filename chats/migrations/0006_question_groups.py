@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('bots', '0003_golden_questions'),
         ('chats', '0005_shown_message'),
-        ('identity', '0006_ask_again'),
+        ('identity', '0007_ask_again'),
     ]
 
     operations = [
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('asked_again_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='question_groups', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('document', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='bots.document')),
             ],
             options={
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('asked_at', models.DateTimeField()),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('message', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='chats.message')),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='chats.questiongroup')),
             ],

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('bots', '0003_golden_questions'),
         ('chats', '0006_question_groups'),
-        ('identity', '0006_ask_again'),
+        ('identity', '0007_ask_again'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('finished_at', models.DateTimeField(null=True)),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='replays', to='bots.bot')),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
         ),
@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('text', models.TextField(blank=True, default='')),
                 ('sources', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=300), blank=True, default=list, size=None)),
                 ('decision', models.CharField(max_length=20)),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='chats.message')),
                 ('replay', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='replies', to='chats.replay')),
             ],
