@@ -4,7 +4,8 @@ from django.db import migrations, models
 
 
 def complete_what_is_trained(apps, schema_editor):
-    apps.get_model("bots", "Document").objects.filter(status="trained").update(stage="complete")
+    documents = apps.get_model("bots", "Document").objects.using(schema_editor.connection.alias)
+    documents.filter(status="trained").update(stage="complete")
 
 
 class Migration(migrations.Migration):
