@@ -32,6 +32,10 @@ WHEN_EMPTY = {
     "chats.Customer": "Customers appear when they write to a bot, or when your server names them by"
     " the API.",
     "chats.Feedback": "Customers rate answers in the chat window. No one has done so yet.",
+    "chats.QuestionGroup": "Questions that a bot could not answer stand here in groups. There are"
+    " none.",
+    "chats.Replay": "A replay asks the questions of a day again, with what the bot knows today."
+    " Press “Replay a day” above.",
     "chats.Summary": "Chats are summarised when they end, or when an agent asks for it at"
     " the desk.",
     "chats.SummaryJob": "Summaries of many chats at once are asked for by the API.",
@@ -43,6 +47,8 @@ WHEN_EMPTY = {
     "identity.CreditEntry": "Every credit that is granted, bought or used will stand here.",
     "identity.CreditOrder": "No credits were ordered. Press “Order credits” above when they run"
     " low.",
+    "identity.SignInProvider": "A company's people may sign in at its own provider. Press “Set the"
+    " provider” above.",
     "identity.Subscription": "A plan comes with a company.",
     "identity.User": "Nobody is here yet. Press “Invite” above.",
     "reports.Export": "Large reports are written to a file in the background. Ask for one under"

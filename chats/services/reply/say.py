@@ -128,7 +128,7 @@ def _store(
     if isinstance(decision, HandOver):
         receipt["handoff_reason"] = decision.reason
     _append(chat, decision, said, receipt=receipt, in_reply_to=message)
-    if receipt["decision"] in NO_ANSWER and not chat.is_preview:
+    if receipt.get("decision") in NO_ANSWER and not chat.is_preview:
         unanswered.enqueue_grouping(chat.bot)
     if isinstance(decision, HandOver):
         lifecycle.to_queue(chat, reason=decision.reason)
