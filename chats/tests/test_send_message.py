@@ -287,7 +287,9 @@ def test_a_bot_without_documents_hands_over(server, chat):
     assert_handed_over(chat, "no_answer")
 
 
-def test_the_customer_is_told_of_the_handover_once(server, chat, document):
+def test_the_customer_is_told_of_the_handover_once(server, chat, document, client_a):
+    client_a.config.answer_while_waiting = False
+    client_a.config.save()
     for text in (UNKNOWN, UNKNOWN, KNOWN):
         ask(server, chat, text)
     run_jobs()
