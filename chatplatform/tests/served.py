@@ -46,7 +46,7 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
-from identity.models import ChannelToken, Client, EmailNotification, Role
+from identity.models import ChannelToken, Client, EmailNotification, Role, SignInProvider
 from identity.services import credit_orders
 from identity.testing import PASSWORD, Person, make_key, make_person
 from reports.models import Export
@@ -362,6 +362,13 @@ def client_rows(client: Client) -> dict[str, Any]:
     EmailNotification.objects.get_or_create(
         client=client, defaults={"recipients": ["desk@acme.example"]}
     )
+    SignInProvider.objects.get_or_create(
+        client=client,
+        defaults={
+            "issuer": "https://93.184.215.14", "application_id": "chat", "application_secret": "x",
+            "email_domains": ["acme.example"], "admits_owners": True,
+        },
+    )  # fmt: skip
     export = Export.objects.create(
         client=client, created_by=user, param={"format": "csv"}, rows=1, status="done",
         file=ContentFile(b"x", name="x.csv"), file_name="x.csv", expires_at=TOMORROW,

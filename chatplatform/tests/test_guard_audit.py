@@ -75,9 +75,6 @@ NOT_AUDITED_BECAUSE = {
 EXEMPT = {operation for operations in NOT_AUDITED_BECAUSE.values() for operation in operations}
 # What needs more than a row and a body is tried in a test of its own, which names the action.
 TRIED_IN = {
-    "DELETE /identity/sign-in-provider": (
-        "identity/tests/test_provider_sign_in.py", "sign_in_provider.removed"
-    ),
     "DELETE /ai/model": ("chats/tests/test_language_models.py", "language_model.removed"),
     "POST /identity/confirm-registration": (
         "identity/tests/test_confirm_registration.py", "client.registered"

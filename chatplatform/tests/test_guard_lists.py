@@ -362,7 +362,6 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/mesaging/conversations/{conversation_id}/ai-tags": ai_tags,
 }
 BOUNDED_BECAUSE = {
-    "/ai/{bot_id}/replays/{replay_id}": "one replay, and counts",
     "/ai/{bot_id}/unanswered-questions/{question_id}": "one question; at most a few sources",
     "/ai/{bot_id}/golden-runs/{run_id}": "one run, of at most 100 questions",
     "/localapp/callback": "a redirect, with nothing in its body",
@@ -378,6 +377,7 @@ BOUNDED_BECAUSE = {
     "/health": "the parts of the platform are a few, named in the code",
     "/config/{client_id}/chat": "business hours are one column of the one row",
     "/config/{client_id}/email-notification": "the recipients are at most 20, in one column",
+    "/identity/sign-in-provider": "one provider; its domains are at most 50, in one column",
     "/webhook/config": "one endpoint; its event types are a column",
     "/ai/bot/{bot_id}": "one bot; its languages and hours are columns",
     "/ai/{bot_id}/customer-info-field": "the fields are one column of the bot",

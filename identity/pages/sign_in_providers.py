@@ -25,15 +25,15 @@ class ProviderForm(ServiceForm):
         help_text="Of a provider that speaks OpenID Connect, as it writes itself in its tokens.",
     )
     application_id = forms.CharField(
-        label="Application", max_length=255, help_text="What the provider calls client_id."
+        label="Application", max_length=255, help_text="The client ID that the provider shows."
     )
     application_secret = forms.CharField(
         label="Secret",
         max_length=500,
         required=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text="What the provider calls client_secret. Stored encrypted and never shown. Empty:"
-        " the stored one stays.",
+        help_text="The client secret that the provider shows. Stored encrypted, shown to nobody."
+        " Empty: the stored one stays.",
     )
     email_domains = forms.CharField(
         label="Domains of your addresses",
