@@ -86,10 +86,10 @@ class ChannelConnectionAdmin(TenantAdmin):
             intro=TROUBLES.get(row.status, "It works."),
         )  # fmt: skip
 
-    def changeform_view(
+    def change_view(
         self,
         request: HttpRequest,
-        object_id: str | None = None,
+        object_id: str,
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
@@ -101,7 +101,7 @@ class ChannelConnectionAdmin(TenantAdmin):
             "may_connect": self.has_connect_permission(request),
             "sends_chart": _chart(health.sends_by_day(row)),
         }
-        return super().changeform_view(request, object_id, form_url, context)
+        return super().change_view(request, object_id, form_url, context)
 
     @display(description="Status", ordering="status", label=CONNECTION_COLORS)
     def shown_status(self, row: ChannelConnection) -> tuple[str, str]:

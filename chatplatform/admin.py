@@ -122,15 +122,30 @@ def each(request: HttpRequest, rows: Iterable[Any], act: Callable[[Any], Any]) -
 
 
 def button(
-    description: str, *, permissions: list[str], icon: str, url_path: str | None = None
+    description: str,
+    *,
+    permissions: list[str],
+    icon: str,
+    url_path: str | None = None,
+    is_recorded: bool = False,
 ) -> Callable[[View], View]:
     """Makes a method a page that a button leads to: above a list, if `actions_list` names it, or
-    above a row (`actions_detail`)."""
+    above a row (`actions_detail`).
+
+    `is_recorded`: the audit log gets a row when it is read, which a view as somebody else refuses;
+    there is no such button then.
+    """
     made: Any = unfold_action
     decorate: Callable[[View], View] = made(
         description=description, permissions=permissions, icon=icon, url_path=url_path
     )
-    return decorate
+
+    def mark(view: View) -> View:
+        marked: Any = decorate(view)
+        marked.is_recorded = is_recorded
+        return cast("View", marked)
+
+    return mark
 
 
 @display(
@@ -297,10 +312,17 @@ class TenantAdmin(ModelAdmin):
         site = cast("Any", self.admin_site)
         context = (extra_context or {}) | {
             "columns": self.columns(request),
-            "may_export": self.has_manage_permission(request),
+            "may_export": self.has_manage_permission(request) and not site.is_viewing(request),
             "saved_views": site.saved_views_of(request, self.model._meta.label_lower),
         }
         return super().changelist_view(request, context)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """The buttons above a row; of those that are recorded none for whoever views."""
+        found = super().get_actions_detail(request, object_id)
+        if not cast("Any", self.admin_site).is_viewing(request):
+            return found
+        return [one for one in found if not getattr(one.method, "is_recorded", False)]
 
     def get_list_display(self, request: HttpRequest) -> Any:
         shown = tuple(super().get_list_display(request))
@@ -397,8 +419,8 @@ class TenantAdmin(ModelAdmin):
             rows: Any = self.get_changelist_instance(request)
         except IncorrectLookupParameters as exc:
             raise Http404("The list has no such filter.") from exc
-        file, count = lists.write(rows)
-        cast("Any", self.admin_site).record_export(request, self.model._meta.model_name, count)
+        site, noun = cast("Any", self.admin_site), self.model._meta.model_name
+        file = lists.write(rows, record=functools.partial(site.record_export, request, noun))
         return media.file_response(
             file, mime_type="text/csv", cache_control="no-store",
             download_as=f"{self.model._meta.verbose_name_plural}.csv".replace(" ", "-"),

@@ -3,6 +3,7 @@
 import csv
 import io
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
@@ -142,8 +143,11 @@ def title_of(column: Any, page: Any) -> str:
     return _label(label_for_field(column, page.model, page))
 
 
-def write(changes: RowsShown) -> tuple[IO[bytes], int]:
-    """The rows that a list finds, with its columns, as CSV, and how many; 409: too many."""
+def write(changes: RowsShown, *, record: Callable[[int], None]) -> IO[bytes]:
+    """The rows that a list finds, with its columns, as CSV; 409: too many.
+
+    `record` is told how many they are; if it refuses, there is no file.
+    """
     rows: Any = changes.queryset
     count: int = rows.order_by()[: MOST_EXPORTED + 1].count()
     if count > MOST_EXPORTED:
@@ -151,16 +155,20 @@ def write(changes: RowsShown) -> tuple[IO[bytes], int]:
     page: Any = changes.model_admin
     columns = [one for one in changes.list_display if one != "action_checkbox"]
     file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
-    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-    writer = csv.writer(text)
-    writer.writerow([title_of(one, page) for one in columns])
-    for chunk in Paginator(rows, 500):
-        for row in chunk.object_list:
-            writer.writerow([no_formula(_cell(column, row, page)) for column in columns])
-    text.flush()
+    try:
+        text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+        writer = csv.writer(text)
+        writer.writerow([title_of(one, page) for one in columns])
+        for chunk in Paginator(rows, 500):
+            for row in chunk.object_list:
+                writer.writerow([no_formula(_cell(column, row, page)) for column in columns])
+        record(count)
+    except BaseException:
+        file.close()
+        raise
     text.detach()
     file.seek(0)
-    return file, count
+    return file
 
 
 def _cell(column: Any, row: Any, page: Any) -> str:

@@ -292,7 +292,7 @@ class CustomerAdmin(TenantAdmin):
     actions = ["erase"]
     actions_detail = ["export"]
 
-    @button("Export", url_path="export", permissions=["manage"], icon="download")
+    @button("Export", url_path="export", permissions=["manage"], icon="download", is_recorded=True)
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
         """All that is stored of the customer, to hand to them."""
         row = self.row(request, object_id)

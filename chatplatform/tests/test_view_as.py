@@ -13,7 +13,7 @@ from bots.models import Bot
 from chatplatform.models import Job
 from chatplatform.tests.test_guard_site import world
 from chats.models import Customer
-from identity.models import AuditEvent, Client, Role, SiteSession, SiteView, User
+from identity.models import AuditEvent, Client, Role, SavedView, SiteSession, SiteView, User
 from identity.services import site_sessions, users
 from identity.testing import PASSWORD, make_person, sign_in
 from identity.tests.test_site_sign_in import HOME, LOGIN, enter
@@ -226,3 +226,24 @@ def test_staff_view_and_leave_in_a_browser(screen, staff, ann):
     screen.get_by_role("button", name="Leave this view").click()
     screen.get_by_role("heading", name=ann.client.name).first.wait_for()
     assert screen.get_by_text("You see the site as").count() == 0
+
+
+def test_what_a_view_refuses_is_not_offered(staff):
+    """What records or stores something: files of rows, and saved views."""
+    rows = world("ourownword")
+    owner = make_person(rows[Client], Role.OWNER, "Olga")
+    SavedView.objects.create(user=owner.user, page="chats.customer", name="Mine", query="q=a")
+    listed = reverse("admin:chats_customer_changelist")
+    row = reverse("admin:chats_customer_change", args=[rows[Customer].pk])
+    own, looking = Browser(), enter(staff)[0]
+    own.force_login(owner.user)
+    looking.post(way_in(owner.user))
+    for browser, is_offered in ((own, True), (looking, False)):
+        page = browser.get(listed).content.decode()
+        assert ">Mine</a>" in page
+        for words in ("Export these rows", "/views/save/", "/views/delete/"):
+            assert (words in page) == is_offered, words
+        link = reverse("admin:chats_customer_export", args=[rows[Customer].pk])
+        assert (link in browser.get(row).content.decode()) == is_offered
+    refused = looking.get(f"{listed}export-list/", headers={"Accept": "text/html"})
+    assert refused.status_code == 403

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from chatplatform.admin import TenantAdmin, button, viewer
+from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
@@ -126,9 +127,17 @@ class QuestionGroupAdmin(TenantAdmin):
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Asks the question of the bot as it is now."""
         group = self._group(request, object_id)
-        question_answers.request_again(group)
-        messages.success(request, gettext("The bot is asked again: look in a moment."))
-        return redirect("admin:chats_questiongroup_change", group.pk)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            question_answers.request_again(group)
+            messages.success(request, gettext("The bot is asked again: look in a moment."))
+            return redirect("admin:chats_questiongroup_change", group.pk)
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act, title=gettext("Ask %(bot)s again") % {"bot": group.bot},
+            button=gettext("Ask again"), intro=self.shown_question(group),
+        )  # fmt: skip
 
     @button("By time", permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:

@@ -208,6 +208,18 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     assert DOGS[0] in site.get(f"{listed}?state=answered").content.decode()
 
 
+def test_the_sites_page_asks_again_when_somebody_presses_the_button(ann, bot, grouped):
+    site = Browser()
+    site.force_login(ann.user)
+    group = QuestionGroup.objects.get(count=3)
+    form = reverse("admin:chats_questiongroup_ask_again", args=[group.pk])
+    before = Job.objects.count()
+    assert DOGS[0] in site.get(form).content.decode()
+    assert Job.objects.count() == before
+    assert "is asked again" in site.post(form, follow=True).content.decode()
+    assert Job.objects.count() == before + 1
+
+
 def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     sign_in(screen, ann.user)

@@ -289,6 +289,10 @@ class Site(UnfoldAdminSite):
         assert isinstance(user, User), "the site admits people alone"
         return saved_view_services.seen_with_rights(user, page)
 
+    def is_viewing(self, request: HttpRequest) -> bool:
+        """Whether the reader looks as somebody else, and so can change nothing."""
+        return viewing.is_viewing(request)
+
     def record_export(self, request: HttpRequest, noun: str, rows: int) -> None:
         """Record that rows of a list leave as a file; the platform's own have no client's log."""
         user, chosen = request.user, navigation.chosen_client(request)
