@@ -232,6 +232,7 @@ def test_what_a_view_refuses_is_not_offered(staff):
     """What records or stores something: files of rows, and saved views."""
     rows = world("ourownword")
     owner = make_person(rows[Client], Role.OWNER, "Olga")
+    assert owner.user is not None
     SavedView.objects.create(user=owner.user, page="chats.customer", name="Mine", query="q=a")
     listed = reverse("admin:chats_customer_changelist")
     row = reverse("admin:chats_customer_change", args=[rows[Customer].pk])
