@@ -12,7 +12,7 @@ from chatplatform.jobs import Queue, job, periodic
     in_turns=True,
 )
 def train_document(*, document_id: int) -> None:
-    """Read one document, and encode it if it is short."""
+    """Train one document: read it, and encode it if it is short."""
     training.train(document_id)
 
 

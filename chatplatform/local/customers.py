@@ -105,8 +105,10 @@ def _lines(shop: Shop, language: str, number: int) -> list[str]:
     topics = shop.chance.sample(SCRIPT["topics"], 2)
     questions = [shop.chance.choice(topic[language]["questions"]) for topic in topics]
     if number % 3 == 2:
-        kind = shop.chance.choice(["unknown", "person"])
-        return [questions[0], shop.chance.choice(SCRIPT["lines"][kind][language])]
+        # The bot asks for other words once: who has none asks for a person.
+        kinds = shop.chance.choice([["unknown", "person"], ["person"]])
+        said = [shop.chance.choice(SCRIPT["lines"][kind][language]) for kind in kinds]
+        return [questions[0], *said]
     return [*questions, shop.chance.choice(SCRIPT["lines"]["thanks"][language])]
 
 

@@ -20,8 +20,12 @@ from webhooks.shapes.webhook import WebhookConfigRequest
 
 # Cut off in the middle, as by a broken download.
 BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa"
-# Who writes, and which of the script's lines: the bot has no answer, or is asked for a person.
-WRITERS = ((1, "unknown"), (5, "person"), (11, "unknown"), (25, "person"), (29, "unknown"))
+# Who writes, and which of the script's lines: the bot has no answer and asks for other words, or is
+# asked for a person and hands over.
+WRITERS = (
+    (1, "unknown"), (5, "person"), (11, "unknown"), (25, "person"), (29, "unknown"),
+    (3, "person"), (9, "person"), (30, "person"),
+)  # fmt: skip
 
 
 @transaction.atomic

@@ -318,8 +318,13 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
 def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
     assert owner.user
     own = {"client": owner.client, "conversation": chat}
-    message = Message.objects.create(**own, seq=1, sender_type="customer", content=[])
-    answer = Message.objects.create(**own, seq=2, sender_type="bot", content=[], receipt={})
+    message = Message.objects.create(
+        **own, seq=1, sender_type="customer", content=[], text="Is there a car park?"
+    )
+    answer = Message.objects.create(
+        **own, seq=2, sender_type="bot", content=[], in_reply_to=message,
+        receipt={"decision": "no_answer"},
+    )  # fmt: skip
     Conversation.objects.filter(pk=chat.pk).update(last_seq=2)
     attachment = Attachment.objects.create(
         **own, message=message, file=ContentFile(b"x", name="x.txt"),

@@ -42,8 +42,8 @@ def seed(**options):
 
 def test_todays_rows_are_made_by_the_services(demo):
     waiting = Event.objects.filter(type="conversation.created").count()
-    assert waiting == 5
-    assert Job.objects.filter(name="chats.generate_reply", state="queued").count() == 5
+    assert waiting == 8
+    assert Job.objects.filter(name="chats.generate_reply", state="queued").count() == 8
     run_jobs()
     assert Conversation.objects.filter(assign_type=AssignType.QUEUE).count() >= 5 + 1
     assert Document.objects.get(file_name="price-list.pdf").status == "failed"

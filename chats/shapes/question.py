@@ -102,5 +102,6 @@ class AddAnswerRequest(Shape):
         min_length=1,
         max_length=MAX_QUESTION,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description="The question in better words; null: as it was asked.",
+        description="The question in better words; null: as it was asked. Needed if that holds no"
+        " words.",
     )

@@ -54,7 +54,7 @@ class ReplayedTurn(Shape):
         description="Whether functions were called for it; none is called again."
     )
     then: SaidThen = Field(description="What was said then.")
-    today: SaidToday = Field(description="What the bot says today.")
+    today: SaidToday = Field(description="What the bot says today; it is not sent.")
 
     @classmethod
     def of(cls, reply: Message, made: Any) -> "ReplayedTurn":

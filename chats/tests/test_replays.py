@@ -32,7 +32,8 @@ def replied(bot, add_message):
 
     def reply(question, decision, text="Then.", chat=None, **receipt) -> Message:
         row = chat or make_chat(bot)
-        asked = add_message(row, "customer", question)
+        # As every message that comes in: its language was detected.
+        asked = add_message(row, "customer", question, language="en")
         citations = CITED if decision == "answered" else []
         stored = {"decision": decision, **receipt}
         said: Message = add_message(

@@ -10,6 +10,7 @@ from bots.models import WebUrl
 from bots.testing import make_bot
 from chatplatform.models import Job
 from chats.models import Message, text_content
+from chats.services.insight import question_groups
 from chats.testing import make_chat
 from identity.models import Client, CreditOrder, User
 
@@ -96,13 +97,14 @@ def test_failures_and_unanswered_questions_are_of_the_chosen_client(site, ann, c
         Message.objects.create(
             **own, seq=2, sender_type="system", in_reply_to=asked, receipt={"decision": "no_answer"}
         )
+        question_groups.group_next(bot.pk)
     listed = f"{BOTS}?client__id__exact={ann.client.pk}"
     row = reverse("admin:bots_bot_change", args=[bots["Ours"].pk])
     row += f"?_changelist_filters=client__id__exact%3D{ann.client.pk}"
     for path in (listed, row):
         page = site.get(path)
         assert page.context["chosen_client"] == ann.client.pk
-        for name in ("failures", "admin:chats_unanswered"):
+        for name in ("failures", "admin:chats_questiongroup_changelist"):
             link = f"{reverse(name)}?client__id__exact={ann.client.pk}"
             assert link in page.content.decode()
             shown = site.get(link).content.decode()

@@ -4,19 +4,21 @@ from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
+from pydantic import ValidationError
 
 from bots.models import Bot, Document
 from bots.services import trial_answers, written_sources
 from bots.services.answers import Answered, Unanswered
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import jobs
-from chatplatform.api.errors import first_or_404
+from chatplatform.api.errors import Invalid, first_or_404
 from chats.models import GroupedQuestion, GroupStatus, Message, QuestionGroup
 from chats.services.insight import question_groups
 from identity.models import User
 from identity.services import credits
 
 _ALL = tuple(GroupStatus)
+_NO_WORDS = "Put the question in words: what the customer wrote holds none."
 
 
 def get(bot: Bot, group_id: int) -> QuestionGroup:
@@ -30,10 +32,15 @@ def add_answer(
 ) -> QuestionGroup:
     """Write the answer as a source of the bot; once it is trained, the question is asked again.
 
-    409 `source_exists` if the bot has an answer to that very question.
+    409 `source_exists` if the bot has an answer to that very question; 422 if the customer's
+    words are none, as "???", and no better ones are given.
     """
     asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
-    body = QuestionAnswerDto(question=asked, answer=answer)
+    try:
+        body = QuestionAnswerDto(question=asked, answer=answer)
+    except ValidationError as exc:
+        # Customers write "???" as well: the answer was checked, the customer's words were not.
+        raise Invalid.field("body", "question", msg=_NO_WORDS) from exc
     with transaction.atomic():
         document = written_sources.create(group.bot, body=body, by=by)
         _learn(QuestionGroup.objects.filter(pk=group.pk), document)
