@@ -12,7 +12,10 @@ from chatplatform.jobs import Queue, job, periodic
     in_turns=True,
 )
 def train_document(*, document_id: int) -> None:
-    """Train one document: read it, and encode it if it is short."""
+    """Train one document.
+
+    It is read, and encoded if it is short.
+    """
     training.train(document_id)
 
 

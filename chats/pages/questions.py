@@ -62,11 +62,10 @@ class QuestionGroupAdmin(TenantAdmin):
     actions_list = ("by_time",)
     actions_detail = ("add_answer", "ask_again")
 
-    def get_list_display(self, request: HttpRequest) -> Any:
+    def _tells(self, request: HttpRequest, name: Any) -> bool:
         """Whoever may not train is not led to the form."""
-        shown = super().get_list_display(request)
-        may_train = self.has_train_permission(request)
-        return shown if may_train else [name for name in shown if name != "next_step"]
+        may_lead = name != "next_step" or self.has_train_permission(request)
+        return may_lead and super()._tells(request, name)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
         return question_groups.with_question(super().get_queryset(request))
