@@ -10,6 +10,8 @@ from identity.models import TenantModel, User
 
 
 class GroupStatus(models.TextChoices):
+    """Where a group of like questions stands."""
+
     OPEN = "open"
     LEARNING = "learning"  # an answer was written, and is being trained
     ANSWERED = "answered"  # asked again, it had an answer
@@ -70,6 +72,8 @@ class GroupedQuestion(TenantModel):
 
 
 class ReplayStatus(models.TextChoices):
+    """Where a replay of a day stands."""
+
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
@@ -109,6 +113,8 @@ class Replay(TenantModel):
 
 
 class ReplayChange(models.TextChoices):
+    """What would be different today."""
+
     GAINED = "gained"  # it would be answered today
     LOST = "lost"  # it would not be answered today
     ANSWERED = "answered"  # then and today
