@@ -313,12 +313,25 @@ class CustomerAdmin(TenantAdmin):
         each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))
 
 
+class StarsFilter(admin.SimpleListFilter):
+    """By stars; a list of those that were given would read the whole table."""
+
+    title, parameter_name = "rating", "rating__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
+        return [(stars, "★" * stars) for stars in range(1, 6)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        stars = self.value()
+        return queryset.filter(rating=int(stars)) if stars in set("12345") else queryset
+
+
 @admin.register(Feedback)
 class FeedbackAdmin(TenantAdmin):
     list_display = [
         "created_at", "client", "conversation", "rating", "thumb", "reason", "resolved", "comment",
     ]  # fmt: skip
-    list_filter = ["rating", "thumb", "resolved", "conversation__bot"]
+    list_filter = [StarsFilter, "thumb", "resolved", "conversation__bot"]
     codes = frozenset({"reason"})
     list_select_related = ["client", "conversation"]
     search_fields = ["comment", "=conversation__chat_code"]

@@ -72,8 +72,7 @@ class EmbeddedEngine:
         )
         if quoted is None:
             raise Refused("No document holds a sentence that answers.")
-        for piece in re.findall(r"\S+\s*", quoted.text):
-            on_delta(piece)
+        on_delta(quoted.text)  # in one piece: nothing of it is still to come
         return Answer(quoted.text, quoted.citations, model="extractive")
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from typing import Any
 
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
@@ -16,29 +17,52 @@ from chatplatform.web import live_updates
 log = logging.getLogger(__name__)
 # Between two looks: for a second after a job, and at most while nobody signals another one.
 POLL_SECONDS, BUSY_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0
+# A look at ten thousand waiting jobs takes tens of milliseconds. If it found no room in the broker,
+# the next one is so many times as far away as it took.
+LOOKS_APART = 4
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
 
+
+# So many jobs of a queue wait in the broker, where nobody can overtake them. The others wait in the
+# table, where the clients take turns: behind ten thousand jobs of one client another's is the next.
+JOBS_IN_BROKER = 32
 
 # The oldest unfinished job of each ordering key, and any job without one; dispatched again if the
 # message seems lost: after 10 s, 20 s, 40 s, …
 # The oldest of all keys are found at once: a look for older ones job by job took seconds behind
 # thousands of jobs of one key, and jobs of all clients waited for it.
 # An array is made once; a planner with old statistics ran a subquery with its locks for each row.
-_DUE = """
-UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
-    dispatches = LEAST(dispatches + 1, 8)
-WHERE id = ANY(ARRAY(
-    SELECT j.id FROM chatplatform_job j
+_IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
+_DUE = f"""
+WITH due AS (
+    SELECT j.id, j.client_id, j.due_at, COALESCE(q.queue, '') AS queue,
+        COALESCE({_IN_BROKER}, false) AS is_in_broker
+    FROM chatplatform_job j
+    LEFT JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
     WHERE j.state = 'queued' AND j.due_at <= statement_timestamp()
-      AND (j.dispatched_at IS NULL
-           OR j.dispatched_at < statement_timestamp() - interval '5 seconds' * (2 ^ j.dispatches))
       AND (j.ordering_key IS NULL OR j.id IN (
            SELECT min(o.id) FROM chatplatform_job o
            WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
-           GROUP BY o.ordering_key))
-    ORDER BY j.due_at LIMIT %s FOR UPDATE SKIP LOCKED))
+           GROUP BY o.ordering_key))),
+turns AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY queue, client_id ORDER BY is_in_broker DESC, due_at, id) AS turn
+    FROM due),
+places AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY queue ORDER BY is_in_broker DESC, turn, due_at, id) AS place
+    FROM turns)
+UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
+    dispatches = LEAST(dispatches + 1, 8)
+WHERE id = ANY(ARRAY(
+    SELECT id FROM chatplatform_job
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM places WHERE NOT is_in_broker AND place <= %(most)s
+        ORDER BY turn, due_at LIMIT %(limit)s))
+      AND state = 'queued' AND ({_IN_BROKER}) IS NOT TRUE
+    FOR UPDATE SKIP LOCKED))
 RETURNING id, name
 """
 
@@ -51,10 +75,23 @@ WHERE state = 'queued' AND dispatched_at IS NULL
 
 
 def take_due(limit: int = 200) -> list[tuple[int, str]]:
-    """Mark up to `limit` due jobs as dispatched and return their ids and names."""
+    """Mark up to `limit` due jobs as dispatched and return their ids and names.
+
+    The clients take turns. Of each queue at most `JOBS_IN_BROKER` are dispatched and not taken yet.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_DUE, [limit])
+        cursor.execute(_DUE, due_values(limit))
         return list(cursor.fetchall())
+
+
+def due_values(limit: int) -> dict[str, Any]:
+    """What the statement for due jobs is told: the queue of each job, and the limits."""
+    return {
+        "names": list(declared),
+        "queues": [str(declaration.queue) for declaration in declared.values()],
+        "most": JOBS_IN_BROKER,
+        "limit": limit,
+    }
 
 
 def seconds_to_next() -> float:
@@ -106,13 +143,17 @@ class Relay:
         live_updates.set_on_signal(signalled, CHANNEL)
         while not stop.is_set():
             signalled.clear()
+            began = time.monotonic()
             try:
                 if self.tick():
                     busy_at = time.monotonic()
-                elif time.monotonic() - busy_at < BUSY_SECONDS:
-                    stop.wait(POLL_SECONDS)
+                    continue
+                now = time.monotonic()
+                pause = LOOKS_APART * (now - began)
+                if now - busy_at < BUSY_SECONDS:
+                    stop.wait(max(POLL_SECONDS, pause))
                 else:
-                    signalled.wait(seconds_to_next())
+                    signalled.wait(max(seconds_to_next(), pause))
             except Error as exc:
                 log.warning("the database is away, trying again: %s", exc)
                 connection.close()

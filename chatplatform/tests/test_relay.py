@@ -81,7 +81,7 @@ def test_after_a_broker_restart_everything_is_dispatched_again(work):
 
 
 def test_two_relays_never_take_the_same_job(work):
-    for _ in range(60):
+    for _ in range(30):
         add()
 
     def take_all():
@@ -91,7 +91,7 @@ def test_two_relays_never_take_the_same_job(work):
         return taken
 
     first, second = at_once(take_all, take_all)
-    assert len(first) + len(second) == 60
+    assert len(first) + len(second) == 30
     assert not set(first) & set(second)
 
 
@@ -117,11 +117,34 @@ def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work, statistics):
     if statistics == "of now":
         execute("ANALYZE chatplatform_job")
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {relay._DUE}", [200])
+        explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {relay._DUE}"
+        cursor.execute(explain, relay.due_values(200))
         ((plans,),) = cursor.fetchall()
         transaction.set_rollback(True)
     assert plans[0]["Plan"]["Shared Hit Blocks"] < len(queue)
     assert sorted(relay.take_due()) == [(queue[0].pk, NAME), (other.pk, NAME)]
+
+
+def test_clients_take_turns_in_each_queue(work):
+    """Behind a thousand jobs of one client another's is the next, and few wait in the broker."""
+    Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(1_000))
+    first = [pk for pk, _ in relay.take_due()]
+    assert len(first) == relay.JOBS_IN_BROKER
+    assert relay.take_due() == [], "more than few were given to the broker"
+    others = Job.objects.bulk_create(Job(name=NAME, args={}, client_id=pk) for pk in (2, 3))
+    Job.objects.filter(pk__in=first[:2]).update(state=JobState.DONE)
+    assert {pk for pk, _ in relay.take_due()} == {job.pk for job in others}
+    Job.objects.filter(pk__in=first[2:4]).update(state=JobState.RUNNING)
+    later = [pk for pk, _ in relay.take_due()]
+    assert len(later) == 2
+    assert not {*later} & {*first}
+
+
+def test_a_full_queue_fills_no_other(work):
+    Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(100))
+    relay.take_due()
+    strange = Job.objects.create(name="of.a.newer.release", client_id=1)
+    assert relay.take_due() == [(strange.pk, strange.name)]
 
 
 def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from bots.models import Document
 from bots.testing import make_bot
-from chats.models import Conversation, Customer, Message, text_content
+from chats.models import Conversation, Customer, Feedback, Message, text_content
 from chats.testing import make_chat
 from identity.models import CreditEntry
 from webhooks.models import Delivery, WebhookConfig
@@ -178,6 +178,7 @@ def test_chats_are_sorted_by_an_index_and_no_filter_reads_a_whole_table(site, ch
     with CaptureQueriesContext(connection) as seen:
         page = site.get(CHATS)
         site.get(reverse("admin:bots_functioncall_changelist"))
+        site.get(reverse("admin:chats_feedback_changelist"))
     assert page.context["cl"].result_list[0].chat_code == "C-000007"
     statements = [query["sql"] for query in seen]
     assert not [sql for sql in statements if "DISTINCT" in sql]
@@ -196,3 +197,14 @@ def test_a_filter_offers_no_more_than_a_hundred_rows(site, chats, ann):
     for number in range(101):
         make_bot(ann.client, bot_name=f"another {number}")
     assert b"another 7<" not in site.get(CHATS).content
+
+
+def test_ratings_are_filtered_by_stars(site, chats):
+    for stars, chat in zip((5, 2), chats, strict=False):
+        Feedback.objects.create(client_id=chat.client_id, conversation=chat, rating=stars)
+    ratings = reverse("admin:chats_feedback_changelist")
+    assert "★★" in site.get(ratings).content.decode()
+    for query, found in (("5", [5]), ("1", []), ("nonsense", [2, 5])):
+        page = site.get(f"{ratings}?rating__exact={query}")
+        rows = page.context["cl"].result_list
+        assert sorted(row.rating for row in rows) == found, query
