@@ -63,6 +63,8 @@ class RowsShown(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         self.request = request
         super().get_results(request)
+        if not self.result_count:  # they were looked for once: in a long table that takes a while
+            self.result_list = self.queryset.none()
         is_searched = self.query or self.has_active_filters
         if not is_searched or self.result_count > MOST_COUNTED:
             self.full_result_count = self.result_count

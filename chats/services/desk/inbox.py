@@ -20,6 +20,8 @@ from webhooks.models import Event
 MAX_TERMS = 10
 # Messages that a search considers, the newest first: that match by the index, or without it at all.
 MAX_MESSAGES = 10_000
+# Customers that a search considers, and chats of theirs.
+MAX_CUSTOMERS, MAX_FOUND = 1_000, 10_000
 MAX_COUNTED = 10_000
 MAX_STEPS = 200
 STEPS = [
@@ -170,10 +172,12 @@ def search(client: Client, q: str) -> QuerySet[Any, Any]:
     """Ids of chats with all words of `q` in a message, or with a code or customer like it."""
     terms, whole = q.split()[:MAX_TERMS], q.strip()
     is_indexed = bool(customers.INDEXED.search(q))
-    found_customers = customers.search(client, q).values("pk")
+    # By their numbers: a planner that does not know how few they are reads every chat.
+    found_customers = customers.search(client, q).values_list("pk", flat=True)[:MAX_CUSTOMERS]
     chats = Conversation.objects.for_client(client)
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
-    found = found.union(chats.filter(customer_id__in=found_customers).values("pk"))
+    of_customers = chats.filter(customer_id__in=list(found_customers))
+    found = found.union(of_customers.order_by("-id").values("pk")[:MAX_FOUND])
     messages = Message.objects.for_client(client).filter(is_welcome=False)
     if not is_indexed:
         newest = messages.order_by("-id")[:MAX_MESSAGES]
