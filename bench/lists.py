@@ -28,7 +28,7 @@ PARENTS = {"webhooks.Delivery": "webhooks.Event", "chats.Feedback": "chats.Conve
            "chats.Message": "chats.Conversation",
            "channels_app.OutboundSend": "chats.Message"}  # fmt: skip
 # What all copies have in common.
-SHARED = {"client", "document"}
+SHARED = {"client", "document", "connection"}
 # Which column of a constraint has room for a million values.
 _ROOM = {"BigAutoField": 5, "UUIDField": 4, "CharField": 3, "TextField": 3, "BigIntegerField": 2}
 
