@@ -318,8 +318,8 @@ class StarsFilter(admin.SimpleListFilter):
 
     title, parameter_name = "rating", "rating__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return [(stars, "★" * stars) for stars in range(1, 6)]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(stars), "★" * stars) for stars in range(1, 6)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         stars = self.value()
