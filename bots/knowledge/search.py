@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.knowledge import embedding
+from bots.knowledge import embedding, vocabulary
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.spelling import Speller
 from bots.knowledge.words import fold, same_question_key, tokens
@@ -276,20 +276,24 @@ class Index:
         1,000 pieces, and 15-25 ms to encode the question.
         """
         if same_question_key(question) not in self._answers:
-            question = self.corrected(question)
+            question = self.corrected(question, language=language)
         language = self.language_of(question, detected=language)
         vector = embedding.embed_query(question) if self._vectors is not None else None
         return self.search_vector(question, vector, language=language, limit=limit)
 
-    def corrected(self, question: str) -> str:
-        """The question with typing errors corrected by the words of the documents."""
+    def corrected(self, question: str, *, language: str) -> str:
+        """The question with typing errors corrected by the words of the documents.
+
+        A word that its language has is no error, whatever the documents are about.
+        """
         if not self.chunks:
             return question
         field = self._field(question)
         speller = self._folded_speller if field is self._folded else self._speller
 
         def is_known(word: str) -> bool:
-            return any(part in field for code in ("", "en") for part in tokens(word, language=code))
+            forms = (part for code in ("", "en") for part in tokens(word, language=code))
+            return any(form in field for form in forms) or vocabulary.is_word(word, language)
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))

@@ -69,6 +69,15 @@ def test_typing_errors_do_not_matter(ann, bot):
     assert status != "answered", "an unknown word is not bent until it fits"
 
 
+def test_a_real_word_is_no_typing_error(ann, bot):
+    trained(bot, "ENTRY\n\nA ticket for the garden costs 12 euros at the counter.")
+    status, text = ask(ann, bot, "What does a tikcet for the garden cost?")
+    assert (status, "12 euros" in text) == ("answered", True)
+    status, text = ask(ann, bot, "What does a thicket cost?")
+    assert status != "answered", text
+    assert "12 euros" not in text
+
+
 def test_vietnamese_without_marks_is_understood(ann, bot):
     trained(bot, CAFE)
     status, text = ask(ann, bot, "thu cung co duoc ngoi o san vuon khong")
