@@ -11,6 +11,7 @@ from chatplatform import valkey
 from chatplatform.jobs import leases
 from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.models import Job, JobState
+from chatplatform.observing import metrics
 from chatplatform.web import live_updates
 
 log = logging.getLogger(__name__)
@@ -39,7 +40,8 @@ WHERE id = ANY(ARRAY(
            WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
            GROUP BY o.ordering_key))
     ORDER BY j.due_at LIMIT %s FOR UPDATE SKIP LOCKED))
-RETURNING id, name
+RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
+    THEN extract(epoch FROM statement_timestamp() - due_at)::float8 END
 """
 
 
@@ -54,7 +56,12 @@ def take_due(limit: int = 200) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names."""
     with connection.cursor() as cursor:
         cursor.execute(_DUE, [limit])
-        return list(cursor.fetchall())
+        rows = cursor.fetchall()
+    for _, _, seconds in rows:
+        # A job with an ordering key may have waited for another one, not for the relay.
+        if seconds is not None:
+            metrics.RELAY_SECONDS.observe(seconds)
+    return [(job_id, name) for job_id, name, _ in rows]
 
 
 def seconds_to_next() -> float:
