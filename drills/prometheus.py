@@ -39,13 +39,13 @@ def quickened(rules: dict[str, Any], *, window: str) -> dict[str, Any]:
 
 
 class Prometheus:
-    """A server of its own folder that scrapes one host every second."""
+    """A server of its own folder that scrapes one host every two seconds."""
 
     def __init__(self, folder: Path, *, metrics_port: int, window: str = "20s") -> None:
         folder.mkdir()
         config = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())
         config["global"] = {
-            "scrape_interval": "1s", "evaluation_interval": "1s", "scrape_timeout": "1s",
+            "scrape_interval": "2s", "evaluation_interval": "1s", "scrape_timeout": "2s",
         }  # fmt: skip
         for entry in config["scrape_configs"][0]["static_configs"]:
             port = metrics_port + PARTS.index(entry["labels"]["part"])

@@ -75,11 +75,11 @@ def _make_metrics(folder: Path) -> Slots:
     slots.current()
     values.ValueClass = values.MultiProcessValue(slots.current)
     for metric in Metric.catalogue:
-        metric.made = made(metric)
+        metric.made = make(metric)
     return slots
 
 
-def made(metric: Metric, registry: "CollectorRegistry | None" = None) -> Any:
+def make(metric: Metric, registry: "CollectorRegistry | None" = None) -> Any:
     """The client library's object for a metric; None for one that is only read."""
     import prometheus_client  # noqa: PLC0415
 
@@ -93,7 +93,10 @@ def made(metric: Metric, registry: "CollectorRegistry | None" = None) -> Any:
             kind, more["buckets"] = prometheus_client.Histogram, metric.buckets
         case _:
             return None
-    return kind(metric.name, metric.meaning, metric.labels, **more)
+    made = kind(metric.name, metric.meaning, metric.labels, **more)
+    for value in metric.values:
+        made.labels(value)
+    return made
 
 
 def _registry(collectors: list[Any]) -> "CollectorRegistry":

@@ -19,10 +19,19 @@ class Metric:
     catalogue: list["Metric"] = []  # noqa: RUF012 - filled below
 
     def __init__(
-        self, kind: str, name: str, meaning: str, *labels: str, buckets: Sequence[float] = ()
+        self,
+        kind: str,
+        name: str,
+        meaning: str,
+        *labels: str,
+        buckets: Sequence[float] = (),
+        values: Sequence[str] = (),
     ) -> None:
         self.kind, self.name, self.meaning = kind, PREFIX + name, meaning
         self.labels, self.buckets = labels, buckets
+        # Those of the one label that are there from the start, at 0: Prometheus sees no growth in
+        # what begins with its first count.
+        self.values = values
         self.made: Any = None
         Metric.catalogue.append(self)
 
@@ -71,11 +80,16 @@ RELAY_SECONDS = Metric(
 )  # fmt: skip
 REPLY_SECONDS = Metric(
     "histogram", "reply_seconds", "From a customer's message to what the bot did with it.",
-    "outcome", buckets=_LONG,
+    "outcome", buckets=_LONG, values=(
+        "answered", "quoted_instead", "canned", "handed_over", "engine_failed", "silent", "dropped",
+    ),
 )  # fmt: skip
 DELIVERY_SECONDS = Metric(
     "histogram", "delivery_seconds", "Attempts to deliver an event, by their outcome.",
-    "outcome", buckets=_SHORT,
+    "outcome", buckets=_SHORT, values=(
+        "delivered", "timeout", "connection_failed", "blocked_destination", "redirect",
+        "bad_status", "invalid_answer", "gone", "interrupted", "endpoint_disabled",
+    ),
 )  # fmt: skip
 
 # Read by the relay when it is asked.

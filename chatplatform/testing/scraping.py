@@ -31,8 +31,10 @@ class Scrape:
         )
 
     def by(self, name: str, label: str) -> dict[str, float]:
-        """The samples of a name, by the value of one of their labels."""
-        values = sorted({own[label] for found, own, _ in self.samples if found == name})
+        """The samples of a name that are not 0, by the value of one of their labels."""
+        values = sorted(
+            {own[label] for found, own, value in self.samples if found == name and value}
+        )
         return {value: self.total(name, **{label: value}) for value in values}
 
 
@@ -61,5 +63,5 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Scrape]:
     """This process counts during the test; call it for what was counted."""
     registry = CollectorRegistry()
     for metric in Metric.catalogue:
-        monkeypatch.setattr(metric, "made", exporter.made(metric, registry))
+        monkeypatch.setattr(metric, "made", exporter.make(metric, registry))
     return lambda: Scrape(generate_latest(registry).decode())

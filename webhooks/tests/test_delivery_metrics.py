@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from chatplatform.observing import metrics
+from webhooks.delivery import Fault
 from webhooks.models import Delivery, WebhookConfig
 from webhooks.services import announce, backlog
 
@@ -23,6 +25,10 @@ def test_attempts_are_counted_by_their_outcome(client_a, listening, receiver, de
     deliver()
     seen = counts().by("delivery_seconds_count", "outcome")
     assert seen == {"delivered": 1, "bad_status": 1}
+
+
+def test_every_outcome_is_there_from_the_start():
+    assert set(metrics.DELIVERY_SECONDS.values) == {"delivered", *Fault}
 
 
 def test_deliveries_are_read_while_they_wait(client_a, listening):
