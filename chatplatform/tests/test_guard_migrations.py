@@ -4,7 +4,8 @@ What is made since this guard came is held to it; what was there before is not.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -30,7 +31,7 @@ _GONE = re.compile(
 )
 
 
-def flat(operations: list[Operation]) -> Iterator[Operation]:
+def flat(operations: Sequence[Operation]) -> Iterator[Operation]:
     for operation in operations:
         if isinstance(operation, migrations.SeparateDatabaseAndState):
             yield from flat(operation.database_operations)
@@ -43,7 +44,7 @@ def statements(sql: object) -> str:
     return " ".join(part[0] if isinstance(part, list | tuple) else str(part) for part in parts)
 
 
-def fills_itself(field: models.Field) -> bool:
+def fills_itself(field: models.Field[Any, Any]) -> bool:
     """Whether a row that the older release inserts needs no value for it."""
     return (
         field.null
