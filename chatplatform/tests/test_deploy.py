@@ -6,10 +6,10 @@ import subprocess
 import sys
 from shutil import which
 
-import kubernetes_validate
 import pytest
 import yaml
 from django.conf import settings
+from kubernetes_validate.utils import validate as validate_manifest
 
 from chatplatform.local.parts import Config, parts
 from chatplatform.observing.metrics import Metric
@@ -97,7 +97,7 @@ def rendered(**values):
     texts = json.loads(done.stdout).values()
     made = [part for text in texts for part in yaml.safe_load_all(text) if part]
     for manifest in made:
-        kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
+        validate_manifest(manifest, KUBERNETES, strict=True)
     return {(manifest["kind"], manifest["metadata"]["name"]): manifest for manifest in made}
 
 
