@@ -79,6 +79,7 @@ drill: .venv/dev.stamp ## kills and cuts things on purpose and counts what is lo
 lock: ## compiles the .in files into the locked requirements (needs uv)
 	@command -v uv > /dev/null || { echo "make lock needs uv: install it first." >&2; exit 1; }
 	$(compile) requirements.in -o requirements.txt
+	$(compile) requirements-traces.in -o requirements-traces.txt
 	$(compile) requirements-dev.in -o requirements-dev.txt
 
 .PHONY: shell

@@ -10,8 +10,11 @@ django.setup(set_prefix=False)
 
 from django.urls import get_resolver  # noqa: E402
 
+from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.application import Application  # noqa: E402
 
+exporter.start()
+tracing.start()
 application = Application()
 # With every view and page, which the first request would else load.
 _ = get_resolver().url_patterns

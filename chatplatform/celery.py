@@ -3,7 +3,7 @@
 import os
 
 from celery import Celery
-from celery.signals import beat_init
+from celery.signals import beat_init, worker_init, worker_process_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
@@ -12,6 +12,16 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
 app.steps["consumer"].add("chatplatform.jobs.worker_process:ConsumerHeartbeat")
+
+
+@worker_init.connect
+@worker_process_init.connect
+@beat_init.connect
+def _start_observing(**_: object) -> None:
+    from chatplatform.observing import exporter, tracing  # noqa: PLC0415 - as below
+
+    exporter.start()
+    tracing.start()
 
 
 @beat_init.connect

@@ -75,6 +75,8 @@ class Job(models.Model):
                 condition=models.Q(state__in=["queued", "running"]),
                 name="job_in_order",
             ),
+            # The metrics: how many are dead.
+            models.Index(fields=["name"], condition=models.Q(state="dead"), name="job_dead"),
         ]
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy
 
 from chatplatform.settings_channels import *  # noqa: F403
+from chatplatform.settings_observing import *  # noqa: F403
 
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -417,22 +418,6 @@ EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"}},
-    "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"}
-    },
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "line",
-            "filters": ["request_id"],
-        }
-    },
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
-}
 UNFOLD: dict[str, Any] = {
     "ACCOUNT": {
         "navigation": [

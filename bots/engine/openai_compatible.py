@@ -28,6 +28,7 @@ from bots.engine.types import (
     Usage,
 )
 from chatplatform import egress
+from chatplatform.observing import tracing
 
 MAX_ANSWER_CHARS = 4_000
 # A little above the characters' cap, so that the server stops by itself in most cases.
@@ -141,7 +142,8 @@ class OpenAICompatible:
     def _retried(
         self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
     ) -> Completion:
-        draft = _with_retry(partial(self._whole, messages, options, ends_at), ends_at)
+        with tracing.span("model", model=self._model):
+            draft = _with_retry(partial(self._whole, messages, options, ends_at), ends_at)
         usage = draft.usage or _estimated_usage(messages, draft.text)
         return Completion(draft.text, usage, draft.model or self._model)
 
@@ -167,6 +169,7 @@ class OpenAICompatible:
         draft = _Draft()
         gate = _Gate(on_delta)
         with (
+            tracing.span("model", model=self._model),
             _failures(draft),
             self._sdk(ends_at) as sdk,
             closing(self._open(sdk, messages, options)) as chunks,

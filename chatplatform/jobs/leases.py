@@ -1,5 +1,6 @@
 """Leases: the right of one worker to run a job, from the claim to its end."""
 
+import functools
 import logging
 import threading
 import time
@@ -23,8 +24,10 @@ from django.db import (
 )
 from django.db.models.functions import Now
 
+from chatplatform.api.request_context import serving
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.models import Job, JobState
+from chatplatform.observing import metrics, tracing
 
 log = logging.getLogger(__name__)
 # For how long a claim is retried while the database is away, and the pause between two tries.
@@ -57,6 +60,8 @@ class Lease:
     name: str
     args: dict[str, Any]
     attempts: int
+    # The id of the request that it follows from; empty if from none.
+    request_id: str = ""
 
 
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
@@ -69,10 +74,17 @@ def run(job_id: int) -> bool:
         return False
     token = _current.set(lease)
     _lease_renewer.add(lease)
+    started_at = time.monotonic()
     try:
-        call_with_known(declared[lease.name].run, lease.args)
+        # Logs, further jobs and traces go on with the id of the request.
+        with (
+            serving(request_id=lease.request_id or "-", address=""),
+            tracing.job_span(lease.request_id, lease.name),
+        ):
+            call_with_known(declared[lease.name].run, lease.args)
         _finish(lease)
     except LeaseLost:
+        _count(lease, "lost")
         log.warning("%s #%s lost its lease; its result was dropped", lease.name, lease.job_id)
     except GiveUp as exc:
         _dead_letter(lease, str(exc))
@@ -85,7 +97,18 @@ def run(job_id: int) -> bool:
     finally:
         _lease_renewer.remove(lease)
         _current.reset(token)
+        metrics.JOB_SECONDS.observe(time.monotonic() - started_at, _queue(lease), lease.name)
     return True
+
+
+def _count(lease: Lease, outcome: str) -> None:
+    metrics.JOB_RUNS.add(_queue(lease), lease.name, outcome)
+
+
+def _queue(lease: Lease) -> str:
+    """A job's queue, for the metrics; a newer release may have jobs that this one does not know."""
+    declaration = declared.get(lease.name)
+    return str(declaration.queue) if declaration else "unknown"
 
 
 # Jobs that are run in turns and may run now.
@@ -159,7 +182,7 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
   AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.ordering_key = j.ordering_key AND o.id < j.id
                     AND o.state IN ('queued', 'running'))
-RETURNING j.name, j.args, j.attempts
+RETURNING j.name, j.args, j.attempts, j.trace_id
 """
 
 
@@ -189,8 +212,8 @@ def _try_claim(job_id: int) -> Lease | None:
         return None
     if row is None:
         return None
-    name, args, attempts = row
-    return Lease(job_id, token, name, parse_json(args), attempts)
+    name, args, attempts, request_id = row
+    return Lease(job_id, token, name, parse_json(args), attempts, request_id)
 
 
 def parse_json(value: Any) -> dict[str, Any]:
@@ -245,6 +268,8 @@ def _finish(lease: Lease) -> None:
             " AND state = 'running'",
             [lease.job_id, lease.token],
         )
+        is_done = cursor.rowcount == 1
+    _count(lease, "done" if is_done else "lost")
 
 
 def _max_attempts(job_row: Job) -> int:
@@ -260,6 +285,7 @@ def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
     if wait is None:
         wait = min(2.0 ** (lease.attempts - 1), 60.0)
     _requeue(lease.job_id, lease.token, wait, error)
+    _count(lease, "retried")
 
 
 _REQUEUE = """
@@ -288,6 +314,8 @@ def _dead_letter(lease: Lease, reason: str) -> None:
         is_dead = _row(lease).update(
             state=JobState.DEAD, lease_until=None, last_error=reason[:2000]
         )
+        if is_dead:
+            transaction.on_commit(functools.partial(_count, lease, "dead"))
         if not (is_dead and declaration and declaration.on_dead):
             return
         token = _current.set(None)

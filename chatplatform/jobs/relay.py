@@ -12,6 +12,7 @@ from chatplatform import valkey
 from chatplatform.jobs import leases
 from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.models import Job, JobState
+from chatplatform.observing import metrics
 from chatplatform.web import live_updates
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,8 @@ WHERE id = ANY(ARRAY(
         ORDER BY turn, due_at LIMIT %(limit)s))
       AND state = 'queued' AND ({_IN_BROKER}) IS NOT TRUE
     FOR UPDATE SKIP LOCKED))
-RETURNING id, name
+RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
+    THEN extract(epoch FROM statement_timestamp() - due_at)::float8 END
 """
 
 
@@ -81,7 +83,12 @@ def take_due(limit: int = 200) -> list[tuple[int, str]]:
     """
     with connection.cursor() as cursor:
         cursor.execute(_DUE, due_values(limit))
-        return list(cursor.fetchall())
+        rows = cursor.fetchall()
+    for _, _, seconds in rows:
+        # A job with an ordering key may have waited for another one, not for the relay.
+        if seconds is not None:
+            metrics.RELAY_SECONDS.observe(seconds)
+    return [(job_id, name) for job_id, name, _ in rows]
 
 
 def due_values(limit: int) -> dict[str, Any]:

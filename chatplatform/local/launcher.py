@@ -32,14 +32,22 @@ class Stopped(Exception):
 
 
 def read_config(environ: Mapping[str, str]) -> Config:
-    port = environ.get("PORT") or "8000"
-    if not port.isdigit() or not 0 < int(port) < 65536:
-        raise ServerError(f"PORT must be a number from 1 to 65535, not {port!r}.")
+    port = _port(environ, "PORT", "8000")
+    metrics_port = _port(environ, "METRICS_PORT", "0")
     data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
     # Its secrets are public: a real site has no simulated providers.
     is_development = (environ.get("DEBUG") or "false").lower() in TRUE
     simulator_port = free_port() if is_development else None
-    return Config(environ.get("HOST") or "127.0.0.1", int(port), data_dir, simulator_port)
+    host = environ.get("HOST") or "127.0.0.1"
+    return Config(host, port, data_dir, simulator_port, metrics_port or None)
+
+
+def _port(environ: Mapping[str, str], name: str, default: str) -> int:
+    port = environ.get(name) or default
+    least = 0 if default == "0" else 1
+    if not port.isdigit() or not least <= int(port) < 65536:
+        raise ServerError(f"{name} must be a number from {least} to 65535, not {port!r}.")
+    return int(port)
 
 
 def check_port(config: Config) -> None:
@@ -186,6 +194,9 @@ class Supervisor:
         self.output.line(f"ready after {secs:.1f} s; Ctrl-C stops everything")
         self.output.line(f"  {'data':<14} {self.config.data_dir}")
         self.output.line(f"  {'health':<14} {origin}/health/live")
+        if self.config.metrics_port is not None:
+            ports = f"{self.config.metrics_port} to {self.config.metrics_port + 5}"
+            self.output.line(f"  {'metrics':<14} ports {ports} of 127.0.0.1, one for each process")
         if self.config.simulator_port is not None:
             self.output.line(f"  {'channels':<14} {self.config.simulator_origin}/ (simulated)")
         for name, path in (("API docs", "/docs"), ("site", "/admin/"), ("start here", "/")):

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chatplatform.local.processes import die_with_parent
@@ -36,6 +36,8 @@ class Config:
     data_dir: Path
     # Where the messaging providers are simulated; None: nowhere.
     simulator_port: int | None = None
+    # The metrics of the first part; those of the others follow. None: nowhere.
+    metrics_port: int | None = None
 
     @property
     def simulator_origin(self) -> str:
@@ -84,10 +86,18 @@ def parts(config: Config) -> list[Part]:
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
     ]
+    platform = [_observed(part, config, number) for number, part in enumerate(platform)]
     if config.simulator_port is None:
         return platform
     command = [*last, python, "-m", "channels_app.simulator", *simulator]
     return [*platform, Part("simulator", command, 2)]
+
+
+def _observed(part: Part, config: Config, number: int) -> Part:
+    """A part with the port of its metrics and the name of its traces."""
+    port = 0 if config.metrics_port is None else config.metrics_port + number
+    own = {"METRICS_PORT": str(port), "TRACES_NAME": f"chatplatform-{part.name}"}
+    return replace(part, environ=dict(part.environ) | own)
 
 
 def _pool(name: str, pool: str, concurrency: int, queues: str) -> list[str]:

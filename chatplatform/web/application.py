@@ -18,7 +18,7 @@ from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
 from chatplatform.api.operation import CAN_WAIT
-from chatplatform.web import bodies
+from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
@@ -44,7 +44,11 @@ class Application:
         self.listener: Listener | None = None
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] != "http":
+            return
+        if measured.is_on():
+            await measured.serve(self.serve, scope, receive, send)
+        else:
             await self.serve(scope, receive, send)
 
     async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -62,6 +66,8 @@ class Application:
         threads = self.health if scope["path"].startswith("/health") else self.threads
         with body:
             response = await loop.run_in_executor(threads, self.respond, scope, body)
+        if isinstance(response, WaitingResponse | StreamingReply):
+            scope[measured.WAITS] = True
         if isinstance(response, WaitingResponse):
             response = await loop.run_in_executor(self.waiting, response.finish)
         if isinstance(response, StreamingReply):
@@ -86,6 +92,8 @@ class Application:
         signals.request_started.send(sender=self.__class__, environ={})
         request = WSGIRequest(_environ(scope, body))
         response = self.handler.get_response(request)
+        match = request.resolver_match
+        scope[measured.ROUTE] = match.route if match else None
         if not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which returns the connection
         return response

@@ -9,6 +9,7 @@ A slow receiver delays nobody else: an endpoint has at most two requests in flig
 fails, none while its circuit breaker is open; failing endpoints together get half of the threads.
 """
 
+import functools
 import logging
 import random
 import threading
@@ -28,6 +29,7 @@ from django.utils import timezone
 
 from chatplatform import egress
 from chatplatform.crypto import CryptoError
+from chatplatform.observing import metrics
 from chatplatform.web import live_updates
 from webhooks import delivery
 from webhooks.delivery import DeliveryRequest, Outcome
@@ -339,11 +341,19 @@ class Dispatcher:
         with connection.cursor() as cursor:
             cursor.execute(_RECORD_OUTCOMES, params)
             recorded = {row[0] for row in cursor.fetchall()}
+        outcomes = [outcome for request, outcome in ended if request.delivery_id in recorded]
+        transaction.on_commit(functools.partial(_count, outcomes))
         failing = circuit_breaker.record(
             [pair for pair in affecting if pair[0].delivery_id in recorded]
         )
         self._failing -= {request.config_id for request, outcome in ended if outcome.error is None}
         self._failing |= failing
+
+
+def _count(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        seconds = (outcome.duration_ms or 0) / 1000
+        metrics.DELIVERY_SECONDS.observe(seconds, str(outcome.error or "delivered"))
 
 
 def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:

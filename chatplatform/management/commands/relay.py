@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from chatplatform.celery import app
 from chatplatform.jobs import heartbeat
 from chatplatform.jobs.relay import Relay
+from chatplatform.observing import exporter
 
 
 class Command(BaseCommand):
@@ -20,4 +21,5 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         heartbeat.start("relay")
+        exporter.start(readers=True)
         Relay().run(stop)

@@ -6,10 +6,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from bots.models import CallStatus, FunctionCall
 from bots.services.function_calls import ProposedCall
 from chatplatform import jobs
+from chatplatform.observing import metrics
 from chats.models import (
     NO_ANSWER,
     AssignType,
@@ -72,9 +74,29 @@ def publish(
                 decision.receipt, credits=paid, answers=answers, filled=tuple(names) or None
             )
             _store(chat, message, decision, said, receipt.to_json())
+    waited = timezone.now() - message.created_at
+    metrics.REPLY_SECONDS.observe(waited.total_seconds(), _outcome(decision, is_dropped=is_dropped))
     if is_dropped:
         log.info("reply to %s dropped: the chat changed hands, or another was first", message.pk)
         transaction.on_commit(ReplyStream(message.pk).reset)
+
+
+def _outcome(decision: Decision, *, is_dropped: bool) -> str:
+    """What became of a reply, for the metrics."""
+    trace = decision.receipt.trace
+    match decision:
+        case _ if is_dropped:
+            return "dropped"
+        case StaySilent():
+            return "silent"
+        case Answer():
+            return "quoted_instead" if trace and trace.engine_error else "answered"
+        case HandOver(reason="engine_failed"):
+            return "engine_failed"
+        case HandOver():
+            return "handed_over"
+        case _:
+            return "canned"
 
 
 def _may_say(chat: LockedConversation, decision: Decision) -> bool:

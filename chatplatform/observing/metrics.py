@@ -1,0 +1,120 @@
+"""Everything that is counted, each with its name, labels and meaning.
+
+Nothing is counted unless this process serves its metrics (`exporter.start`): a metric is then one
+comparison. A process that is killed may take the last count with it: rows are the truth.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+PREFIX = "chatplatform_"
+# Seconds: of requests and attempts, and of what customers wait for.
+_SHORT = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
+
+
+class Metric:
+    """One name of the catalogue; `made` is the library's object while this process counts."""
+
+    catalogue: list["Metric"] = []  # noqa: RUF012 - filled below
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        meaning: str,
+        *labels: str,
+        buckets: Sequence[float] = (),
+        values: Sequence[str] = (),
+    ) -> None:
+        self.kind, self.name, self.meaning = kind, PREFIX + name, meaning
+        self.labels, self.buckets = labels, buckets
+        # Those of the one label that are there from the start, at 0: Prometheus sees no growth in
+        # what begins with its first count.
+        self.values = values
+        self.made: Any = None
+        Metric.catalogue.append(self)
+
+    def add(self, *labels: str, amount: float = 1) -> None:
+        """Count something, or (a gauge) one more or less."""
+        if self.made is not None:
+            self._child(labels).inc(amount)
+
+    def observe(self, value: float, *labels: str) -> None:
+        """Count a duration in seconds."""
+        if self.made is not None:
+            self._child(labels).observe(max(value, 0.0))
+
+    def _child(self, labels: tuple[str, ...]) -> Any:
+        return self.made.labels(*labels) if labels else self.made
+
+
+class Reading(NamedTuple):
+    """A figure that is read when somebody asks for it: one row of a gauge."""
+
+    metric: Metric
+    value: float
+    labels: tuple[str, ...] = ()
+
+
+Readings = Iterator[Reading]
+
+# Counted where it happens.
+REQUESTS = Metric(
+    "counter", "requests_total", "Requests that were answered.", "route", "method", "status"
+)
+REQUEST_SECONDS = Metric(
+    "histogram", "request_seconds", "From a request's arrival to the end of its answer; those that"
+    " wait for a reply or a receiver are left out.", "route", buckets=_SHORT,
+)  # fmt: skip
+STREAMS = Metric("gauge", "streams", "Answers that are streamed now.", "route")
+JOB_RUNS = Metric(
+    "counter", "job_runs_total", "Attempts at jobs, by how they ended.", "queue", "name", "outcome"
+)
+JOB_SECONDS = Metric(
+    "histogram", "job_seconds", "How long attempts at jobs took.", "queue", "name", buckets=_LONG
+)
+RELAY_SECONDS = Metric(
+    "histogram", "relay_seconds", "From when a job without an ordering key was due to its first"
+    " dispatch.", buckets=_SHORT,
+)  # fmt: skip
+REPLY_SECONDS = Metric(
+    "histogram", "reply_seconds", "From a customer's message to what the bot did with it.",
+    "outcome", buckets=_LONG, values=(
+        "answered", "quoted_instead", "canned", "handed_over", "engine_failed", "silent", "dropped",
+    ),
+)  # fmt: skip
+DELIVERY_SECONDS = Metric(
+    "histogram", "delivery_seconds", "Attempts to deliver an event, by their outcome.",
+    "outcome", buckets=_SHORT, values=(
+        "delivered", "timeout", "connection_failed", "blocked_destination", "redirect",
+        "bad_status", "invalid_answer", "gone", "interrupted", "endpoint_disabled",
+    ),
+)  # fmt: skip
+
+# Read by the relay when it is asked.
+JOBS = Metric("read", "jobs", "Jobs that wait, run or are dead.", "queue", "name", "state")
+JOB_OLDEST = Metric(
+    "read", "job_oldest_seconds", "For how long the oldest due job has waited.", "queue"
+)
+DELIVERIES = Metric("read", "deliveries_waiting", "Deliveries that are due or under way.")
+DELIVERY_OLDEST = Metric(
+    "read", "delivery_oldest_seconds", "For how long the oldest due delivery has waited, at"
+    " endpoints that are not paused.",
+)  # fmt: skip
+CREDITS_RESERVED = Metric("read", "credits_reserved", "Credits that calls under way hold.")
+CREDITS_OLDEST = Metric("read", "credits_oldest_seconds", "The age of the oldest reservation.")
+DATABASE_UP = Metric("read", "database_up", "1 while the database answers.")
+CONNECTIONS = Metric(
+    "read", "database_connections", "Connections to the database, by what they do.", "state"
+)
+CONNECTION_LIMIT = Metric("read", "database_connection_limit", "How many there may be.")
+BROKER_UP = Metric("read", "broker_up", "1 while the broker answers.")
+BROKER_MEMORY = Metric("read", "broker_memory_bytes", "What the broker holds.")
+BROKER_MEMORY_LIMIT = Metric(
+    "read", "broker_memory_limit_bytes", "What it may hold; left out if there is no limit."
+)
+
+# Of each operating-system process of a group; slot 0 is its first.
+PROCESS_CPU = Metric("process", "process_cpu_seconds_total", "Processor time.", "slot")
+PROCESS_MEMORY = Metric("process", "process_resident_bytes", "Memory in use.", "slot")

@@ -1,0 +1,42 @@
+"""The settings of logs, metrics and traces; `settings.py` takes them all."""
+
+import environ
+
+env = environ.Env()  # type: ignore[no-untyped-call]
+LOG_LEVEL = env.str("LOG_LEVEL", default="WARNING")
+# `line`, or `json`: an object a line.
+LOG_FORMAT = env.str("LOG_FORMAT", default="line")
+# The port on which this process and its children serve their metrics for Prometheus, and the
+# address; 0: nothing is counted. It is never the site's port: figures are not for everybody.
+METRICS_PORT = env.int("METRICS_PORT", default=0)
+METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
+# What the relay reads when it is asked for its metrics: functions that yield readings.
+METRIC_READERS = (
+    "chatplatform.jobs.backlog.read",
+    "webhooks.services.backlog.read",
+    "identity.services.open_credits.read",
+)
+# An OpenTelemetry collector that takes OTLP by HTTP; empty: no traces, and nothing is loaded.
+TRACES_URL = env.str("TRACES_URL", default="")
+# The part of requests and jobs that is traced, 0 to 1.
+TRACES_SHARE = env.float("TRACES_SHARE", default=1.0)
+# How the traces of this process are named; the launcher and the deployments set it.
+TRACES_NAME = env.str("TRACES_NAME", default="chatplatform")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"},
+        "json": {"()": "chatplatform.observing.json_logs.JsonFormatter"},
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["request_id"],
+        }
+    },
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+}

@@ -1,0 +1,199 @@
+"""What is in `deploy/`: alerts and panels name metrics and headings that exist."""
+
+import json
+import re
+import subprocess
+import sys
+from shutil import which
+
+import pytest
+import yaml
+from django.conf import settings
+from kubernetes_validate.utils import validate as validate_manifest
+
+from chatplatform.local.parts import Config, parts
+from chatplatform.observing.metrics import Metric
+
+KUBERNETES = "1.30"
+# In a process of its own: the library brings a runtime that starts threads.
+RENDER = """
+import json, sys
+from helm_python import Chart
+with Chart.load(sys.argv[1]) as chart:
+    print(json.dumps(chart.render(values=json.loads(sys.argv[2]), name="chat")))
+"""
+DEPLOY = settings.BASE_DIR / "deploy"
+RUNBOOK = "docs/operations.md#"
+
+
+def rules():
+    groups = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def panel_queries():
+    panels = json.loads((DEPLOY / "grafana" / "chatplatform.json").read_text())["panels"]
+    return [target["expr"] for panel in panels for target in panel.get("targets", [])]
+
+
+def anchors():
+    """The anchors of the page's headings, as GitHub makes them."""
+    text = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_alert_says_what_to_do():
+    assert len(rules()) >= 15
+    for rule in rules():
+        assert rule["for"]
+        assert rule["labels"]["severity"] in {"page", "ticket"}
+        assert rule["annotations"]["summary"]
+        runbook = rule["annotations"]["runbook"]
+        assert runbook.startswith(RUNBOOK)
+        assert runbook.removeprefix(RUNBOOK) in anchors(), rule["alert"]
+
+
+def test_panels_and_alerts_ask_for_metrics_that_exist():
+    queries = panel_queries() + [rule["expr"] for rule in rules()]
+    asked = set(re.findall(r"chatplatform_\w+", " ".join(queries)))
+    known = {metric.name for metric in Metric.catalogue}
+    series = {name + end for name in known for end in ("", "_bucket", "_count", "_sum")}
+    assert asked <= series
+    shown = {re.sub("_(bucket|count|sum)$", "", name) for name in asked}
+    assert known - shown == set(), "no panel shows them"
+
+
+def test_the_page_of_operations_names_every_metric():
+    text = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+    assert [metric.name for metric in Metric.catalogue if f"`{metric.name}`" not in text] == []
+
+
+def test_prometheus_scrapes_every_process_of_a_host(tmp_path):
+    config = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())
+    (scrape,) = config["scrape_configs"]
+    scraped = {
+        entry["labels"]["part"]: entry["targets"][0].rpartition(":")[2]
+        for entry in scrape["static_configs"]
+    }
+    started = parts(Config("127.0.0.1", 8000, tmp_path, metrics_port=9100))
+    assert scraped == {part.name: part.environ["METRICS_PORT"] for part in started}
+
+
+def test_prometheus_takes_the_files():
+    if which("promtool") is None:
+        pytest.skip("promtool is not installed")
+    folder = DEPLOY / "prometheus"
+    subprocess.run(["promtool", "check", "config", "prometheus.yml"], cwd=folder, check=True)
+
+
+def rendered(**values):
+    """The manifests of the chart, each held to the schema of its kind, by kind and name."""
+    chart = str(DEPLOY / "helm" / "chatplatform")
+    done = subprocess.run(
+        [sys.executable, "-c", RENDER, chart, json.dumps(values)],
+        check=True, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    texts = json.loads(done.stdout).values()
+    made = [part for text in texts for part in yaml.safe_load_all(text) if part]
+    for manifest in made:
+        validate_manifest(manifest, KUBERNETES, strict=True)
+    return {(manifest["kind"], manifest["metadata"]["name"]): manifest for manifest in made}
+
+
+def container(manifest):
+    (only,) = manifest["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+def test_the_chart_runs_every_process(tmp_path):
+    made = rendered()
+    names = {part.name for part in parts(Config("127.0.0.1", 8000, tmp_path))}
+    assert {name for kind, name in made if kind == "Deployment"} == {f"chat-{n}" for n in names}
+    assert {kind for kind, _ in made} == {
+        "ConfigMap", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
+    }  # fmt: skip
+    owners = {"secretRef": {"name": "chatplatform-owner"}}
+    for (kind, name), manifest in made.items():
+        if kind in {"Deployment", "Job"}:
+            own = container(manifest)
+            assert own["securityContext"]["readOnlyRootFilesystem"] is True
+            assert (owners in own["envFrom"]) == (kind == "Job"), name
+            assert "livenessProbe" in own or kind == "Job"
+
+
+def test_the_chart_leaves_out_what_is_not_wanted():
+    made = rendered(metricsPort=0, ingress={"enabled": False}, ownerSecretName="")
+    assert not [kind for kind, _ in made if kind == "Ingress"]
+    assert "ports" not in container(made["Deployment", "chat-relay"])
+    assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
+
+
+class Loader(yaml.SafeLoader):
+    """Reads the tags of compose files."""
+
+
+Loader.add_constructor("!reset", lambda loader, node: None)
+
+
+def compose(name):
+    return yaml.load((settings.BASE_DIR / name).read_text(), Loader)["services"]  # noqa: S506
+
+
+def test_on_several_hosts_every_service_has_a_profile_and_waits_for_none():
+    base, apart = compose("docker-compose.yml"), compose("docker-compose.hosts.yml")
+    assert set(base) == set(apart)
+    assert {name: service["profiles"] for name, service in apart.items()} == {
+        "postgres": ["never"], "valkey": ["never"], "migrate": ["migrate"], "web": ["web"],
+        "worker": ["work"], "worker-webhook": ["work"], "worker-bulk": ["work"],
+        "beat": ["beat"], "relay": ["relay"],
+    }  # fmt: skip
+    for name in set(apart) - {"postgres", "valkey"}:
+        assert apart[name]["depends_on"] is None, name
+
+
+def units():
+    """The command of each systemd unit, as one line."""
+    found = {}
+    for path in sorted((DEPLOY / "systemd").glob("chatplatform-*.service")):
+        text = path.read_text().replace("\\\n", " ")
+        found[path.stem.removeprefix("chatplatform-")] = re.findall("^ExecStart=(.*)", text, re.M)
+    return found
+
+
+def worker_options(command):
+    """Pool, size and queues of a worker's command."""
+    words = [word.strip('"') for word in command.split()]
+    return tuple(words[words.index(option) + 1] for option in ("--pool", "--concurrency", "-Q"))
+
+
+def test_workers_are_the_same_everywhere(tmp_path):
+    started = parts(Config("127.0.0.1", 8000, tmp_path))
+    expected = {
+        part.name: worker_options(" ".join(part.command))
+        for part in started
+        if "-Q" in part.command
+    }
+    assert len(expected) == 3
+    values = yaml.safe_load((DEPLOY / "helm" / "chatplatform" / "values.yaml").read_text())
+    containers, systemd = compose("docker-compose.yml"), units()
+    for name, options in expected.items():
+        assert worker_options(" ".join(values["processes"][name]["command"])) == options
+        assert worker_options(" ".join(containers[name]["command"])) == options
+        assert worker_options(systemd[name][0]) == options
+
+
+def test_systemd_takes_the_units(tmp_path):
+    assert set(units()) == {
+        "web", "worker", "worker-webhook", "worker-bulk", "beat", "relay", "migrate",
+    }  # fmt: skip
+    if which("systemd-analyze") is None:
+        pytest.skip("systemd is not installed")
+    for path in (DEPLOY / "systemd").iterdir():
+        text = path.read_text().replace("/opt/chatplatform/.venv/bin/python", sys.executable)
+        (tmp_path / path.name).write_text(text)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *map(str, sorted(tmp_path.iterdir()))],
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,138 @@
+"""Guard over migrations: each suits the release before it, which works on while it runs and after.
+
+What is made since this guard came is held to it; what was there before is not.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import migrations, models
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+
+# The newest migration of each app that the guard does not ask about.
+BEFORE = {
+    "bots": "0004_training_stages",
+    "channels_app": "0002_failing_since",
+    "chats": "0007_replays",
+    "chatplatform": "0002_training_stages",
+    "identity": "0011_saved_view",
+    "reports": "0002_chat_figures",
+    "webhooks": "0002_event_subject",
+}
+# Second steps: why the release before does not need what they take away.
+SECOND_STEP_BECAUSE: dict[str, str] = {}
+_GONE = re.compile(
+    r"\b(drop\s+(column|table)|rename\s+(column|to)|set\s+not\s+null)\b", re.IGNORECASE
+)
+
+
+def flat(operations: Sequence[Operation]) -> Iterator[Operation]:
+    for operation in operations:
+        if isinstance(operation, migrations.SeparateDatabaseAndState):
+            yield from flat(operation.database_operations)
+        else:
+            yield operation
+
+
+def statements(sql: object) -> str:
+    parts = sql if isinstance(sql, list | tuple) else [sql]
+    return " ".join(part[0] if isinstance(part, list | tuple) else str(part) for part in parts)
+
+
+def fills_itself(field: "models.Field[Any, Any]") -> bool:
+    """Whether a row that the older release inserts needs no value for it."""
+    return (
+        field.null
+        or field.db_default is not models.NOT_PROVIDED
+        or isinstance(field, models.ManyToManyField)
+    )
+
+
+def fault(operation: Operation, app: str, before: ProjectState) -> str:
+    """What the release before could not live with; empty if nothing."""
+    match operation:
+        case migrations.RemoveField() | migrations.DeleteModel():
+            return "removes what the release before still reads"
+        case migrations.RenameField() | migrations.RenameModel() | migrations.AlterModelTable():
+            return "renames what the release before knows by its old name"
+        case migrations.AddField() if not fills_itself(operation.field):
+            return "adds a column that the release before cannot fill: null=True or a db_default"
+        case migrations.AlterField() if not fills_itself(operation.field):
+            old = before.models[app, operation.model_name_lower].fields[operation.name]
+            return "refuses the nulls of the release before" if old.null else ""
+        case migrations.RunSQL() if _GONE.search(statements(operation.sql)):
+            return "removes, renames or refuses in SQL"
+    return ""
+
+
+def faults(migration: migrations.Migration, before: ProjectState) -> list[str]:
+    state, found = before.clone(), []
+    for operation in migration.operations:
+        for part in flat([operation]):
+            if told := fault(part, migration.app_label, state):
+                found.append(f"{migration}: {part.describe()}: {told}")
+        operation.state_forwards(migration.app_label, state)
+    return found
+
+
+def newer() -> list[tuple[str, str]]:
+    loader = MigrationLoader(None)
+    ours = [key for key in loader.disk_migrations if key[0] in BEFORE]
+    return sorted((app, name) for app, name in ours if name > BEFORE[app])
+
+
+def test_the_guard_knows_every_app():
+    apps = {path.parent.parent.name for path in settings.BASE_DIR.glob("*/migrations/0001*.py")}
+    assert apps == set(BEFORE)
+    on_disk = set(MigrationLoader(None).disk_migrations)
+    assert set(BEFORE.items()) <= on_disk
+
+
+@pytest.mark.parametrize("key", newer(), ids=".".join)
+def test_a_migration_suits_the_release_before(key):
+    loader = MigrationLoader(None)
+    migration = loader.get_migration(*key)
+    if ".".join(key) in SECOND_STEP_BECAUSE:
+        return
+    before = loader.project_state(
+        [parent for parent in migration.dependencies if parent[1] != "__first__"]
+    )
+    assert faults(migration, before) == [], "make it in two releases: CONTRIBUTING, Change a table"
+
+
+def test_exceptions_are_needed():
+    names = {".".join(key) for key in newer()}
+    assert set(SECOND_STEP_BECAUSE) <= names
+
+
+@pytest.mark.parametrize(
+    ("operation", "is_fine"),
+    [
+        (migrations.AddField("job", "note", models.TextField(db_default="")), True),
+        (migrations.AddField("job", "note", models.TextField(null=True)), True),
+        (migrations.AddField("job", "note", models.TextField(default="")), False),
+        (migrations.RemoveField("job", "weight"), False),
+        (migrations.RenameField("job", "weight", "size"), False),
+        (migrations.DeleteModel("clientturn"), False),
+        (migrations.AlterField("job", "client_id", models.BigIntegerField()), False),
+        (migrations.AlterField("job", "name", models.CharField(max_length=90)), True),
+        (migrations.RunSQL("ALTER TABLE chatplatform_job DROP COLUMN weight"), False),
+        (migrations.RunSQL([("ALTER TABLE x ALTER y SET NOT NULL", [])]), False),
+        (migrations.RunSQL("CREATE INDEX a ON b (c)"), True),
+        (
+            migrations.SeparateDatabaseAndState(
+                database_operations=[migrations.RemoveField("job", "weight")]
+            ),
+            False,
+        ),
+    ],
+)
+def test_the_guard_sees_what_an_older_release_cannot_live_with(operation, is_fine):
+    before = MigrationLoader(None).project_state(("chatplatform", "0002_training_stages"))
+    found = [fault(part, "chatplatform", before) for part in flat([operation])]
+    assert (found == [""]) == is_fine

@@ -1,0 +1,73 @@
+"""Counts and traces what the web process answers, if it serves metrics or sends traces."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from chatplatform.observing import metrics, tracing
+from chatplatform.web.bodies import Receive
+from chatplatform.web.streaming import Send
+
+# In the scope: which line of the URLs serves the request, and whether its answer waits for others.
+ROUTE, WAITS = "chatplatform.route", "chatplatform.waits"
+NO_ROUTE = "none"
+# Whatever a caller invents beside these is one label.
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+Serve = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+
+
+def is_on() -> bool:
+    """Whether anybody wants to know."""
+    return metrics.REQUESTS.made is not None or tracing.is_on()
+
+
+class Measured:
+    """One request: passes its answer on, and notes how it began and ended."""
+
+    def __init__(self, scope: dict[str, Any], send: Send) -> None:
+        self._scope, self._send = scope, send
+        self._started_at, self._started_ns = time.monotonic(), time.time_ns()
+        self._status, self._request_id, self._is_stream = "none", "", False
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """What the application sends, to whoever waits for it."""
+        if message["type"] == "http.response.start":
+            self._note_start(message)
+        await self._send(message)
+
+    def _note_start(self, message: dict[str, Any]) -> None:
+        headers = dict(message["headers"])
+        self._status = str(message["status"])
+        self._request_id = headers.get(b"x-request-id", b"").decode()
+        self._is_stream = headers.get(b"content-type", b"").startswith(b"text/event-stream")
+        if self._is_stream:
+            metrics.STREAMS.add(self._route)
+
+    @property
+    def _route(self) -> str:
+        return str(self._scope.get(ROUTE) or NO_ROUTE)
+
+    def end(self) -> None:
+        """The answer is sent, or its reader has gone."""
+        method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
+        metrics.REQUESTS.add(self._route, method, self._status)
+        if self._is_stream:
+            metrics.STREAMS.add(self._route, amount=-1)
+        elif WAITS not in self._scope:
+            metrics.REQUEST_SECONDS.observe(time.monotonic() - self._started_at, self._route)
+        tracing.record_request(
+            self._request_id,
+            f"{method} {self._route}",
+            started_ns=self._started_ns,
+            status=self._status,
+        )
+
+
+async def serve(serve: Serve, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Serve a request and measure it."""
+    request = Measured(scope, send)
+    try:
+        await serve(scope, receive, request.send)
+    finally:
+        request.end()

@@ -1,0 +1,31 @@
+"""How many deliveries wait, and for how long, for the metrics."""
+
+from django.db import Error, connection
+
+from chatplatform.observing import metrics
+from chatplatform.observing.metrics import Reading, Readings
+
+_WAITING = """
+SELECT (SELECT count(*) FROM webhooks_delivery
+        WHERE due_at IS NOT NULL AND NOT is_test),
+    (SELECT coalesce(max(extract(epoch FROM statement_timestamp() - oldest.due_at)), 0)::float8
+     FROM webhooks_webhookconfig c,
+     LATERAL (SELECT d.due_at FROM webhooks_delivery d
+              WHERE d.config_id = c.id AND NOT d.is_test AND d.due_at <= statement_timestamp()
+              ORDER BY d.due_at LIMIT 1) AS oldest
+     WHERE c.is_active AND (c.paused_until IS NULL OR c.paused_until <= statement_timestamp()))
+"""
+
+
+def read() -> Readings:
+    """Deliveries that wait or are under way; nothing if the database does not answer."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_WAITING)
+            count, oldest = cursor.fetchone()
+    except Error:
+        return
+    finally:
+        connection.close()  # this thread's own
+    yield Reading(metrics.DELIVERIES, count)
+    yield Reading(metrics.DELIVERY_OLDEST, oldest)
