@@ -1,9 +1,13 @@
-"""The check of an answer: its citations exist, and it invents no link, address or figure."""
+"""The check of an answer: its citations exist, and it invents no link, figure or sentence."""
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
 
 from bots.engine.types import NotGrounded, Snippet, Usage
+from bots.knowledge import language, vocabulary
+from bots.knowledge.words import fold
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -19,25 +23,115 @@ _LINK_END = ".,;:!?)]}*'’”»"
 # A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
 _GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
-_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
+_CITED = r"(?:\s*\[\d[\d,\s]*\])*"
+# A sentence has ended when the next one has begun: until then a citation may follow.
+_END = re.compile(
+    rf"[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[])"
+    rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
+    r"|\n(?=\s*[^\s\[])"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+# Words that begin alike are forms of one: return, returned, returning.
+_STEM_LETTERS = 5
+# With so many telling words, and none of its sources, a sentence is invented.
+_MIN_TELLING = 3
+# What polite sentences around an answer are made of, by the first letters.
+_POLITE = frozenset(
+    """
+    addit apolo appre assis assur clari detai enjoy furth glad grate hesit incon inqui kindl patie
+    provi queri reach regar reque respo suppo under welco
+    anlie ander antwo bedau behil frage freue gerne gedul helfe hilfe konta kunde melde unter verfü
+    verst weite wende zöger
+    amabl apoya atenc ayuda bienv conse conta corte desea desee dispo duda dudas encan excel grati
+    infor lamen moles pacie placi pregu servi trans
+    aider aimab assis autre bienv compl conna cordi dispo hésit infor insta merci plais quest remer
+    renseig service souha votre
+    acord aiuta aiuto assis bisog contat dispo dubbi esita grazi ulter vostr
+    agrad ajuda atend desej dúvid espero gosta obrig prazer
+    aarze bedan bereik graag helpen hulp verde vrage vragen
+    """.split()  # noqa: SIM905 - easier to read
+)
+
+
+class Evidence:
+    """What an answer may rest on: the texts of its sources, and for its words the question too."""
+
+    def __init__(self, texts: Iterable[str], *, question: str = "") -> None:
+        self._texts = tuple(texts)
+        self._facts = _facts("\n".join(self._texts))
+        self._stems = {_stem(word) for text in (*self._texts, question) for word in _words(text)}
+
+    @cached_property
+    def _languages(self) -> frozenset[str | None]:
+        return frozenset(language.recognise(text) for text in self._texts)
+
+    def holds_facts_of(self, text: str) -> bool:
+        """Whether every link, address and figure of a text stands in the sources."""
+        return _facts(_CITATION.sub(" ", text)) <= self._facts
+
+    def invents(self, sentence: str) -> bool:
+        """Whether a sentence tells something, and shares no telling word with the sources.
+
+        A sentence in another language than theirs may be a translation: its words say nothing.
+        """
+        words = _words(_LINK.sub(" ", _EMAIL.sub(" ", sentence)))
+        stems = {_stem(word) for word in words}
+        if len(stems) < _MIN_TELLING:
+            return False
+        spoken = language.recognise(sentence)
+        if spoken is None or spoken not in self._languages:
+            return False
+        told = {_stem(word) for word in words if vocabulary.is_telling(word, spoken)} - _POLITE
+        return len(told) >= _MIN_TELLING and told.isdisjoint(self._stems)
+
+
+def evidence_of(
+    snippets: Iterable[Snippet], results: str | None = None, *, question: str = ""
+) -> Evidence:
+    """What snippets say, and what functions returned."""
+    texts = (f"{s.title}\n{s.url or ''}\n{s.text}" for s in snippets)
+    return Evidence((*texts, results or ""), question=question)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text with what stands between them; the last one may go on."""
+    ends = [match.end() for match in _END.finditer(text)]
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
+
+
+def _stem(word: str) -> str:
+    return fold(word)[:_STEM_LETTERS]
 
 
 def checked(
-    text: str, snippets: tuple[Snippet, ...], usage: Usage, results: str | None = None
+    text: str,
+    snippets: tuple[Snippet, ...],
+    usage: Usage,
+    results: str | None = None,
+    *,
+    question: str = "",
 ) -> tuple[str, tuple[int, ...]]:
     """The answer without wrong citations, and the numbers that it cites; raises NotGrounded.
 
-    `results` is what functions returned; with them an answer needs no snippet.
+    `results` is what functions returned; with them an answer needs no snippet. `question` is what
+    an answer may repeat without a source.
     """
     by_number = {snippet.number: snippet for snippet in snippets}
     mentioned = [int(n) for group in _CITATION.findall(text) for n in group.split(",")]
     cited = tuple(dict.fromkeys(number for number in mentioned if number in by_number))
     if not cited and results is None:
         raise NotGrounded("The answer cites no snippet that exists.", usage=usage)
-    sources = [by_number[number] for number in cited]
-    evidence = "\n".join([results or "", *(f"{s.title}\n{s.url or ''}\n{s.text}" for s in sources)])
-    if not _facts(_CITATION.sub(" ", text)) <= _facts(evidence):
+    sources = evidence_of((by_number[number] for number in cited), results)
+    if not sources.holds_facts_of(text):
         raise NotGrounded("The answer states what its snippets do not hold.", usage=usage)
+    given = evidence_of(snippets, results, question=question)
+    if any(given.invents(sentence) for sentence in sentences(text)):
+        raise NotGrounded("The answer has a sentence that no snippet speaks of.", usage=usage)
     return _without_wrong_citations(text, set(by_number)), cited
 
 

@@ -1,8 +1,9 @@
 """Answers written by a model behind any OpenAI-compatible endpoint.
 
 The model is told to answer from the snippets alone, and its answer is checked: it must cite them,
-and its figures, links and addresses must stand in what it cites. Every fault of the server is
-raised as EngineUnavailable.
+and its figures, links and addresses must stand in what it cites. It is streamed by sentence, and a
+sentence that its sources do not hold is not streamed. Every fault of the server is raised as
+EngineUnavailable.
 """
 
 import re
@@ -15,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, tools
-from bots.engine.grounding import checked
+from bots.engine.grounding import Evidence, checked, evidence_of, sentences
 from bots.engine.prompting import NO_ANSWER, fenced
 from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.types import (
@@ -34,9 +35,7 @@ MAX_ANSWER_CHARS = 4_000
 # A little above the characters' cap, so that the server stops by itself in most cases.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
-_HELD_CHARS = 12
 _RETRY_PAUSE_SECONDS = 0.3
-_DECORATION = " \t\r\n*_`\"'“”«».!"
 
 
 class OpenAICompatible:
@@ -80,13 +79,15 @@ class OpenAICompatible:
             toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
         )
         messages += exchange.earlier()
-        used = Usage(0, 0)
+        used, asked = Usage(0, 0), _asked(question)
         while True:
+            heard = exchange.evidence if exchange.has_results else None
+            gate = _Gate(on_delta, evidence_of(question.snippets, heard, question=asked))
             try:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
                 )
-                ask = partial(self._ask, messages, on_delta, ends_at, options)
+                ask = partial(self._ask, messages, gate, ends_at, options)
                 draft = _with_retry(ask, ends_at)
             except EngineUnavailable as error:
                 # The rounds before the failure have cost what they cost.
@@ -98,8 +99,7 @@ class OpenAICompatible:
             messages += exchange.carry_out(draft.calls.found)
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
-        heard = exchange.evidence if exchange.has_results else None
-        text, numbers = checked(draft.text, question.snippets, used, heard)
+        text, numbers = checked(draft.text, question.snippets, used, heard, question=asked)
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number].citation for number in numbers)
         return Answer(text, cited, draft.model or question.model or self._model, used)
@@ -161,13 +161,12 @@ class OpenAICompatible:
     def _ask(
         self,
         messages: list[dict[str, Any]],
-        on_delta: Callable[[str], None],
+        gate: "_Gate",
         ends_at: float,
         options: dict[str, Any],
     ) -> "_Draft":
-        """One call, streamed through the filter; _Retriable only while nothing has come."""
+        """One call, streamed through the gate; _Retriable only while nothing has come."""
         draft = _Draft()
-        gate = _Gate(on_delta)
         with (
             tracing.span("model", model=self._model),
             _failures(draft),
@@ -185,7 +184,7 @@ class OpenAICompatible:
             else:
                 draft.check_complete()
         if not gate.is_refused and not draft.calls.found:
-            gate.send(draft.end())
+            gate.end(draft.end())
         return draft
 
     @contextmanager
@@ -370,31 +369,48 @@ class _Draft:
 
 
 class _Gate:
-    """Passes text on to the customer, but never the marker or a part of it."""
+    """Passes whole sentences on to the customer, up to one that the evidence does not support."""
 
-    def __init__(self, on_delta: Callable[[str], None]) -> None:
+    def __init__(self, on_delta: Callable[[str], None], evidence: Evidence) -> None:
         self._on_delta = on_delta
+        self._evidence = evidence
         self._text = ""
         self._sent = 0
+        self._is_closed = False
         self.is_refused = False
 
     def take(self, piece: str) -> None:
+        """Add a piece of the answer; the sentence that it may belong to is held back."""
         self._text += piece
         self.is_refused = _is_refusal(self._text)
-        if self.is_refused or len(self._text.lstrip(_DECORATION)) < _HELD_CHARS:
-            return
-        self.send(min(len(self._text) - self._begun_marker(), MAX_ANSWER_CHARS))
+        if not self.is_refused:
+            self._pass_on(sentences(self._text[self._sent :])[:-1])
 
-    def _begun_marker(self) -> int:
-        """How many of the latest characters may turn out to be the marker's beginning."""
-        sizes = range(len(NO_ANSWER) - 1, 0, -1)
-        return next((size for size in sizes if self._text.endswith(NO_ANSWER[:size])), 0)
+    def end(self, end: int) -> None:
+        """Pass on what was held back, up to `end`, when the answer is whole."""
+        self._pass_on(sentences(self._text[self._sent : end]))
 
-    def send(self, end: int) -> None:
-        """Pass on the text up to `end`, if it was held back."""
-        if end > self._sent:
-            fresh, self._sent = self._text[self._sent : end], end
-            self._on_delta(fresh)
+    def _pass_on(self, held: Iterable[str]) -> None:
+        for sentence in held:
+            end = self._sent + len(sentence)
+            # Figures are read from the beginning: only there a list's number is none.
+            self._is_closed = (
+                self._is_closed
+                or end > MAX_ANSWER_CHARS
+                or not self._evidence.holds_facts_of(self._text[:end])
+                or self._evidence.invents(sentence)
+            )
+            if self._is_closed:
+                return
+            self._sent = end
+            if sentence:
+                self._on_delta(sentence)
+
+
+def _asked(question: Question) -> str:
+    """What the answer may repeat without a source: the chat so far, and the bot's instructions."""
+    lines = (line.text for line in question.history)
+    return "\n".join((question.text, question.instructions, *lines))
 
 
 def _is_refusal(text: str) -> bool:

@@ -64,8 +64,7 @@ def cited_in(answer):
 def test_an_answer_is_streamed_and_cited(stub):
     answer, deltas = ask(stub)
     assert answer.text == "You can return goods within 30 days. [1]"
-    assert "".join(deltas) == answer.text
-    assert len(deltas) > 1
+    assert deltas == [answer.text]  # it is one sentence
     assert cited_in(answer) == [101]
     assert answer.usage == Usage(100, 8)
     assert answer.model == "stub"
@@ -239,7 +238,7 @@ def test_facts_outside_the_snippets_are_not_grounded(text):
 )
 def test_no_part_of_the_marker_passes_the_gate(text, size):
     passed: list[str] = []
-    gate = openai_compatible._Gate(passed.append)
+    gate = openai_compatible._Gate(passed.append, grounding.Evidence(()))
     for start in range(0, len(text), size):
         gate.take(text[start : start + size])
         if gate.is_refused:

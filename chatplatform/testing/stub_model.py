@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -41,6 +41,8 @@ class StubModel(ThreadingHTTPServer):
         self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
+        # How an answer is cut into the pieces of a stream.
+        self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall
         self.play(script)
 
     @property
@@ -163,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream_words(_text(mode, body), is_cut=mode == "cut")
 
     def _stream_words(self, text: str, *, is_cut: bool) -> None:
-        words = re.findall(r"\S+\s*", text)
+        words = self.server.cut(text)  # type: ignore[attr-defined]
         for word in words[: len(words) // 2] if is_cut else words:
             self._event(_delta(word))
         if is_cut:
