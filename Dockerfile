@@ -1,8 +1,11 @@
 FROM python:3.11-slim AS build
 WORKDIR /app
 RUN python -m venv /venv
-COPY requirements.txt .
-RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY requirements.txt requirements-traces.txt ./
+# `--build-arg TRACES=1`: with what TRACES_URL needs.
+ARG TRACES=
+RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt \
+    ${TRACES:+-r requirements-traces.txt}
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --home-dir /data chatplatform \

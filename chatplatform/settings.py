@@ -161,6 +161,10 @@ if not _owner and env.str("DATABASE_OWNER_PASSWORD", default=""):
     _owner = _address(*_POSTGRES, role="DATABASE_OWNER")
 if _owner:  # Owns the tables; only `migrate` needs it. Without it one role does both.
     DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
+_replica = env.str("DATABASE_REPLICA_URL", default="")
+if _replica:  # Reports and exports are read from it while it is at most so many seconds behind.
+    DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
+REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
 for _database in DATABASES.values():
     _database.update(
         ENGINE="chatplatform.postgres",
@@ -175,6 +179,9 @@ for _database in DATABASES.values():
             " -c idle_in_transaction_session_timeout=60000",
         },
     )
+if _replica:  # A host that is gone is noticed within seconds; milliseconds, then seconds.
+    DATABASES["replica"]["OPTIONS"] |= {"tcp_user_timeout": 5000, "keepalives_idle": 5}
+    DATABASES["replica"]["OPTIONS"] |= {"keepalives_interval": 2, "keepalives_count": 2}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default=_address("REDIS", "redis", 6379, "0"))
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import Error, connection
 
-from chatplatform import valkey
-from chatplatform.jobs.registry import declared
+from chatplatform import replica, valkey
+from chatplatform.jobs.registry import declared, queue_of
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
 
@@ -29,7 +29,7 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """Jobs, connections and the broker; without the rest if one of them does not answer."""
+    """Jobs, connections, broker and replica; of what does not answer only that it does not."""
     try:
         with connection.cursor() as cursor:
             found = [*_jobs(cursor), *_connections(cursor)]
@@ -39,23 +39,23 @@ def read() -> Readings:
         connection.close()  # this thread's own
     yield from found
     yield from _broker()
+    if replica.is_configured():
+        lag = replica.lag_seconds()
+        yield Reading(metrics.REPLICA_UP, lag is not None)
+        if lag is not None:
+            yield Reading(metrics.REPLICA_LAG, lag)
 
 
 def _jobs(cursor: Any) -> Iterator[Reading]:
     cursor.execute(_JOBS)
     for name, state, count in cursor.fetchall():
-        yield Reading(metrics.JOBS, count, (_queue(name), name, state))
+        yield Reading(metrics.JOBS, count, (queue_of(name), name, state))
     oldest = dict.fromkeys(sorted({str(job.queue) for job in declared.values()}), 0.0)
     cursor.execute(_OLDEST)
     for name, seconds in cursor.fetchall():
-        oldest[_queue(name)] = max(oldest.get(_queue(name), 0.0), seconds)
+        oldest[queue_of(name)] = max(oldest.get(queue_of(name), 0.0), seconds)
     for queue, seconds in oldest.items():
         yield Reading(metrics.JOB_OLDEST, seconds, (queue,))
-
-
-def _queue(name: str) -> str:
-    """A job's queue; of one that this release does not declare nobody knows it."""
-    return str(declared[name].queue) if name in declared else "unknown"
 
 
 def _connections(cursor: Any) -> Iterator[Reading]:

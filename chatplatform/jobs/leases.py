@@ -25,6 +25,7 @@ from django.db import (
 from django.db.models.functions import Now
 
 from chatplatform.api.request_context import serving
+from chatplatform.jobs import registry
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
@@ -97,18 +98,14 @@ def run(job_id: int) -> bool:
     finally:
         _lease_renewer.remove(lease)
         _current.reset(token)
-        metrics.JOB_SECONDS.observe(time.monotonic() - started_at, _queue(lease), lease.name)
+        metrics.JOB_SECONDS.observe(
+            time.monotonic() - started_at, registry.queue_of(lease.name), lease.name
+        )
     return True
 
 
 def _count(lease: Lease, outcome: str) -> None:
-    metrics.JOB_RUNS.add(_queue(lease), lease.name, outcome)
-
-
-def _queue(lease: Lease) -> str:
-    """A job's queue, for the metrics; a newer release may have jobs that this one does not know."""
-    declaration = declared.get(lease.name)
-    return str(declaration.queue) if declaration else "unknown"
+    metrics.JOB_RUNS.add(registry.queue_of(lease.name), lease.name, outcome)
 
 
 # Jobs that are run in turns and may run now.

@@ -39,6 +39,11 @@ class Declared:
 declared: dict[str, Declared] = {}
 
 
+def queue_of(name: str) -> str:
+    """A job's queue; of one that this release does not declare nobody knows it."""
+    return str(declared[name].queue) if name in declared else "unknown"
+
+
 def call_with_known(function: Callable[..., None], args: dict[str, Any]) -> None:
     """Call a function without the arguments that it does not know.
 

@@ -4,6 +4,7 @@ Each process of the group keeps its counts in files; whichever gets the port add
 one ends, another takes its place.
 """
 
+import errno
 import logging
 import os
 import tempfile
@@ -120,7 +121,10 @@ def _serve(registry: "CollectorRegistry") -> None:
     while True:
         try:
             server = make_server(*address, app, ThreadingWSGIServer, _SilentHandler)
-        except OSError:
+        except OSError as exc:
+            if exc.errno != errno.EADDRINUSE:
+                log.exception("the metrics cannot be served at %s:%s", *address)
+                return
             time.sleep(PORT_PAUSE_SECONDS)
             continue
         server.serve_forever()

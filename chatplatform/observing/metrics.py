@@ -109,6 +109,8 @@ CONNECTIONS = Metric(
     "read", "database_connections", "Connections to the database, by what they do.", "state"
 )
 CONNECTION_LIMIT = Metric("read", "database_connection_limit", "How many there may be.")
+REPLICA_UP = Metric("read", "replica_up", "1 while the replica answers, if there is to be one.")
+REPLICA_LAG = Metric("read", "replica_lag_seconds", "How far the replica is behind.")
 BROKER_UP = Metric("read", "broker_up", "1 while the broker answers.")
 BROKER_MEMORY = Metric("read", "broker_memory_bytes", "What the broker holds.")
 BROKER_MEMORY_LIMIT = Metric(

@@ -152,6 +152,17 @@ def test_on_several_hosts_every_service_has_a_profile_and_waits_for_none():
         assert apart[name]["depends_on"] is None, name
 
 
+def test_what_reads_reports_is_told_of_the_replica():
+    services = compose("docker-compose.replica.yml")
+    told = {
+        name for name, service in services.items()
+        if "DATABASE_REPLICA_URL" in service.get("environment", {})
+    }  # fmt: skip
+    assert told == {"web", "worker", "worker-bulk", "relay"}
+    command = compose("docker-compose.yml")["postgres"]["command"]
+    assert services["postgres"]["command"][: len(command)] == command
+
+
 def units():
     """The command of each systemd unit, as one line."""
     found = {}

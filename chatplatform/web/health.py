@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
-from chatplatform import valkey
+from chatplatform import replica, valkey
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
@@ -150,6 +150,14 @@ def _jobs() -> str:
     return f"{waiting} jobs wait"
 
 
+def _replica() -> str:
+    seconds = replica.lag_seconds()
+    if seconds is None:
+        return "does not answer: reports read the primary"
+    is_read = seconds <= settings.REPLICA_MAX_LAG_SECONDS
+    return f"{seconds:.1f} s behind" + ("" if is_read else ": reports read the primary")
+
+
 def _disk() -> str:
     free = shutil.disk_usage(settings.DATA_DIR).free
     if free < MIN_FREE_BYTES:
@@ -157,12 +165,14 @@ def _disk() -> str:
     return "has room"
 
 
-CHECKS = (
+CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     ("database", _database),
     ("broker", _broker),
     ("processes", _processes),
     ("jobs", _jobs),
     ("disk", _disk),
+    # Nothing fails without it.
+    *((("replica", _replica),) if replica.is_configured() else ()),
 )
 
 

@@ -3,18 +3,21 @@
 Names of columns come from the tables here, values from parameters: nothing of a request is SQL.
 """
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connections
 from django.db.models import QuerySet
 
+from chatplatform import replica
 from chats.models import Conversation
 from reports.services.chat_figures import SAID
 from reports.shapes.adhoc import Grouping, ReportColumn
 
+log = logging.getLogger(__name__)
 Row = dict[str, Any]
 
 
@@ -211,12 +214,34 @@ def _rows(
     used = set(re.findall(r"\w+", sql))
     columns = ", ".join(f"{made} AS {name}" for name, made in _FACTS.items() if name in used)
     facts = f"WITH chat AS ({chats}), facts AS (SELECT {columns or 'chat.id'} {_SOURCE})"
-    with connection.chunked_cursor() if chunked else connection.cursor() as cursor:
-        cursor.execute(f"{facts} {sql}", [*parameters, zone])
+    with _executed(f"{facts} {sql}", [*parameters, zone], chunked=chunked) as cursor:
         assert cursor.description
         names = [column.name for column in cursor.description]
         for values in cursor:
             yield _rounded_row(dict(zip(names, values, strict=True)))
+
+
+def _executed(statement: str, parameters: list[Any], *, chunked: bool) -> Any:
+    """A cursor with the answer: of the replica if it may be read, else of the primary."""
+    alias = replica.alias()
+    if alias != replica.PRIMARY:
+        try:
+            return _cursor(alias, statement, parameters, chunked=chunked)
+        except (OperationalError, InterfaceError) as exc:
+            log.warning("a report is read from the primary: %s", exc)
+            replica.failed()
+    return _cursor(replica.PRIMARY, statement, parameters, chunked=chunked)
+
+
+def _cursor(alias: str, statement: str, parameters: list[Any], *, chunked: bool) -> Any:
+    connection = connections[alias]
+    cursor = connection.chunked_cursor() if chunked else connection.cursor()
+    try:
+        cursor.execute(statement, parameters)
+    except BaseException:
+        cursor.close()
+        raise
+    return cursor
 
 
 def _rounded_row(row: Row) -> Row:

@@ -102,6 +102,8 @@ def _hours(rows: list[Row]) -> list[shapes.HourFigures]:
 
 def _by_bot(client: Client, rows: list[Row]) -> list[shapes.BotFigures]:
     names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
+    # A replica may still know one that has been deleted meanwhile.
+    rows = [row for row in rows if row["bot"] in names]
     return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
 
 

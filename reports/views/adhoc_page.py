@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
-from chatplatform import media
+from chatplatform import media, replica
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import describe_error
 from identity.models import Client
@@ -52,6 +52,7 @@ def page(request: HttpRequest) -> HttpResponse:
     asked = _asked(request.GET)
     try:
         param = shapes.SearchAdhocReportParam.model_validate(asked)
+        as_of = replica.as_of()
         report = adhoc.search(client, param)
     except ValidationError as exc:
         problems = [f"{'.'.join(map(str, one['loc']))}: {describe_error(one)['msg']}"
@@ -61,7 +62,8 @@ def page(request: HttpRequest) -> HttpResponse:
     except ApiError as exc:
         context = _form(client, shapes.SearchAdhocReportParam()) | {"problems": [str(exc)]}
         return show(request, "adhoc", context, status=exc.status)
-    context = _form(client, param) | _table(param, report) | {"asked": _flat(asked)}
+    context = _form(client, param) | _table(param, report)
+    context |= {"asked": _flat(asked), "as_of": as_of}
     if report.next_cursor:
         context["next"] = path_to("adhoc", asked | {"cursor": report.next_cursor})
     return show(request, "adhoc", context)

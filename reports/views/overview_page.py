@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from bots.models import Bot
 from bots.services import bots
+from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
 from reports.services import charts, overview, periods, words
@@ -54,13 +55,14 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         query = PeriodQuery.model_validate(asked)
         bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
+        as_of = replica.as_of()
         found = overview.of(client, query, bot=bot)
     except (ValidationError, ValueError, ApiError):
         return show(request, "overview", _form(client, PeriodQuery(), None) | {
             "problem": "This is no period of at most 366 days, or no bot of yours."
         }, status=422)  # fmt: skip
     shown = _shown(found, periods.of(client, query), bot)
-    return show(request, "overview", _form(client, query, bot) | shown)
+    return show(request, "overview", _form(client, query, bot) | shown | {"as_of": as_of})
 
 
 def _form(client: Client, query: PeriodQuery, bot: Bot | None) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def viewer_of(request: HttpRequest) -> tuple[User, Client]:
 def show(
     request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """A page of the reports."""
+    """A page of the reports. `as_of`: the time whose state it shows."""
     user, client = viewer_of(request)
     tabs = [(path_to(name), label, name == page) for name, label in _TABS]
     shared = {"tabs": tabs, "client": client, "may_write": user.role != "viewer"}

@@ -1,0 +1,111 @@
+"""The replica that reports and exports read: whether it may be read, and how far it is behind.
+
+It is never needed: what cannot be read there is read from the primary.
+"""
+
+import logging
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import Error, connections
+from django.utils import timezone
+
+log = logging.getLogger(__name__)
+PRIMARY, REPLICA = "default", "replica"
+# How long a finding holds, and how long one is waited for: a frozen server answers nothing.
+HOLDS_SECONDS, PATIENCE_SECONDS = 5.0, 2.0
+
+# A replica that has replayed all that the primary had written is not behind, however long ago the
+# last change was.
+_WRITTEN = "SELECT pg_current_wal_lsn()::text"
+_REPLAYED = """
+SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() >= %s::pg_lsn, false),
+    extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8
+"""
+
+
+def is_configured() -> bool:
+    """Whether there is to be one."""
+    return REPLICA in connections.databases
+
+
+def lag_seconds() -> float | None:
+    """How far the replica is behind; None if there is none, or it does not answer."""
+    return _lag.seconds() if is_configured() else None
+
+
+def alias() -> str:
+    """The database that reports are to be read from now."""
+    seconds = lag_seconds()
+    is_good = seconds is not None and seconds <= settings.REPLICA_MAX_LAG_SECONDS
+    return REPLICA if is_good else PRIMARY
+
+
+def as_of() -> datetime:
+    """The time whose state a report shows that is read now."""
+    seconds = lag_seconds() if alias() == REPLICA else 0
+    return timezone.now() - timedelta(seconds=seconds or 0)
+
+
+def failed() -> None:
+    """A statement failed there: the primary is read for a while."""
+    connections[REPLICA].close()
+    _lag.forget()
+
+
+class _Lag:
+    """The lag, asked for every few seconds at most, and never twice at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="replica")
+        self._asking: Future[float | None] | None = None
+        self._found: float | None = None
+        self._holds_until = 0.0
+
+    def seconds(self) -> float | None:
+        with self._lock:
+            if time.monotonic() >= self._holds_until:
+                self._found = self._ask()
+                self._holds_until = time.monotonic() + HOLDS_SECONDS
+            return self._found
+
+    def forget(self) -> None:
+        with self._lock:
+            self._found, self._holds_until = None, time.monotonic() + HOLDS_SECONDS
+
+    def _ask(self) -> float | None:
+        if self._asking is None or self._asking.done():
+            self._asking = self._threads.submit(measure)
+        try:
+            return self._asking.result(PATIENCE_SECONDS)
+        except Late:
+            return None
+
+
+def measure() -> float | None:
+    """Ask both servers; None if one of them does not answer, or the other is no replica."""
+    try:
+        with connections[PRIMARY].cursor() as cursor:
+            cursor.execute(_WRITTEN)
+            (written,) = cursor.fetchone()
+        with connections[REPLICA].cursor() as cursor:
+            cursor.execute(_REPLAYED, [written])
+            is_replica, has_all, seconds = cursor.fetchone()
+    except Error as exc:
+        log.warning("the replica cannot be read: %s", exc)
+        return None
+    finally:
+        for name in (PRIMARY, REPLICA):
+            connections[name].close()  # this thread's own
+    if not is_replica:
+        log.error("DATABASE_REPLICA_URL names a server that replicates nothing: it is not read")
+        return None
+    return 0.0 if has_all else seconds
+
+
+_lag = _Lag()
