@@ -88,7 +88,7 @@ def asked(question, name):
 
 def shown_of(question, answer, *, longest):
     """What a customer saw of an answer that comes in pieces of random lengths; the engine's own."""
-    shown = []
+    shown: list[str] = []
     lengths = random.Random(len(answer))
     with stub_model.running() as server:
         server.play([f"say:{answer}"])

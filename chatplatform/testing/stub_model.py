@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream_words(_text(mode, body), is_cut=mode == "cut")
 
     def _stream_words(self, text: str, *, is_cut: bool) -> None:
-        words = self.server.cut(text)  # type: ignore[attr-defined]
+        words = self.server.cut(text)
         for word in words[: len(words) // 2] if is_cut else words:
             self._event(_delta(word))
         if is_cut:
