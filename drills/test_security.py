@@ -115,9 +115,7 @@ def test_every_page_tells_the_browser_what_it_may(platform: Platform, path: str)
     headers = platform.client.get(path, headers={"Accept": "text/html"}).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
-    # The page of the API's document signs in in a window of its own.
-    opener = "unsafe-none" if path == "/docs" else "same-origin"
-    assert headers["Cross-Origin-Opener-Policy"] == opener
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     secure = platform.client.get(path, headers={"X-Forwarded-Proto": "https"}).headers
     assert secure["Strict-Transport-Security"].startswith("max-age=31536000")
     for cookie in headers.get_list("set-cookie"):
