@@ -222,14 +222,20 @@ def check_counts(prometheus: Prometheus, broken: Broken) -> None:
 
 
 def check_panels(prometheus: Prometheus) -> None:
-    empty = [
-        panel["title"]
-        for panel in panels()
-        if not any(
-            prometheus.series(query, seconds=60) for query, _ in queries(panel, window=WINDOW)
-        )
-    ]
-    assert empty == []
+    def empty() -> list[str]:
+        return [
+            panel["title"]
+            for panel in panels()
+            if not any(
+                prometheus.series(query, seconds=60) for query, _ in queries(panel, window=WINDOW)
+            )
+        ]
+
+    try:
+        # A rate needs two looks.
+        wait_until(lambda: not empty(), what="figures in every panel", seconds=20)
+    except AssertionError:
+        raise AssertionError(f"no figures: {empty()}") from None
 
 
 def test_panels_counts_and_alerts(tmp_path: Path) -> None:
