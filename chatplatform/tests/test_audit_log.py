@@ -80,6 +80,13 @@ def test_it_is_exported_as_lines_and_as_a_table(ann, cara, monkeypatch):
     assert ann.get(FILE).json()["code"] == "too_many_events"
 
 
+def test_a_long_id_of_a_request_is_cut_and_refuses_nothing(ann):
+    body = {"name": "ours", "scope": "secret"}
+    reply = ann.post("/identity/api-keys", body, **{"X-Request-ID": "r" * 128})
+    assert reply.status_code == 201, reply.content
+    assert AuditEvent.objects.latest("pk").request_id == "r" * 64
+
+
 def test_the_address_of_a_visitor_is_not_written_down(ann, bot):
     page = make_key(ann.client, "public", bot.pk)
     assert page.key

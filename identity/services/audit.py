@@ -31,7 +31,8 @@ def record(
         changes=changes or {},
         # Whoever uses the key of a page is a customer.
         address="" if is_page else current_address(),
-        request_id=current_request_id(),
+        # A caller may choose a longer one.
+        request_id=current_request_id()[:64],
     )
 
 
