@@ -27,7 +27,8 @@ def announced():
         file = path.relative_to(settings.BASE_DIR)
         if "tests" in file.parts or file.parts[0].startswith((".", "var")):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "announce" in text else ():
             if not isinstance(node, ast.Call) or "announce" not in ast.unparse(node.func):
                 continue
             for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
