@@ -92,7 +92,15 @@ def sign_in(screen: Page, user: User) -> None:
     screen.goto("/admin/login/")
     screen.get_by_label("Email").fill(user.email)
     screen.get_by_label("Password").fill(PASSWORD)
-    screen.get_by_role("button", name="Log in").click()
+    # A page that is opened before the answer comes would break the sign-in off.
+    with screen.expect_navigation(wait_until="commit"):
+        screen.get_by_role("button", name="Log in").click()
+
+
+def sign_out(screen: Page) -> None:
+    """Sign out of the site, and wait until it is done."""
+    with screen.expect_navigation(wait_until="commit"):
+        screen.locator("#logout-form").evaluate("form => form.submit()")
 
 
 @pytest.fixture

@@ -100,10 +100,10 @@ def set_on_signal(event: threading.Event, channel: str) -> None:
     for loops that would else look all the time."""
 
     def listen() -> None:
-        with valkey.connect().pubsub(ignore_subscribe_messages=True) as pubsub:  # type: ignore[no-untyped-call]
+        with valkey.connect().pubsub() as pubsub:  # type: ignore[no-untyped-call]
             pubsub.subscribe(_PREFIX + channel)
-            event.set()  # what was signalled before is looked for now
             while True:
+                # The first says that the subscription stands: what came before is looked for now.
                 if pubsub.get_message(timeout=5):
                     event.set()
 

@@ -246,6 +246,8 @@ def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: P
     expect(other.get_by_role("button", name="Open the chat")).to_be_focused()
     chat = Conversation.objects.get()
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "In Hue."})
+    # It looks every ten seconds, and at once when the network is back: no clock decides here.
+    second.frames[1].evaluate("dispatchEvent(new Event('online'))")
     expect(other.locator(".badge")).to_have_text("1")
     source = {"document_id": 7, "title": "Guide", "url": None}
     passages = [source | {"page": page, "quote": f"{page}"} for page in (2, 3, 2)]

@@ -13,7 +13,7 @@ from chatplatform.testing import run_before
 from identity.models import AuditEvent, Role, SiteSession, User
 from identity.services import site_sessions, users
 from identity.services.site_sessions import SessionStore
-from identity.testing import PASSWORD, make_person, sign_in
+from identity.testing import PASSWORD, make_person, sign_in, sign_out
 
 LOGIN, HOME, DESK = "/admin/login/", "/admin/", "/admin/desk/"
 OWN_PASSWORD, FORGOTTEN = "/admin/password_change/", "/admin/forgot-password/"
@@ -242,7 +242,7 @@ def test_an_owner_signs_in_and_out_in_a_browser(screen, ann):
     screen.get_by_text("If an account has this address").wait_for()
     sign_in(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
-    screen.locator("#logout-form").evaluate("form => form.submit()")
+    sign_out(screen)
     screen.get_by_role("button", name="Log in").wait_for()
 
 

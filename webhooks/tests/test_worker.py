@@ -40,13 +40,12 @@ def worker(receiver, **environment):
         yield process
     finally:
         process.kill()
-        process.wait(5)
+        process.wait()
 
 
-def wait_until(condition, seconds=30):
-    ends_at = time.monotonic() + seconds
+def wait_until(condition):
+    """Wait for as long as a test may last: how fast the machine is decides nothing."""
     while not condition():
-        assert time.monotonic() < ends_at, "timed out"
         time.sleep(0.02)
 
 
@@ -64,7 +63,7 @@ def test_it_delivers_without_a_broker_and_finishes_on_shutdown(
         wait_until(lambda: len(receiver.got) == 2)
         process.send_signal(signal.SIGTERM)
         receiver.release.set()
-        process.wait(60)
+        process.wait()
     assert Delivery.objects.filter(state=DeliveryState.SUCCEEDED).count() == 2
 
 
@@ -99,6 +98,5 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
     finally:
         stop.set()
         announce(client_a.pk, "message.created", {})
-        thread.join(30)
-    assert not thread.is_alive()
+        thread.join()
     assert len(receiver.got) >= 2

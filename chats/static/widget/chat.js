@@ -15,6 +15,7 @@ export function createChat({ api, store, memory, language, t }) {
   let failures = 0;
   let sending = false;
   let looking = false;
+  let asked = false;
   let visitor = {};
 
   const set = (changes) => store.dispatch({ type: "set", ...changes });
@@ -105,12 +106,17 @@ export function createChat({ api, store, memory, language, t }) {
     if (chat) api.read(chat.id).catch(() => {});
   }
 
-  /** Looks for news, now and again and again; one look at a time. */
+  /** Looks for news, now and again and again; one look at a time. Who asks during one gets another: it may have missed
+  what they ask for. */
   async function look() {
+    asked = true;
     if (!store.state.isReady || looking) return;
     looking = true;
     clearTimeout(timer);
-    await untilAnswered(refresh).catch(report);
+    while (asked) {
+      asked = false;
+      await untilAnswered(refresh).catch(report);
+    }
     looking = false;
     timer = setTimeout(look, interval());
   }
