@@ -37,19 +37,20 @@ class Documented(Middleware):
         if not isinstance(response, (StreamingReply, WaitingResponse)):
             body = response.content if isinstance(response, HttpResponse) else None
             media_type = response.headers.get("Content-Type", "")
-            found = breach(
-                request.method or "", request.path_info, response.status_code, media_type, body
-            )
+            match = request.resolver_match
+            path = _path_of(match.route) if match else _documented_path(request.path_info)
+            found = breach(request.method or "", path, response.status_code, media_type, body)
             breaches.extend([found] if found else [])
         return response
 
 
-def breach(method: str, path: str, status: int, media_type: str, body: bytes | None) -> str | None:
+def breach(
+    method: str, documented_path: str, status: int, media_type: str, body: bytes | None
+) -> str | None:
     """How an answer differs from the document, in a sentence; None if it does not.
 
     `body` None: it was not read, as that of a file.
     """
-    documented_path = _documented_path(path)
     verb = "get" if method == "HEAD" else method.lower()
     operation = document()["paths"].get(documented_path, {}).get(verb)
     if operation is None:
@@ -78,6 +79,10 @@ def _documented_path(path: str) -> str:
         route = resolve(path.rstrip("/") or "/").route
     except Resolver404:
         return ""
+    return _path_of(route)
+
+
+def _path_of(route: str) -> str:
     return _paths().get("/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route), "")
 
 
@@ -196,7 +201,7 @@ def _write_down(scope: dict[str, Any], sent: list[dict[str, Any]]) -> None:
     body = b"".join(message.get("body", b"") for message in sent[1:])
     found = breach(
         scope["method"],
-        scope["path"],
+        _documented_path(scope["path"]),
         sent[0]["status"],
         headers.get(b"content-type", ""),
         body if _is_last(sent[-1]) or body.startswith((b"event:", b"id:")) else None,
