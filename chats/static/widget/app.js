@@ -95,7 +95,8 @@ setTimeout(introduced, INTRODUCTION_TIME);
 addEventListener("message", ({ source, origin, data }) => {
   if (source !== parent || !data || data.chatWidget !== 1) return;
   if (data.type === "visitor") {
-    memory.restore(data.memory, (text) => parent.postMessage({ chatWidget: 1, type: "remember", text }, origin));
+    const remember = (text, changes) => parent.postMessage({ chatWidget: 1, type: "remember", text, changes }, origin);
+    memory.restore(data.memory, remember);
     actions.identify(data);
     introduced();
   }

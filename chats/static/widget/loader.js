@@ -52,7 +52,12 @@ wants to be; everything else stays inside. */
     if (data.type === "ready") {
       tell({ type: "visitor", externalId, identitySignature, memory: storage((kept) => kept.getItem(name)) });
     }
-    if (data.type === "remember") storage((kept) => kept.setItem(name, String(data.text)));
+    if (data.type === "remember") {
+      storage((kept) => {
+        const all = { ...JSON.parse(kept.getItem(name)), ...data.changes };
+        kept.setItem(name, data.changes ? JSON.stringify(all) : data.text);
+      });
+    }
     if (data.type === "size") {
       wanted = data;
       place();

@@ -17,10 +17,11 @@ export function createMemory(key) {
   }
 
   function write(changes) {
-    keep({ ...read(), ...changes });
+    keep({ ...read(), ...changes }, changes);
   }
 
-  function keep(all) {
+  /** The page replaces only the changes, where they are named: another tab may have told it of others. */
+  function keep(all, changes) {
     kept = all;
     const text = JSON.stringify(kept);
     try {
@@ -28,14 +29,15 @@ export function createMemory(key) {
     } catch {
       isOwn = false; // It is full.
     }
-    if (!isOwn) tellPage(text);
+    if (!isOwn) tellPage(text, changes);
   }
 
   /** The page has told what it keeps for us, and how it is told what to keep. */
   function restore(text, tell) {
     if (isOwn) return;
-    kept = { ...parsed(text), ...kept };
+    const early = kept;
     tellPage = tell;
+    keep({ ...parsed(text), ...early }, early);
   }
 
   /** Calls back when another tab has written. */
