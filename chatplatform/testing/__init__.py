@@ -3,7 +3,7 @@
 import functools
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from unittest import mock
@@ -102,7 +102,7 @@ def idle_transaction(write: Callable[[], object]) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[object]:
+def pytest_collection() -> Generator[None, object, object]:
     """Looks for garbage seldom, and not at all among modules and tests, which stay to the end.
 
     Walking over their hundreds of thousands of objects again and again is a seventh of a run.
