@@ -38,7 +38,8 @@ _STEM_LETTERS = 5
 _MIN_TELLING = 3
 # What polite sentences around an answer are made of, by the first letters.
 _POLITE = frozenset(
-    """
+    fold(word)[:_STEM_LETTERS]
+    for word in """
     addit apolo appre assis assur clari detai enjoy furth glad grate hesit incon inqui kindl patie
     provi queri reach regar reque respo suppo under welco
     anlie ander antwo bedau behil frage freue gerne gedul helfe hilfe konta kunde melde unter verfü
@@ -50,6 +51,13 @@ _POLITE = frozenset(
     acord aiuta aiuto assis bisog contat dispo dubbi esita grazi ulter vostr
     agrad ajuda atend desej dúvid espero gosta obrig prazer
     aarze bedan bereik graag helpen hulp verde vrage vragen
+    благо готов допол желаю здрав извин инфор искре испол консу конта настр неудо обращ оказа
+    остал ответ подде подро пожал поним помог помощ понад прино приня приве прият радос рады
+    разоб свяжи служб сотру терпе увере удово уточн хорош
+    أسئلة استفس الأسئ الاست الازع الإزع التفا التوا الرجا السلا المزي المسا المعل أهلا إضافي
+    بشدة بطرح بمزيد بمساع تتردد تحية تعاون تفضل تفهمك تواصل توضيح جزيلا خدمتك دائما سؤالك سعداء
+    سعيد سعيدا شكرا صبرك عليكم لتواص للتوا لمساع مرحبا مساعد مفيدة موفقا نتمنى نشكرك نعتذر نقدر
+    وبركا وتعاو وثقتك ورحمة وسهلا وموفق ونقدر يرجى يسرنا يسعدن
     """.split()  # noqa: SIM905 - easier to read
 )
 

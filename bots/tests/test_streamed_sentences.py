@@ -17,6 +17,8 @@ TEXTS = {
     ),
     "hours": "We are open from 9:00 to 17:30 on weekdays. On Sundays the shop is closed.",
     "delivery": "Delivery takes 2 to 4 working days and costs 4.90 euros below 50 euros.",
+    "возврат": "Товар можно вернуть в течение 30 дней. Вскрытые продукты не принимаются.",
+    "إرجاع": "يمكنك إرجاع البضائع خلال 30 يوما. لا نقبل إرجاع المواد الغذائية المفتوحة.",
     "giờ": "Cửa hàng mở cửa từ 9:00 đến 17:30. Giao hàng mất 2 ngày.",
 }
 # Question, which text is given, and what the model writes: all of it may be shown.
@@ -39,6 +41,16 @@ GOOD = [
     ("When do you open?", "giờ", "The shop opens at 9:00 and closes at 17:30. [1]"),
     ("Wann ist geöffnet?", "hours", "Wir haben werktags von 9:00 bis 17:30 geöffnet. [1] Gerne!"),
     ("Quand livrez-vous ?", "delivery", "La livraison prend 2 à 4 jours ouvrables. [1]"),
+    (
+        "Можно вернуть товар?", "возврат",
+        "Товар можно вернуть в течение 30 дней. [1] Если у вас остались дополнительные вопросы,"
+        " пожалуйста, обращайтесь. Приносим искренние извинения за неудобства.",
+    ),
+    (
+        "متى؟", "إرجاع",
+        "يمكنك إرجاع البضائع خلال 30 يوما. [1] يسعدني مساعدتك في أي استفسار إضافي."
+        " نعتذر بشدة عن الإزعاج ونقدر تفهمك.",
+    ),
     ("¿Cuánto cuesta el envío?", "delivery", "El envío cuesta 4.90 euros. [1] ¡Gracias!"),
 ]  # fmt: skip
 # The same with what is invented: it and all behind it is held back.
@@ -68,6 +80,14 @@ BAD = [
     (
         "delivery", "Delivery takes 2 to 4 working days. [1]",
         " Helicopters transport fragile porcelain across the mountains.",
+    ),
+    (
+        "возврат", "Товар можно вернуть в течение 30 дней. [1]",
+        " Подземная парковка рядом с лифтом открыта для посетителей музея.",
+    ),
+    (
+        "إرجاع", "يمكنك إرجاع البضائع خلال 30 يوما. [1]",
+        " موقف السيارات تحت الأرض بجانب المصعد مجاني لزوار المتحف.",
     ),
     ("giờ", "Cửa hàng mở cửa từ 9:00. [1]", " Phí giao hàng là 35.000 đồng."),
 ]  # fmt: skip
