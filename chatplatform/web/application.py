@@ -6,10 +6,12 @@ streams cost no thread, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
+import contextlib
 import io
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import WeakValueDictionary
 
 from django.core import signals
 from django.core.handlers.base import BaseHandler
@@ -26,6 +28,9 @@ from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, st
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
+# How many of them one API key takes: every visitor of a page sends the same key, and a flood with it,
+# or a chat that is locked, must leave threads to others.
+THREADS_OF_KEY = 3
 # Requests that wait for a model or a receiver: they cost memory and a connection, but no work.
 WAITING_THREADS = 32
 # Check Health answers even while every other thread hangs.
@@ -41,6 +46,7 @@ class Application:
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
+        self.keys = WeakValueDictionary[bytes, asyncio.Semaphore]()
         self.listener: Listener | None = None
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -65,7 +71,8 @@ class Application:
             return
         threads = self.health if scope["path"].startswith("/health") else self.threads
         with body:
-            response = await loop.run_in_executor(threads, self.respond, scope, body)
+            async with self.turn(scope):
+                response = await loop.run_in_executor(threads, self.respond, scope, body)
         if isinstance(response, WaitingResponse | StreamingReply):
             scope[measured.WAITS] = True
         if isinstance(response, WaitingResponse):
@@ -76,6 +83,13 @@ class Application:
             await self._send_file(response, receive, send)
         else:
             await _send(response, send)
+
+    def turn(self, scope: dict[str, Any]) -> contextlib.AbstractAsyncContextManager[None]:
+        """A turn of the request's API key. Who waits for it takes no thread."""
+        key = dict(scope["headers"]).get(b"api-key")
+        if key is None:
+            return contextlib.nullcontext()
+        return self.keys.setdefault(key, asyncio.Semaphore(THREADS_OF_KEY))
 
     def largest(self, scope: dict[str, Any]) -> int:
         """Runs in a thread: how large the body may be, or a refusal."""

@@ -1,16 +1,19 @@
-"""Requests that wait for a model do not delay other requests; on the real web server."""
+"""Requests that wait, for a model or for a lock, do not delay others; on the real web server."""
 
 import http.client
 import json
 import threading
+import time
 from contextlib import closing
 
 import pytest
+from django.db import connection, transaction
 
 from bots.services.engines import MAX_CALLS
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
-from chatplatform.web.application import THREADS
+from chatplatform.web.application import THREADS, THREADS_OF_KEY
+from chats.models import Conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,3 +60,38 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann):
     assert len(statuses) == len(waiting)
     assert set(statuses) <= {200, 503}
     assert statuses.count(200) >= MAX_CALLS
+
+
+def test_requests_of_one_key_leave_threads_to_others(server, ann, chat):
+    """A locked chat keeps every message to it waiting, and with them no other caller."""
+    statuses = []
+
+    def write():
+        body = {"text": "Where is my parcel?", "reply": "none"}
+        path = f"/ai/client/chat/{chat.pk}"
+        statuses.append(request(port, "POST", path, server.headers, body)[0])
+
+    with web() as port:
+        with transaction.atomic():
+            Conversation.objects.select_for_update().get(pk=chat.pk)
+            threads = [threading.Thread(target=write) for _ in range(THREADS + 1)]
+            for thread in threads:
+                thread.start()
+            wait_for_blocked(THREADS_OF_KEY)
+            assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
+            assert statuses == []
+        for thread in threads:
+            thread.join()
+    assert statuses == [200] * (THREADS + 1)
+
+
+def wait_for_blocked(count):
+    """Wait until so many statements wait for a lock."""
+    ends_at = time.monotonic() + 60
+    while time.monotonic() < ends_at:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0] >= count:
+                return
+        time.sleep(0.01)
+    raise AssertionError("nobody waits for the row")
