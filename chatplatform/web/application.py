@@ -28,8 +28,8 @@ from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, st
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# How many of them one API key takes: every visitor of a page sends the same key, and a flood with it,
-# or a chat that is locked, must leave threads to others.
+# How many of them one API key takes. Every visitor of a page sends the same key: a flood with it,
+# or messages to a locked chat, must leave threads to others.
 THREADS_OF_KEY = 3
 # Requests that wait for a model or a receiver: they cost memory and a connection, but no work.
 WAITING_THREADS = 32
