@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,8 +26,18 @@ _NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
 # and an older one that contradicts it differ by less, two topics by more.
 _WINS_BY_IMPORTANCE = 0.25
 
+# How far below the best row or option another one of its passage may be and still be quoted.
+_LIKE_THE_BEST = 0.12
+
 _QUESTIONS = ("?", "？", "؟")
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|\s+[|•*#]+$")
+_LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
+# A row of a table as a line: "- Weight: up to 2 kg, Price: 4.50 euros".
+_ROW = re.compile(rf"- {_LABEL}.*, {_LABEL}")
+# An option of a command, with the text that says what it does.
+_OPTION = re.compile(r"--?[A-Za-z0-9]")
+# A row of a sheet, which is a passage of its own: a line for each cell.
+_SHEET_ROW = re.compile(rf"{_LABEL}.*(?:\n{_LABEL}.*)+")
 
 
 @dataclass(frozen=True)
@@ -123,7 +134,7 @@ def extract(
     ranked = _preferred(_best_of_each(candidates))
     best = ranked[0]
     cited = [
-        _citation(candidate)
+        _citation(candidate, _positions_like(candidate, candidates))
         for candidate in ranked
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
@@ -155,9 +166,21 @@ def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
     return list(best.values())
 
 
-def _citation(candidate: _Candidate) -> Citation:
+def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]:
+    """The sentences of a passage that say as much as its best one, which is the first."""
+    others = [
+        candidate.position
+        for candidate in candidates
+        if candidate.chunk.id == best.chunk.id
+        and candidate.position != best.position
+        and best.score - candidate.score <= _LIKE_THE_BEST
+    ]
+    return [best.position, *others]
+
+
+def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
     chunk = candidate.chunk
-    quote = _quote(candidate.hit, candidate.position)
+    quote = _entries(chunk, positions) or _quote(candidate.hit, candidate.position)
     return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 
@@ -172,11 +195,12 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
         and len(chunk.sentence_vectors) == len(chunk.sentences)
     ):
         cosines = chunk.sentence_vectors @ result.vector
+    is_row = _SHEET_ROW.fullmatch(chunk.text)  # its cells are one answer
     candidates: list[_Candidate] = []
     for position, sentence in enumerate(chunk.sentences):
         if not _is_quotable(chunk, position):
             continue
-        headed = f"{chunk.heading}\n{sentence}"
+        headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
         cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))
         score = _COSINE * float(cosines[position]) + _COVER * cover - _RANK * rank
         candidates.append(_Candidate(score, hit, position))
@@ -195,6 +219,50 @@ def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
 
 def _trimmed(sentence: str) -> str:
     return _DEBRIS.sub("", sentence.strip()).strip()
+
+
+def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
+    """Of a passage of rows or options those that hold these sentences; None for any other passage.
+
+    Whoever asks for one price wants no price list. The line that announces a list goes with it.
+    """
+    if _SHEET_ROW.fullmatch(chunk.text):
+        return chunk.text
+    lines = chunk.text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _is_entry(line)]
+    if len(starts) < 2:
+        return None
+    ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
+    asked = [_line_of(chunk, position) for position in positions]
+    chosen = [
+        (start, end)
+        for start, end in zip(starts, ends, strict=True)
+        if any(start <= number < end for number in asked)
+    ]
+    if not any(start <= asked[0] < end for start, end in chosen):
+        return None
+    before = [line for line in lines[: starts[0]] if line][-1:]
+    announced = [line for line in before if line.endswith(chunking.LEAD_INS)]
+    texts = ["\n".join(lines[start:end]).strip() for start, end in chosen]
+    return _shortened("\n".join(announced + texts))
+
+
+def _is_entry(line: str) -> bool:
+    return bool(_ROW.match(line) or _OPTION.match(line))
+
+
+def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
+    """A row ends with its line; what follows an option explains it."""
+    return start + 1 if _ROW.match(lines[start]) else end
+
+
+def _line_of(chunk: IndexedChunk, position: int) -> int:
+    """The number of the line in which a sentence of a passage begins."""
+    start = 0
+    for sentence in chunk.sentences[:position]:
+        start = max(chunk.text.find(sentence, start), start) + len(sentence)
+    found = chunk.text.find(chunk.sentences[position], start)
+    return chunk.text.count("\n", 0, max(found, start))
 
 
 def _quote(hit: Hit, best: int) -> str:

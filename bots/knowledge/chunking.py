@@ -33,7 +33,7 @@ _ABBREVIATIONS = frozenset(
     ]
 )  # fmt: skip
 # What these end is followed by what they announce.
-_LEAD_INS = (":", "：")
+LEAD_INS = (":", "：")
 # A shorter line was ended by its author, not by the width of the page.
 _SOFT_LINE_CHARACTERS = 45
 
@@ -204,7 +204,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
             words + sentence.words, characters + len(sentence.glue) + len(sentence.text)
         )
         is_break = sentence.glue == "\n\n" and words >= TARGET_WORDS
-        if current and (full or (is_break and not current[-1].text.endswith(_LEAD_INS))):
+        if current and (full or (is_break and not current[-1].text.endswith(LEAD_INS))):
             yield current
             # Nothing is repeated across paragraphs: it would be quoted under a wrong topic.
             current = _overlap(current[-1], sentence)

@@ -77,6 +77,34 @@ QUESTIONS = {
         ("Đồ uống bị làm sai thì sao?", "làm lại miễn phí"),
     ],
 }
+TARIFFS = """# Parcels
+
+## Prices
+Prices within the country:
+
+| Weight | Price | Days |
+| --- | --- | --- |
+| up to 2 kg | 4.50 euros | two |
+| up to 5 kg | 6.50 euros | three |
+| up to 20 kg | 9 euros | four |
+
+Parcels above this weight go by freight.
+"""
+OPTIONS = """# The sorter
+
+Usage: sorter [OPTION]... FILE
+
+-r, --reverse
+reverse the order of what is sorted
+
+-s, --size
+sort by the size of each file, the largest first
+"""
+SHEET = """Item,Price,Origin
+Green tea,4 euros,Japan
+Cake of the day,5 euros,our own oven
+Filter coffee,2.50 euros,Brazil
+"""
 OFF_TOPIC = {
     "en": [
         "What is the capital of France?",
@@ -95,9 +123,9 @@ OFF_TOPIC = {
 }
 
 
-def index_of(path: Path, text: str) -> search.Index:
+def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> search.Index:
     path.write_text(text, encoding="utf-8")
-    extracted = extract.extract(path, file_name="guide.md")
+    extracted = extract.extract(path, file_name=file_name)
     chunks = []
     for piece in chunking.chunk(extracted):
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
@@ -149,3 +177,46 @@ def test_answers_questions_on_the_documents_and_no_others(
     assert len(missed) <= 1, missed
     leaked = [question for question in OFF_TOPIC[language] if ask(index, question, language)]
     assert len(leaked) <= 1, leaked
+
+
+@pytest.mark.parametrize(
+    ("file_name", "text", "question", "expected"),
+    [
+        (
+            "a.csv",
+            SHEET,
+            "How much is the green tea?",
+            "Item: Green tea\nPrice: 4 euros\nOrigin: Japan",
+        ),
+        (
+            "a.md",
+            TARIFFS,
+            "What does a parcel of up to 5 kg cost?",
+            "Prices within the country:\n- Weight: up to 5 kg, Price: 6.50 euros, Days: three",
+        ),
+        (
+            "a.txt",
+            OPTIONS,
+            "How do I reverse the order?",
+            "-r, --reverse reverse the order of what is sorted",
+        ),
+        (
+            "a.txt",
+            OPTIONS,
+            "How do I sort by the size of files?",
+            "-s, --size sort by the size of each file, the largest first",
+        ),
+    ],
+)
+def test_of_a_table_or_of_options_it_quotes_what_was_asked_for(
+    tmp_path: Path, file_name: str, text: str, question: str, expected: str
+) -> None:
+    reply = ask(index_of(tmp_path / "a", text, file_name=file_name), question, "en")
+    assert reply
+    assert reply.text == expected
+
+
+def test_a_table_is_quoted_whole_to_whoever_asks_for_it(tmp_path: Path) -> None:
+    reply = ask(index_of(tmp_path / "a", TARIFFS), "What are the prices of parcels?", "en")
+    assert reply
+    assert all(price in reply.text for price in ("4.50", "6.50", "9 euros"))
