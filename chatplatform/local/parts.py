@@ -124,8 +124,8 @@ class Output:
         label = f"{name:<14} | "
         if self._is_tty:
             label = f"\033[{COLOURS.get(name, 1)}m{label}\033[0m"
-        # A reader that has gone (`make run | head`) must not end the supervisor.
-        with self._lock, suppress(BrokenPipeError):
+        # Neither a reader that has gone (`make run | head`) nor a full volume ends the supervisor.
+        with self._lock, suppress(OSError):
             sys.stdout.write(f"{label}{text}\n")
             sys.stdout.flush()
 

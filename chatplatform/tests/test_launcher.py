@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,16 @@ def test_delay_grows_to_its_limit() -> None:
     delay = Delay()
     delays = [delay.died() for _ in range(8)]
     assert delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]
+
+
+def test_a_full_volume_stops_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process says is read even where it cannot be written: else the process waits."""
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        speaks = "for _ in range(5000): print('a line that no full volume holds, ' * 3)"
+        process, printing = Output().popen([sys.executable, "-c", speaks], os.environ, "speaker")
+        assert process.wait(60) == 0
+        printing.join()
+        monkeypatch.undo()
+        with suppress(OSError):  # the volume is full to the end
+            full.close()

@@ -2,12 +2,15 @@
 
 import base64
 import json
+from datetime import timedelta
 from urllib.parse import urlencode
 
 import jwt
 import pytest
+import time_machine
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from chatplatform.testing import at_once, run_before
 from identity.models import Attempt, AuditEvent, Client, RefreshToken, Role, User
@@ -239,6 +242,12 @@ def test_a_key_inside_the_token_is_not_used(ann):
     for kid in ("/dev/null", "../../keys/secret_key", "https://evil.example/jwks"):
         forged = jwt.encode(claims, "k" * 40, algorithm="HS256", headers={"kid": kid})
         assert bearer(forged).get(ME).status_code == 401
+
+
+def test_a_host_whose_clock_is_behind_accepts_a_token(client_a):
+    with time_machine.travel(timezone.now() + timedelta(minutes=5)):
+        ann = make_person(client_a)
+    assert ann.get(ME).status_code == 200
 
 
 def test_no_credential(db, nobody):
