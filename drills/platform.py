@@ -43,6 +43,17 @@ def wait_until(condition: Callable[[], Any], *, what: str, seconds: float = 120)
         time.sleep(0.5)
 
 
+def command_of(pid: int) -> list[str]:
+    """The command line of a process."""
+    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+
+
+def environ_of(pid: int) -> dict[str, str]:
+    """The environment that a process was started with."""
+    pairs = Path(f"/proc/{pid}/environ").read_text().split("\0")
+    return dict(pair.split("=", 1) for pair in pairs if pair)
+
+
 class Platform:
     """A running platform and its processes, seen only from outside."""
 
@@ -101,13 +112,18 @@ class Platform:
     def kill(self, word: str, signum: int = signal.SIGKILL) -> int:
         """Send a signal to this platform's processes whose command line contains `word`."""
         killed = 0
+        for pid in self.processes(word):
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signum)
+                killed += 1
+        return killed
+
+    def processes(self, word: str) -> Iterator[int]:
+        """The ids of this platform's processes whose command line contains `word`."""
         for pid in self.family():
             with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-                line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if word in line:
-                    os.kill(pid, signum)
-                    killed += 1
-        return killed
+                if word in " ".join(command_of(pid)):
+                    yield pid
 
     def family(self) -> list[int]:
         """The process ids of the supervisor's descendants."""

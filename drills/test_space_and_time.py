@@ -16,7 +16,15 @@ import httpx2
 import pytest
 
 from chatplatform.local.postgres import DATABASE
-from drills.platform import ROOT, DemoShop, demo_shop, free_port, wait_until
+from drills.platform import (
+    ROOT,
+    DemoShop,
+    command_of,
+    demo_shop,
+    environ_of,
+    free_port,
+    wait_until,
+)
 from drills.test_faults_are_survived import QUESTION, first_success_after, traffic
 
 pytestmark = pytest.mark.timeout(900)
@@ -64,6 +72,7 @@ def test_the_volume_of_the_database_is_full(tmp_path: Path) -> None:
             wait_until(lambda: _is_refused(shop, long), what="a message is refused", seconds=120)
             wait_until(lambda: 503 in going.failed(), what="a short one, too", seconds=120)
             time.sleep(5)
+            assert shop.history(kept) == before, "what is stored can be read meanwhile"
             ballast.unlink()
             recovered = first_success_after(going, time.monotonic())
         print(f"\na full volume: {going.summary()}; takes messages again after {recovered:.1f} s")
@@ -83,17 +92,12 @@ def _is_refused(shop: DemoShop, chat: str) -> bool:
 
 
 @contextmanager
-def elsewhere(shop: DemoShop, word: str, *, minutes: int, port: int | None = None) -> Iterator[int]:
+def elsewhere(shop: DemoShop, word: str, *, minutes: int) -> Iterator[int]:
     """A further process like the shop's `word`, on a host whose clock is wrong; yields its port."""
-    (pid, *_) = [pid for pid in shop.family() if word in _command_of(pid)]
-    environ = dict(
-        pair.split("=", 1) for pair in Path(f"/proc/{pid}/environ").read_text().split("\0") if pair
-    )
-    command = _command_of(pid).split("\0")[:-1]
-    port = port or free_port()
-    command = [str(port) if part == str(shop.port) else part for part in command]
+    pid, port = next(shop.processes(word)), free_port()
+    command = [str(port) if part == str(shop.port) else part for part in command_of(pid)]
     command = [part.replace("@%h", f"@clock{minutes}") for part in command]
-    environ |= {
+    environ = environ_of(pid) | {
         "LD_PRELOAD": str(FAKE_TIME),
         "FAKETIME": f"{minutes:+d}m",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
@@ -104,10 +108,6 @@ def elsewhere(shop: DemoShop, word: str, *, minutes: int, port: int | None = Non
     finally:
         process.terminate()
         process.wait(40)
-
-
-def _command_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text()
 
 
 def test_clocks_differ_by_minutes(tmp_path: Path) -> None:
@@ -177,9 +177,7 @@ def test_a_migration_is_applied_while_the_version_before_serves(
 
 def migrate(shop: DemoShop) -> str:
     """Apply the migrations of this version to the database of a running one."""
-    (pid, *_) = [pid for pid in shop.family() if "manage.py\0relay" in _command_of(pid)]
-    pairs = Path(f"/proc/{pid}/environ").read_text().split("\0")
-    environ = dict(pair.split("=", 1) for pair in pairs if pair)
+    environ = environ_of(next(shop.processes("manage.py relay")))
     address = urlsplit(environ["DATABASE_URL"])
     password = (shop.data / "postgres.password").read_text().strip()
     owner = f"{DATABASE}:{password}@{address.hostname}:{address.port}"
