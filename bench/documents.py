@@ -1,0 +1,174 @@
+"""Whether customers would be pleased with the replies of a bot that knows one real document.
+
+    .venv/bin/python bench/documents.py [--held-out] [--only NAME] [--new]
+
+Five documents of different kinds, none of which was written for this: the manual page of grep as
+a PDF, the questions and answers on Cargo as HTML, a post's price list as XLSX, the README of
+python-dotenv, and the GNU GPL as a PDF of two columns. They are taken from this machine; those it
+lacks are named and left out. The questions are in `bench/documents/questions.json`; of each
+document the last five are the held-out ones, asked with `--held-out` alone.
+
+Each reply is printed as a customer reads it, with the judgement of `bench/documents/judged.json`
+("pleased", "not pleased", and why). A reply that nobody has judged yet is counted apart; `--new`
+prints these alone, as lines to be judged and added to the file. "" is the reply of a bot that hands
+over to a person.
+"""
+
+import argparse
+import html
+import importlib.metadata
+import json
+import os
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import answers
+import xlsxwriter
+
+SETS = Path(__file__).parent / "documents"
+HELD_OUT = 5
+CARGO = "share/doc/rust/html/cargo/faq.html"
+PROSE = "<style>body{column-count:2;text-align:justify;hyphens:auto;font:10pt serif}</style>"
+LINES = "<style>pre{font:9pt monospace}</style>"
+
+
+class Missing(Exception):
+    """This machine lacks a document, or what prints it."""
+
+
+def _run(*command: str) -> str:
+    env = {**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, check=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Missing(f"{command[0]}: {error}") from error
+    return done.stdout
+
+
+def _printed(markup: str, title: str, path: Path) -> Path:
+    """A page as Chromium prints it, with its running title and page numbers."""
+    page = path.with_suffix(".print.html")
+    page.write_text(f'<html lang="en"><title>{title}</title>{markup}</html>', "utf-8")
+    _run("chromium", "--headless", "--no-sandbox", f"--print-to-pdf={path}", str(page))
+    return path
+
+
+def manual(folder: Path) -> Path:
+    """The manual page of grep, as a PDF."""
+    text = _run("man", "--encoding=UTF-8", "grep")
+    return _printed(f"{LINES}<pre>{html.escape(text)}</pre>", "grep", folder / "grep.pdf")
+
+
+def faq(folder: Path) -> Path:
+    """Cargo's questions and answers, as HTML (MIT or Apache-2.0)."""
+    known = [Path(_run("rustc", "--print", "sysroot").strip()), Path("/usr")]
+    found = next((root / CARGO for root in known if (root / CARGO).is_file()), None)
+    if found is None:
+        raise Missing(f"no {CARGO} (rust-docs)")
+    path = folder / "faq.html"
+    path.write_bytes(found.read_bytes())
+    return path
+
+
+def prices(folder: Path) -> Path:
+    """Prices of the German post in 2025, facts set as a sheet."""
+    listed = json.loads((SETS / "prices.json").read_text("utf-8"))
+    path = folder / "prices.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet(listed["sheet"])
+        for number, row in enumerate([listed["columns"], *listed["rows"]]):
+            sheet.write_row(number, 0, row)
+    return path
+
+
+def readme(folder: Path) -> Path:
+    """The README of python-dotenv, without its list of changes."""
+    try:
+        described = importlib.metadata.metadata("python-dotenv")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise Missing("python-dotenv is not installed") from error
+    text = described["Description"] or described.as_string().partition("\n\n")[2]
+    path = folder / "README.md"
+    path.write_text(text.partition("\n# Changelog")[0], "utf-8")
+    return path
+
+
+def licence(folder: Path) -> Path:
+    """The GNU General Public License 3 as a PDF of two columns."""
+    try:
+        text = Path("/usr/share/common-licenses/GPL-3").read_text("utf-8")
+    except OSError as error:
+        raise Missing(f"{error} (package base-files)") from error
+    paragraphs = (html.escape(part) for part in text.split("\n\n"))
+    markup = PROSE + "".join(f"<p>{part}</p>" for part in paragraphs)
+    return _printed(markup, "GNU General Public License", folder / "licence.pdf")
+
+
+DOCUMENTS = {"manual": manual, "faq": faq, "prices": prices, "readme": readme, "licence": licence}
+
+
+class Judge:
+    """What was said of replies, and the counts of a run."""
+
+    def __init__(self, *, shows_new_alone: bool) -> None:
+        rows = json.loads((SETS / "judged.json").read_text("utf-8"))
+        self._said = {(row["document"], row["question"], row["reply"]): row for row in rows}
+        self._shows_new_alone = shows_new_alone
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def hear(self, document: str, question: str, reply: str) -> None:
+        said = self._said.get((document, question, reply))
+        verdict = "unjudged" if said is None else "pleased" if said["pleased"] else "not pleased"
+        self.counts[document, verdict] += 1
+        if not self._shows_new_alone:
+            why = f" ({said['why']})" if said and said["why"] else ""
+            print(f"\n[{document}] {question}\n{reply or '(handed over)'}\n-- {verdict}{why}")
+        elif said is None:
+            row = {"document": document, "question": question, "reply": reply}
+            print(json.dumps({**row, "pleased": None, "why": ""}, ensure_ascii=False))
+
+    def off_topic(self, document: str, question: str, reply: str) -> None:
+        self.counts[document, "off topic answered" if reply else "off topic handed over"] += 1
+        if reply:
+            print(f"\n[{document}] answered, off topic: {question}\n{reply}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--only", choices=DOCUMENTS)
+    parser.add_argument("--new", action="store_true")
+    options = parser.parse_args()
+    judge, vectors = Judge(shows_new_alone=options.new), answers.Vectors()
+    sets: dict[str, Any] = json.loads((SETS / "questions.json").read_text("utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, make in DOCUMENTS.items():
+            if options.only not in {None, name}:
+                continue
+            try:
+                path = make(Path(folder))
+            except Missing as error:
+                print(f"left out: {name}: {error}")
+                continue
+            bot = answers.Bot(answers.index_of({name: path}, vectors), "en")
+            asked = sets[name]["asked"]
+            for question in asked[-HELD_OUT:] if options.held_out else asked[:-HELD_OUT]:
+                reply = bot.ask(question)
+                judge.hear(name, question, reply.text if reply else "")
+            for question in sets[name]["off_topic"]:
+                reply = bot.ask(question)
+                judge.off_topic(name, question, reply.text if reply else "")
+    print("\n| document | pleased | not pleased | unjudged | off topic: handed over | answered |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    verdicts = ["pleased", "not pleased", "unjudged", "off topic handed over", "off topic answered"]
+    for name in [*DOCUMENTS, "all"]:
+        names = DOCUMENTS if name == "all" else [name]
+        counts = (sum(judge.counts[one, verdict] for one in names) for verdict in verdicts)
+        print(f"| {name} | {' | '.join(map(str, counts))} |")
+
+
+if __name__ == "__main__":
+    main()
