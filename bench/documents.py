@@ -51,7 +51,7 @@ def _run(*command: str) -> str:
 def _printed(markup: str, title: str, path: Path) -> Path:
     """A page as Chromium prints it, with its running title and page numbers."""
     page = path.with_suffix(".print.html")
-    page.write_text(f'<html lang="en"><title>{title}</title>{markup}</html>', "utf-8")
+    page.write_text(f'<!doctype html><html lang="en"><title>{title}</title>{markup}</html>', "utf-8")
     _run("chromium", "--headless", "--no-sandbox", f"--print-to-pdf={path}", str(page))
     return path
 
@@ -81,6 +81,7 @@ def prices(folder: Path) -> Path:
         sheet = book.add_worksheet(listed["sheet"])
         for number, row in enumerate([listed["columns"], *listed["rows"]]):
             sheet.write_row(number, 0, row)
+        sheet.set_column(3, 3, 10, book.add_format({"num_format": "0.00"}))
     return path
 
 

@@ -181,6 +181,9 @@ def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]
 def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
     chunk = candidate.chunk
     quote = _entries(chunk, positions) or _quote(candidate.hit, candidate.position)
+    option = chunk.heading.rpartition(" > ")[2]
+    if _OPTION.match(option):
+        quote = f"{option}\n{quote}"  # what an option does helps nobody without its name
     return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 

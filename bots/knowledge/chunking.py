@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from bots.knowledge.extract.document import ExtractedText, Section
+from bots.knowledge.extract.document import CODE_LINE, ExtractedText, Section
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
@@ -21,6 +21,8 @@ _DENSE = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
+# A cell of a row with the name of its column.
+_LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
 _END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]["'”’」』）]*""")
 _LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(
@@ -88,8 +90,14 @@ def split_sentences(text: str) -> list[str]:
 def _lines(paragraph: str) -> Iterator[str]:
     """Join lines that were wrapped at a fixed width; other line ends stay."""
     current = ""
-    for line in (part.strip() for part in paragraph.split("\n")):
+    for line in (part.strip(" \t") for part in paragraph.split("\n")):
         if not line:
+            continue
+        if CODE_LINE in line:
+            if current:
+                yield " ".join(current.split())
+            yield line
+            current = ""
             continue
         if current and _is_wrapped(current, line):
             current = f"{current} {line}"
@@ -102,7 +110,7 @@ def _lines(paragraph: str) -> Iterator[str]:
 
 
 def _is_wrapped(line: str, following: str) -> bool:
-    if _BULLET.match(following):
+    if _BULLET.match(following) or (_LABEL.match(line) and _LABEL.match(following)):
         return False
     if following[0].islower():
         return True
@@ -110,6 +118,9 @@ def _is_wrapped(line: str, following: str) -> bool:
 
 
 def _split_line(line: str) -> Iterator[str]:
+    if CODE_LINE in line:
+        yield line
+        return
     start = 0
     for match in _END.finditer(line):
         if _is_end(line, start, match):
@@ -259,8 +270,8 @@ def chunk(text: ExtractedText) -> list[Piece]:
                 position=len(pieces),
                 heading=heading,
                 page=sentences[0].page,
-                text=_joined(sentences),
-                sentences=tuple(sentence.text for sentence in sentences),
+                text=_joined(sentences).replace(CODE_LINE, "\n"),
+                sentences=tuple(part.text.replace(CODE_LINE, "\n") for part in sentences),
             )
             pieces.append(piece)
     return pieces

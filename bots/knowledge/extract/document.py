@@ -1,6 +1,7 @@
 """What is read from a file, and how its text is cleaned and collected."""
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,11 @@ from dataclasses import dataclass
 MAX_TEXT_CHARACTERS = 2_000_000
 
 MAX_ROWS = 20_000
+
+# Ends a line of code. It separates no paragraph, and nothing joins it with the next line.
+CODE_LINE = "\u2028"
+# What is longer is no example, but a text.
+_MAX_CODE_LINES = 25
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
@@ -51,6 +57,14 @@ def clean(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
+def as_written(code: str) -> str:
+    """Lines that keep their ends and their indentation, whatever is done to the text."""
+    lines = textwrap.dedent(code).strip("\n").split("\n")
+    if len(lines) > _MAX_CODE_LINES:
+        return "\n".join(filter(str.strip, lines))
+    return CODE_LINE.join(line.rstrip() for line in lines)
+
+
 def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
     """A row of a table, by column, as lines of `column: value` without its empty cells."""
     lines: list[str] = []
@@ -87,12 +101,18 @@ class SectionBuilder:
     def __init__(self) -> None:
         self._sections: list[Section] = []
         self._heading = ""
+        self._page: int | None = None
         self._text: list[str] = []
         self._length = 0
 
     def start_section(self, heading: str) -> None:
         self._close()
         self._heading = clean(" ".join(heading.split()))
+
+    def start_page(self, page: int) -> None:
+        """What follows stands on this page, still under the latest heading."""
+        self._close()
+        self._page = page
 
     def add(self, text: str, *, glue: str = "\n\n") -> None:
         if text.strip():
@@ -103,7 +123,7 @@ class SectionBuilder:
     def _close(self) -> None:
         text = clean("".join(self._text))
         if text:
-            self._sections.append(Section(self._heading, text))
+            self._sections.append(Section(self._heading, text, self._page))
         self._text.clear()
 
     def build(self) -> list[Section]:

@@ -11,6 +11,7 @@ from bots.knowledge.extract.document import (
     Headings,
     SectionBuilder,
     TitleAndSections,
+    as_written,
     clean,
     labelled_row,
 )
@@ -105,7 +106,8 @@ def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
 def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
     level = _HEADINGS.get(tag) or _TERMS.get(tag)
     text = _line(element).rstrip("¶")
-    if _is_contents(element, text):
+    # A heading may link to itself.
+    if level is None and _is_contents(element, text):
         return
     if level is None and tag == "p" and _is_bold_heading(element, text):
         level = 8
@@ -114,8 +116,7 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
     elif tag == "table" and not _is_layout(element):
         yield from _rows(element)
     elif tag == "pre":
-        lines = "".join(_words(element)).replace("\0", "\n").split("\n")
-        yield _Block("\n".join(filter(str.strip, lines)))
+        yield _Block(as_written("".join(_words(element)).replace("\0", "\n")))
     else:
         yield from _blocks(element, is_item=tag == "li" or (is_item and tag != "dd"))
 

@@ -3,12 +3,13 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+from bots.knowledge.extract import plain
 from bots.knowledge.extract.document import (
     ExtractError,
     Section,
@@ -32,6 +33,10 @@ _WIDTH = 0.5
 # A line that reaches so far into the right column stands over both.
 _WIDE = 0.2
 _MIN_COLUMN_LINES, _MIN_COLUMN_SHARE = 5, 0.25
+# On fewer pages a line that all of them have may be text.
+_FEW_PAGES = 4
+# What a browser prints above and below a page: the date and the title, the address and the number.
+_PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is so much larger than the text, and at most so long.
 _LARGER, _MAX_HEADING = 1.12, 120
 
@@ -143,22 +148,38 @@ def _in_reading_order(lines: list[_Line], width: float) -> list[_Line]:
 
 
 def _without_running_lines(pages: list[list[_Line]]) -> list[list[_Line]]:
-    """Drop first and last lines that most pages share, whatever numbers they contain."""
-    if len(pages) < 4:
-        return pages
-    for edge in (0, -1):
-        shapes = [re.sub(r"\d+", "#", lines[edge].text.strip()) if lines else "" for lines in pages]
+    """Drop the top and the bottom lines that pages share, whatever numbers they contain."""
+    for edge in (max, min):
+        rows = [_row_at_edge(lines, edge) for lines in pages]
+        shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
         counts = Counter(shapes)
-        common = {shape for shape in counts if _is_running(shape, counts[shape], len(pages))}
-        for lines, shape in zip(pages, shapes, strict=True):
-            if lines and shape in common:
-                del lines[edge]
+        running = {shape for shape in counts if _is_running(shape, counts[shape], len(pages))}
+        pages = [
+            [line for line in lines if line not in row] if shape in running else lines
+            for lines, row, shape in zip(pages, rows, shapes, strict=True)
+        ]
     return pages
+
+
+def _row_at_edge(lines: Sequence[_Line], edge: Callable[[Iterator[float]], float]) -> list[_Line]:
+    """What stands highest or lowest on a page: a running line may have a part at either side."""
+    if not lines:
+        return []
+    y = edge(line.y for line in lines)
+    return [line for line in lines if abs(line.y - y) < _SAME_LINE * line.size]
+
+
+def _text_of(row: Sequence[_Line]) -> str:
+    return " ".join(line.text.strip() for line in sorted(row, key=lambda line: line.x))
 
 
 def _is_running(shape: str, count: int, pages: int) -> bool:
     """Whether lines of one shape head or end pages; a chapter's only end with the page's number."""
-    return count * 2 > pages or (count > 2 and shape.endswith("#")) or shape == "#"
+    if shape == "#" or _PRINTED.match(shape):
+        return True
+    if pages < _FEW_PAGES:
+        return count == pages > 1 and "#" in shape
+    return count * 2 > pages or (count > 2 and shape.endswith("#"))
 
 
 def _sections(pages: Sequence[Sequence[_Line]]) -> list[Section]:
@@ -167,6 +188,9 @@ def _sections(pages: Sequence[Sequence[_Line]]) -> list[Section]:
     for line in (line for lines in pages for line in lines):
         sizes[round(line.size, 1)] += len(line.text)
     body = sizes.most_common(1)[0][0] if sizes else 0.0
+    if not any(_is_heading(line, body) for lines in pages for line in lines):
+        # Its headings show by their words and their place, as those of a plain text.
+        return plain.paged_sections(_paragraphs(lines) if lines else "" for lines in pages)
     sections, heading = [], ""
     for number, lines in enumerate(pages, 1):
         for is_heading, group in groupby(lines, key=lambda line: _is_heading(line, body)):
@@ -189,7 +213,7 @@ def _is_heading(line: _Line, body: float) -> bool:
     return is_larger and any(map(str.isalpha, line.text))
 
 
-def _paragraphs(lines: list[_Line]) -> str:
+def _paragraphs(lines: Sequence[_Line]) -> str:
     """The lines with an empty one where the distance is larger than usual."""
     steps = [above.y - below.y for above, below in pairwise(lines) if above.y > below.y]
     usual = Counter(round(step, 0) for step in steps).most_common(1)

@@ -2,6 +2,7 @@
 
 import re
 from collections import deque
+from collections.abc import Iterable
 
 from bots.knowledge.extract.document import Section, SectionBuilder
 
@@ -14,33 +15,59 @@ _MAX_HEADING = 80
 # A line that begins as far from the margin is in the middle of the page.
 _CENTRED = 10
 _TITLE_WORDS = 4
+# In a title only words up to this length begin with a small letter.
+_SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
 # What stands below a line that heads it is a text, and not an example.
 _MIN_WORDS_BELOW = 5
 
 
 def sections(text: str) -> list[Section]:
     """Paragraphs of a plain text, under the headings that can be recognised."""
-    found, above = SectionBuilder(), ""
-    paragraphs = deque(filter(str.strip, map(_without_rules, re.split(r"\n\s*\n", text))))
-    heads_until: int | None = None
-    while paragraphs:
-        paragraph = paragraphs.popleft()
-        heading, rest = _heading(paragraph)
+    outline = _Outline()
+    outline.read(text)
+    return outline.found.build()
+
+
+def paged_sections(pages: Iterable[str]) -> list[Section]:
+    """The same for a text of pages, which are counted from 1."""
+    outline = _Outline()
+    for number, text in enumerate(pages, 1):
+        outline.found.start_page(number)
+        outline.read(text)
+    return outline.found.build()
+
+
+class _Outline:
+    """The headings above a place in a plain text, and the sections up to there."""
+
+    def __init__(self) -> None:
+        self.found = SectionBuilder()
+        self._above = ""
+        # How far the line is indented that heads what is indented below it.
+        self._heads_until: int | None = None
+
+    def read(self, text: str) -> None:
+        paragraphs = deque(filter(str.strip, map(_without_rules, re.split(r"\n\s*\n", text))))
+        while paragraphs:
+            paragraph = paragraphs.popleft()
+            heading, rest = _heading(paragraph)
+            if heading:
+                self._above, self._heads_until = heading, None
+                self.found.start_section(heading)
+                # The heading may stand right above a line that heads a part.
+                paragraphs.extendleft([rest] if rest.strip() else [])
+            else:
+                self._read_paragraph(paragraph, paragraphs[0] if paragraphs else "")
+
+    def _read_paragraph(self, paragraph: str, following: str) -> None:
+        heading, rest = _side_heading(paragraph, following)
         if heading:
-            above, heads_until = heading, None
-            found.start_section(heading)
-            # The heading may stand right above a line that heads a part.
-            paragraphs.extendleft([rest] if rest.strip() else [])
-            continue
-        heading, rest = _side_heading(paragraph, paragraphs[0] if paragraphs else "")
-        if heading:
-            heads_until = _indent(paragraph)
-            found.start_section(f"{above} > {heading}" if above else heading)
-        elif heads_until is not None and _indent(paragraph) <= heads_until:
-            heads_until = None
-            found.start_section(above)
-        found.add(rest)
-    return found.build()
+            self._heads_until = _indent(paragraph)
+            self.found.start_section(f"{self._above} > {heading}" if self._above else heading)
+        elif self._heads_until is not None and _indent(paragraph) <= self._heads_until:
+            self._heads_until = None
+            self.found.start_section(self._above)
+        self.found.add(rest)
 
 
 def _without_rules(paragraph: str) -> str:
@@ -58,6 +85,8 @@ def _heading(paragraph: str) -> tuple[str, str]:
     if first.strip() and _UNDERLINE.fullmatch(underline):
         return first.strip(" =*#"), below
     is_alone = not rest.strip()
+    if is_alone and _is_numbered_title(first):
+        return first.strip(), ""
     if _is_heading(first.rstrip(), is_alone=is_alone):
         return first.strip(), rest
     if is_alone and _is_short_title(first):
@@ -72,6 +101,15 @@ def _is_heading(line: str, *, is_alone: bool) -> bool:
     if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
         return False
     return _is_in_capitals(line) or (is_alone and bool(_NUMBERED.match(line)))
+
+
+def _is_numbered_title(line: str) -> bool:
+    """Whether a line is such as "5. Conveying Modified Source Versions."."""
+    words = line.split()
+    long = [word for word in words[1:] if len(word) > _SMALL_WORD]
+    is_short = len(words) <= _MAX_TITLE_WORDS and len(line) <= _MAX_HEADING
+    is_numbered = bool(_NUMBERED.match(line.strip())) and not line.rstrip().endswith((",", ";"))
+    return is_short and is_numbered and bool(long) and all(word[0].isupper() for word in long)
 
 
 def _is_short_title(line: str) -> bool:

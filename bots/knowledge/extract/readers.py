@@ -15,6 +15,7 @@ from bots.knowledge.extract.document import (
     Section,
     SectionBuilder,
     TitleAndSections,
+    as_written,
     clean,
     labelled_row,
 )
@@ -22,16 +23,22 @@ from bots.knowledge.extract.document import (
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
+# A list of what the page holds, and a line of pictures: badges, mostly.
+_CONTENTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$")
+_IMAGE = r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])"
+_IMAGES = re.compile(rf"^\s*(?:(?:\[{_IMAGE}\](?:\([^)]*\)|\[[^\]]*\])|{_IMAGE})\s*)+$")
+_UNSEEN = re.compile("|".join(part.pattern for part in (_LINK_TARGET, _CONTENTS, _IMAGES)))
+_FENCES = ("```", "~~~")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
 _TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|[\s:|-]*-{3,}[\s:|-]*\|\s*$")
 _INLINE = (
     (re.compile(r"!\[([^\]]*)\]\([^)\s]*[^)]*\)"), r"\1"),
-    (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])"), r"\1"),
     (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
-    (re.compile(r"`([^`\n]+)`"), r"\1"),
     (re.compile(r"^\s*>\s?", re.MULTILINE), ""),
     (re.compile(r"^\s*\|?[\s:|-]*-{3,}[\s:|-]*\|?\s*$", re.MULTILINE), ""),
     (re.compile(r"</?[a-zA-Z][^<>\n]*>"), ""),
@@ -73,14 +80,18 @@ def _markdown_sections(text: str) -> list[Section]:
     lines: list[str] = []
 
     def flush() -> None:
-        sections.add(_without_markup("\n".join(lines)))
+        text = "\n".join(lines)
+        sections.add(as_written(text) if is_code else _without_markup(text))
         lines.clear()
 
     for line in _FRONT_MATTER.sub("", text).split("\n"):
-        is_code ^= line.lstrip().startswith(("```", "~~~"))
+        if line.lstrip().startswith(_FENCES):
+            flush()
+            is_code = not is_code
+            continue
         match = None if is_code else _HEADING.match(line)
         if not match:
-            if not line.lstrip().startswith(("```", "~~~")) and not _LINK_TARGET.match(line):
+            if is_code or not _UNSEEN.match(line):
                 lines.append(line)
             continue
         flush()
@@ -113,10 +124,16 @@ def _labelled_tables(text: str) -> str:
 
 
 def _without_markup(text: str) -> str:
-    text = _labelled_tables(text)
+    code: list[str] = []
+
+    def put_aside(match: re.Match[str]) -> str:
+        code.append(match[2].strip())
+        return f"\0{len(code) - 1}\0"
+
+    text = _CODE.sub(put_aside, _labelled_tables(text))
     for pattern, replacement in _INLINE:
         text = pattern.sub(replacement, text)
-    return clean(text)
+    return clean(re.sub("\0(\\d+)\0", lambda match: code[int(match[1])], text))
 
 
 READERS: dict[str, Callable[[Path], TitleAndSections]] = {
