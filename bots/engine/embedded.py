@@ -198,10 +198,12 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
         and len(chunk.sentence_vectors) == len(chunk.sentences)
     ):
         cosines = chunk.sentence_vectors @ result.vector
-    is_row = _SHEET_ROW.fullmatch(chunk.text)  # its cells are one answer
+    is_row = bool(_SHEET_ROW.fullmatch(chunk.text))  # its cells are one answer
+    if is_row and is_readable:
+        cosines = np.maximum(cosines, hit.cosine)
     candidates: list[_Candidate] = []
     for position, sentence in enumerate(chunk.sentences):
-        if not _is_quotable(chunk, position):
+        if not is_row and not _is_quotable(chunk, position):
             continue
         headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
         cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))

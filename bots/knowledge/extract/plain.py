@@ -85,6 +85,8 @@ def _heading(paragraph: str) -> tuple[str, str]:
     if first.strip() and _UNDERLINE.fullmatch(underline):
         return first.strip(" =*#"), below
     is_alone = not rest.strip()
+    if _is_in_capitals(underline):
+        return "", paragraph  # a whole paragraph in capitals
     if is_alone and _is_numbered_title(first):
         return first.strip(), ""
     if _is_heading(first.rstrip(), is_alone=is_alone):
@@ -108,7 +110,7 @@ def _is_numbered_title(line: str) -> bool:
     words = line.split()
     long = [word for word in words[1:] if len(word) > _SMALL_WORD]
     is_short = len(words) <= _MAX_TITLE_WORDS and len(line) <= _MAX_HEADING
-    is_numbered = bool(_NUMBERED.match(line.strip())) and not line.rstrip().endswith((",", ";"))
+    is_numbered = bool(_NUMBERED.match(line)) and not line.rstrip().endswith((",", ";", "?"))
     return is_short and is_numbered and bool(long) and all(word[0].isupper() for word in long)
 
 
