@@ -240,7 +240,7 @@ class _Cells:
         if "%" in letters:
             return f"{_plain(number * 100)}%"
         before, after = _units(shown)
-        return f"{before}{_plain(number)}{after}"
+        return f"{before}{_as_shown(number, shown)}{after}"
 
 
 def _column(reference: str | None) -> int:
@@ -257,6 +257,14 @@ def _plain(number: float) -> str:
     """Without the noise of binary fractions: 19.99 is stored as 19.989999999999998."""
     number = round(number, 10)
     return str(int(number)) if number.is_integer() else f"{number:.10f}".rstrip("0")
+
+
+def _as_shown(number: float, code: str) -> str:
+    """With the zeros of a format: 29.9 is a price of 29.90."""
+    places = re.search(r"\.(0+)", _LITERAL.sub("", code))
+    whole, _, decimals = _plain(number).partition(".")
+    decimals = decimals.ljust(len(places[1]), "0") if places else decimals
+    return f"{whole}.{decimals}" if decimals else whole
 
 
 def _units(code: str) -> tuple[str, str]:

@@ -10,6 +10,8 @@ _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
+# What stands above and below each manual page: "GREP(1)      User Commands      GREP(1)".
+_OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.* {3,}[\w.+-]+\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
 # A line that begins as far from the margin is in the middle of the page.
@@ -63,6 +65,10 @@ class _Outline:
         heading, rest = _side_heading(paragraph, following)
         if heading:
             self._heads_until = _indent(paragraph)
+            inner, below = _side_heading(rest, "") if rest else ("", "")
+            if inner:
+                # A group of options, right above the first of them.
+                self._heads_until, heading, rest = _indent(rest), inner, below
             self.found.start_section(f"{self._above} > {heading}" if self._above else heading)
         elif self._heads_until is not None and _indent(paragraph) <= self._heads_until:
             self._heads_until = None
@@ -71,8 +77,8 @@ class _Outline:
 
 
 def _without_rules(paragraph: str) -> str:
-    """Without lines that are drawn above; those below a heading mark it."""
-    lines = paragraph.split("\n")
+    """Without lines that are drawn above, or head a manual page; those below a heading mark it."""
+    lines = [line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line)]
     while lines and _RULE.fullmatch(lines[0]):
         lines.pop(0)
     return "\n".join(lines)
