@@ -13,6 +13,8 @@ MAX_PARTS = 4
 MAX_FOLLOW_UP_WORDS = 8
 # How much of a follow-up's own weight must stand in the passage that answers it.
 _OWN_COVER = 0.5
+# How much of the topic's weight at least: the passage is to be about both.
+_TOPIC_COVER = 0.1
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
 _ASKS = ("?", "？", "؟")
@@ -112,8 +114,15 @@ def _found(
     # "And on Sundays?" means the topic; "how long?" may be a question of its own.
     if alone.passes(threshold) and not _is_open(text):
         return alone
-    joined = _about(find_one(f"{topic}\n{_OPENER.sub('', text)}"), text)
-    return Part(text, joined) if joined else alone
+    both = find_one(f"{topic}\n{_OPENER.sub('', text)}")
+    # What the topic says already is not what is asked now.
+    own = _own_words(text)
+    joined = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
+    joined = _about(joined, _own_words(topic), least=_TOPIC_COVER)
+    if joined.hits:
+        return Part(text, joined)
+    # "And the swimming pool?" has too few words for the gate to tell that it is another topic.
+    return Part(text, _about(alone.result, own, least=_OWN_COVER)) if _is_open(text) else alone
 
 
 def _is_open(text: str) -> bool:
@@ -133,9 +142,8 @@ def _own_words(text: str) -> set[str]:
     return {word for word in words if word not in search.STOP and word not in _EMPTY}
 
 
-def _about(result: SearchResult, text: str) -> SearchResult | None:
-    """The hits that hold the follow-up's own words; without such words: all."""
-    own = _own_words(text)
+def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:
+    """The hits that hold so much of the weight of these words; without words: all."""
     if not own:
         return result
     weights = {
@@ -143,8 +151,6 @@ def _about(result: SearchResult, text: str) -> SearchResult | None:
         for word, weight in result.weights.items()
         if any(word in result.terms_of(one, language=code) for one in own for code in ("", "en"))
     }
-    if not weights:
-        return None
     hits = tuple(
         hit
         for hit in result.hits
@@ -152,6 +158,6 @@ def _about(result: SearchResult, text: str) -> SearchResult | None:
             weights,
             result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
         )
-        >= _OWN_COVER
+        >= least
     )
-    return replace(result, hits=hits) if hits else None
+    return replace(result, hits=hits)
