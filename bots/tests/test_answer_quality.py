@@ -1,11 +1,15 @@
 """From a text to a cited answer, in English and Vietnamese: a lower bound, not a benchmark."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bots.engine import embedded
-from bots.knowledge import chunking, embedding, extract, search
+from bots.knowledge import asked, chunking, embedding, extract, search
+
+NONE = np.zeros(0, dtype=np.float32)
 
 ENGLISH = """# Harbour Bicycle Rental
 
@@ -220,3 +224,49 @@ def test_a_table_is_quoted_whole_to_whoever_asks_for_it(tmp_path: Path) -> None:
     reply = ask(index_of(tmp_path / "a", TARIFFS), "What are the prices of parcels?", "en")
     assert reply
     assert all(price in reply.text for price in ("4.50", "6.50", "9 euros"))
+
+
+def test_an_option_that_heads_its_text_is_quoted_with_its_name(tmp_path: Path) -> None:
+    text = """SORTER
+
+OPTIONS
+       -r, --reverse
+              Reverses the order of all that is sorted.
+
+       -s, --size
+              Sorts by the size of each file, the largest first.
+"""
+    index = index_of(tmp_path / "a", text, file_name="a.txt")
+    reply = ask(index, "How do I sort by the size of files?", "en")
+    assert reply
+    assert reply.text.startswith("-s, --size\n")
+
+
+def test_a_row_of_a_sheet_keeps_its_lines_however_long_they_are(tmp_path: Path) -> None:
+    sheet = "Item,Price,Delivery\nGreen tea,4 euros,on the first working day after the order\n"
+    sheet += "Black tea,3 euros,by the second working day after the order\n"
+    reply = ask(index_of(tmp_path / "a", sheet, file_name="a.csv"), "What is green tea?", "en")
+    assert reply
+    assert reply.text.split("\n\n")[0] == (
+        "Item: Green tea\nPrice: 4 euros\nDelivery: on the first working day after the order"
+    )
+
+
+def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
+    def found(*texts: str) -> search.SearchResult:
+        chunks = [
+            search.IndexedChunk(number, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
+            for number, text in enumerate(texts)
+        ]
+        return search.Index(chunks).search_vector("pool sound card scanner", None, language="en")
+
+    def parts(text: str) -> tuple[asked.Part, ...]:
+        result = replace(found("The sound card is for all.", "A scanner and its card."), gate=1.0)
+        return asked.find(
+            lambda _: result, text, topics=["Who may use the sound card?"], threshold=0.5
+        )
+
+    (away,) = parts("and the swimming pool?")
+    assert not away.passes(0.5)
+    (near,) = parts("and the scanner?")
+    assert [hit.chunk.text for hit in near.result.hits] == ["A scanner and its card."]

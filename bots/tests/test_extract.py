@@ -8,7 +8,7 @@ from pathlib import Path
 import docx
 import pytest
 
-from bots.knowledge import extract
+from bots.knowledge import chunking, extract
 from bots.knowledge.extract import detection, office
 from bots.knowledge.extract.document import ExtractedText, ExtractError
 
@@ -346,3 +346,86 @@ def test_a_pdf_is_read_by_column_with_its_headings_and_paragraphs(tmp_path: Path
     assert (section.heading, section.page) == ("Rules of the house", 1)
     paragraph = "Dogs sleep outside, as the neighbours ask."
     assert section.text == "\n".join(left) + f"\n\n{paragraph}\n" + "\n".join(right)
+
+
+def test_headings_that_link_to_themselves_are_headings(tmp_path: Path) -> None:
+    html = """<html><head><title>Help</title></head><body><h1>Help</h1>
+<h3 id="offline"><a href="#offline">Does it work offline?</a></h3>
+<p>Yes, as long as everything has been fetched before the connection was lost.</p>
+<pre>$ tool fetch
+$ tool build  --offline</pre></body></html>"""
+    ((heading, text),) = sections_of(tmp_path, "help.html", html)
+    assert heading == "Does it work offline?"
+    assert text.endswith("$ tool fetch\u2028$ tool build  --offline")
+
+
+def test_code_of_markdown_is_read_as_written(tmp_path: Path) -> None:
+    text = """# Tool
+
+[![Build][badge]][link] [![Version](https://a.example/v.svg)](https://a.example)
+
+- [Use](#use)
+- [More](#more)
+
+## Use
+
+Escape it as `\\\\` or `\\'`, see [the page][link]:
+
+```python
+load(**values)  # *all* of them
+if ready:
+    load()
+```
+"""
+    assert sections_of(tmp_path, "README.md", text) == [
+        (
+            "Use",
+            "Escape it as \\\\ or \\', see the page:\n\n"
+            "load(**values)  # *all* of them\u2028if ready:\u2028    load()",
+        )
+    ]
+    path = tmp_path / "README.md"
+    (piece,) = chunking.chunk(extract.extract(path, file_name=path.name))
+    assert piece.text.endswith("\n\nload(**values)  # *all* of them\nif ready:\n    load()")
+    assert piece.sentences[-1].count("\n") == 2
+
+
+def test_a_pdf_in_one_size_has_the_headings_of_a_plain_text(tmp_path: Path) -> None:
+    def sheet(page: int, *lines: str) -> bytes:
+        shown = ["BT /F1 9 Tf 24 769 Td (11/24/26, 1:30 AM) Tj 300 0 Td (Tool) Tj ET"]
+        shown += [
+            f"BT /F1 9 Tf 33 {740 - 11 * number} Td ({line}) Tj ET"
+            for number, line in enumerate(lines)
+            if line
+        ]
+        shown += [f"BT /F1 9 Tf 24 17 Td (https://a.example/tool) Tj 500 0 Td ({page} / 2) Tj ET"]
+        return "\n".join(shown).encode()
+
+    pages = [
+        sheet(
+            1,
+            "TOOL\\(1\\)      User Commands      TOOL\\(1\\)",
+            "",
+            "OPTIONS",
+            "   Output",
+            "       -q, --quiet",
+            "              Writes nothing, however many lines it finds.",
+            "",
+            "       -s, --short",
+            "              Writes the first line of each of the files.",
+        ),
+        sheet(2, "5. Leaving the House.", "", "The key lies below the", "mat beside", "the door."),
+    ]
+    path = tmp_path / "tool.pdf"
+    path.write_bytes(pdf_bytes(*pages))
+    read = extract.extract(path, file_name="tool.pdf").sections
+    assert [(part.heading, part.text.strip(), part.page) for part in read] == [
+        ("OPTIONS > -q, --quiet", "Writes nothing, however many lines it finds.", 1),
+        ("OPTIONS > -s, --short", "Writes the first line of each of the files.", 1),
+        ("5. Leaving the House.", "The key lies below the\nmat beside\nthe door.", 2),
+    ]
+
+
+def test_a_paragraph_in_capitals_heads_nothing(tmp_path: Path) -> None:
+    text = "THERE IS NO WARRANTY\nFOR ANY OF THE PARTS.\n\nIt is lent as it is."
+    assert sections_of(tmp_path, "terms.txt", text) == [("", text)]

@@ -145,6 +145,7 @@ def test_cells_are_read_as_they_are_shown(file: Path) -> None:
         '<c s="6"><v>0.5</v></c>', '<c t="b"><v>1</v></c>', '<c t="e"><v>#REF!</v></c>',
         '<c t="str"><f>A1</f><v>made</v></c>', "<c><v>1234567890123</v></c>", "<c><v>9E+99</v></c>",
         '<c s="5"><v>9999999</v></c>', '<c s="99"><v>5</v></c>', "<c/>",
+        '<c s="1"><v>29.9</v></c>',
     ]  # fmt: skip
     strings = (
         f"<sst {SHEET_NAMES}><si><t>no</t></si>"
@@ -153,7 +154,7 @@ def test_cells_are_read_as_they_are_shown(file: Path) -> None:
     text = read(file, xlsx_bytes(f"<row>{''.join(cells)}</row>", sharedStrings=strings), "a.xlsx")
     assert text.sections[0].text.split("\n") == [
         "South", "19.99 €", "$2000", "2026-11-21 14:30", "7%", "2026-11-21", "12:00", "TRUE",
-        "made", "1234567890123", "9E+99", "9999999", "5",
+        "made", "1234567890123", "9E+99", "9999999", "5", "29.90 €",
     ]  # fmt: skip
     old = xlsx_bytes('<row><c s="5"><v>1</v></c></row>', properties='<workbookPr date1904="1"/>')
     assert read(file, old, "a.xlsx").sections[0].text == "1904-01-02"
