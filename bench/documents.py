@@ -51,7 +51,9 @@ def _run(*command: str) -> str:
 def _printed(markup: str, title: str, path: Path) -> Path:
     """A page as Chromium prints it, with its running title and page numbers."""
     page = path.with_suffix(".print.html")
-    page.write_text(f'<!doctype html><html lang="en"><title>{title}</title>{markup}</html>', "utf-8")
+    page.write_text(
+        f'<!doctype html><html lang="en"><title>{title}</title>{markup}</html>', "utf-8"
+    )
     _run("chromium", "--headless", "--no-sandbox", f"--print-to-pdf={path}", str(page))
     return path
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bots.knowledge import search
 from bots.knowledge.search import SearchResult
+from bots.knowledge.word_index import STOP
 from bots.knowledge.words import tokens
 
 MAX_PARTS = 4
@@ -139,7 +140,7 @@ def _is_short(text: str) -> bool:
 
 def _own_words(text: str) -> set[str]:
     words = tokens(_OPENER.sub("", text), language="")
-    return {word for word in words if word not in search.STOP and word not in _EMPTY}
+    return {word for word in words if word not in STOP and word not in _EMPTY}
 
 
 def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:

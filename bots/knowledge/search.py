@@ -1,22 +1,19 @@
 """The search index of one bot, in memory: words and meaning combined, and a gate for answers."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bots.knowledge import embedding, vocabulary
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.spelling import Speller
+from bots.knowledge.word_index import WordIndex
 from bots.knowledge.words import fold, same_question_key, tokens
 
-# BM25's usual saturation and length normalisation.
-_K1, _B = 1.2, 0.75
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
 # With fewer pieces the median cosine does not represent unrelated texts.
@@ -36,22 +33,6 @@ NEAR_THE_BEST = 0.2
 MIN_WORD_COVER = 0.6
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
-
-# Words of questions: sharing them says nothing about the topic.
-STOP = frozenset(
-    """
-    a an and any are as at be by can could did do does for from get have has how i if in into
-    is it its me my of on or our should so than that the their them there they this to was we
-    what when where which who whom whose why will with would you your am been being many much
-    please tell about là và có không của cho tôi bạn mình thì mà ở được với các những này đó
-    khi nào bao nhiêu gì ai như thế sao tại vì ạ à nhé vậy hay hoặc một em anh chị shop ơi xin
-    hỏi muốn cần phải làm để la va co khong cua toi ban minh thi ma o duoc voi cac nhung nay
-    do nao nhieu gi nhu the tai vi vay mot chi muon can phai lam de
-    """.split()  # noqa: SIM905 - easier to read
-)
-STOP_WEIGHT = 0.1
-# The words of a document's topic occur all over it, and still show that a text is on topic.
-_MIN_WEIGHT = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,64 +113,10 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
     return sum(value for word, value in weights.items() if word in present) / total if total else 0
 
 
-class _WordIndex:
-    """BM25 over one field."""
-
-    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
-        self._count = len(documents)
-        self.sets = [frozenset(document) for document in documents]
-        lengths = np.array([len(document) for document in documents], dtype=np.float32)
-        mean = float(lengths.mean()) if self._count else 1.0
-        norms = _K1 * (1 - _B + _B * lengths / max(mean, 1.0))
-        postings: dict[str, list[tuple[int, int]]] = {}
-        for number, document in enumerate(documents):
-            for word, times in Counter(document).items():
-                postings.setdefault(word, []).append((number, times))
-        self._postings: dict[str, tuple[NDArray[np.int64], Vectors]] = {}
-        for word, entries in postings.items():
-            numbers = np.array([number for number, _ in entries])
-            times_in = np.array([times for _, times in entries], dtype=np.float32)
-            weights = self.rarity(len(entries)) * times_in * (_K1 + 1) / (times_in + norms[numbers])
-            self._postings[word] = (numbers, weights.astype(np.float32))
-
-    def __contains__(self, word: str) -> bool:
-        return word in self._postings
-
-    def together(self, words: Iterable[str]) -> int:
-        """How many of the words stand together in one piece, at most."""
-        pieces = Counter(
-            int(number)
-            for word in words
-            if word in self._postings and word not in STOP
-            for number in self._postings[word][0]
-        )
-        return max(pieces.values(), default=0)
-
-    def rarity(self, document_count: int) -> float:
-        return math.log(1 + (self._count - document_count + 0.5) / (document_count + 0.5))
-
-    def scores(self, question: Iterable[str]) -> Vectors:
-        scores = np.zeros(self._count, dtype=np.float32)
-        for word in set(question):
-            if word in self._postings:
-                numbers, weights = self._postings[word]
-                scores[numbers] += weights * (STOP_WEIGHT if word in STOP else 1)
-        return scores
-
-    def weights(self, question: Iterable[str]) -> dict[str, float]:
-        """Rarity of each word of a question; a word that no text uses weighs most."""
-        weights: dict[str, float] = {}
-        for word in set(question):
-            document_count = len(self._postings[word][0]) if word in self._postings else 0
-            rarity = max(self.rarity(document_count), _MIN_WEIGHT)
-            weights[word] = STOP_WEIGHT if word in STOP else rarity
-        return weights
-
-
 class _Found(NamedTuple):
     """By the words of one field: their weights, and for each piece coverage and score."""
 
-    words: _WordIndex
+    words: WordIndex
     weights: dict[str, float]
     cover: Vectors
     scores: Vectors
@@ -212,7 +139,7 @@ class Index:
     def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
         self.chunks = tuple(chunks)
         texts = [f"{chunk.title}\n{chunk.heading}\n{chunk.text}" for chunk in self.chunks]
-        self._words = _WordIndex(
+        self._words = WordIndex(
             [
                 tokens(text, language=chunk.language)
                 for text, chunk in zip(texts, self.chunks, strict=True)
@@ -220,7 +147,7 @@ class Index:
         )
         # A second field for Vietnamese that is typed without diacritics.
         self._folded = (
-            _WordIndex([tokens(fold(text), language="") for text in texts])
+            WordIndex([tokens(fold(text), language="") for text in texts])
             if any(chunk.language == "vi" for chunk in self.chunks)
             else None
         )
@@ -362,14 +289,14 @@ class Index:
         is_same = chunk.document_id == beside.document_id and chunk.heading == beside.heading
         return beside if is_same and chunk.heading else None
 
-    def _field(self, question: str) -> _WordIndex:
+    def _field(self, question: str) -> WordIndex:
         """Without diacritics, as Vietnamese is often typed, or with them."""
         if self._folded is not None and fold(question) == question.lower():
             return self._folded
         return self._words
 
     def _find(
-        self, words: _WordIndex, question: str, cosines: Vectors | None, language: str
+        self, words: WordIndex, question: str, cosines: Vectors | None, language: str
     ) -> _Found:
         """What a question finds by the words of one field, and by its meaning."""
         terms = tokens(question, language="" if words is self._folded else language)

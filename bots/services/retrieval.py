@@ -72,7 +72,7 @@ class _Cache:
         entry = _Entry(
             version=bot.knowledge_version,
             index=Index(chunks),
-            size_bytes=sum(map(_size, chunks)),
+            size_bytes=sum(map(size_of, chunks)),
             valid_until=_next_change(bot.pk, now=now),
         )
         with self._lock:
@@ -203,7 +203,8 @@ def _floats(stored: bytes | memoryview) -> Vectors:
     return np.frombuffer(bytes(stored), dtype=np.float32)
 
 
-def _size(chunk: IndexedChunk) -> int:
+def size_of(chunk: IndexedChunk) -> int:
+    """About how many bytes of memory a passage takes in an index."""
     # The passage's vector lies in the index's matrix as well.
     vectors = 2 * chunk.vector.nbytes + chunk.sentence_vectors.nbytes
     return vectors + len(chunk.text) * _BYTES_A_CHARACTER

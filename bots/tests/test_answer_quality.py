@@ -243,12 +243,12 @@ OPTIONS
 
 
 def test_a_row_of_a_sheet_keeps_its_lines_however_long_they_are(tmp_path: Path) -> None:
-    sheet = "Item,Price,Delivery\nGreen tea,4 euros,on the first working day after the order\n"
-    sheet += "Black tea,3 euros,by the second working day after the order\n"
+    sheet = "Item,Delivery,Price\nGreen tea,on the first working day after the order,4 euros\n"
+    sheet += "Black tea,by the second working day after the order,3 euros\n"
     reply = ask(index_of(tmp_path / "a", sheet, file_name="a.csv"), "What is green tea?", "en")
     assert reply
     assert reply.text.split("\n\n")[0] == (
-        "Item: Green tea\nPrice: 4 euros\nDelivery: on the first working day after the order"
+        "Item: Green tea\nDelivery: on the first working day after the order\nPrice: 4 euros"
     )
 
 

@@ -1,0 +1,92 @@
+"""How much memory a worker takes whose cache holds the indexes of many bots.
+
+    .venv/bin/python bench/memory.py [--bots 50] [--passages 100]
+
+Each bot knows so many passages of texts that are installed on this machine, read and encoded as
+`bench/answers.py` does it. Every bot is asked three questions, one of them mistyped, since its
+index builds what it needs for them then. Prints the resident memory of this process, step by step,
+and what the worker's cache takes the indexes for: it drops bots above a number and a size.
+"""
+
+import argparse
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import answers
+import django
+
+django.setup()
+
+from bots.knowledge import embedding, search  # noqa: E402
+from bots.services import retrieval  # noqa: E402
+from chatplatform import celery  # noqa: E402
+
+QUESTIONS = (
+    "Which editor does git open if I set nothing?",
+    "Whcih editor deos git open if I set nothing?",
+    "What is the capital of France?",
+)
+
+
+def shown(step: str) -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    print(f"| {step} | {pages * resource.getpagesize() / 1e6:.0f} MB |")
+
+
+def bot(passages: search.Index, count: int, chance: random.Random) -> search.Index:
+    """A bot with so many of the passages; nothing of them is shared with another bot."""
+    chosen = chance.choices(passages.chunks, k=count)
+    return search.Index(
+        [
+            search.IndexedChunk(
+                id=number,
+                document_id=chunk.document_id,
+                title=chunk.title,
+                url=None,
+                heading=chunk.heading,
+                page=chunk.page,
+                text="".join(list(chunk.text)),
+                language=chunk.language,
+                vector=chunk.vector.copy(),
+                sentences=tuple("".join(list(sentence)) for sentence in chunk.sentences),
+                sentence_vectors=chunk.sentence_vectors.copy(),
+            )
+            for number, chunk in enumerate(chosen)
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bots", type=int, default=50)
+    parser.add_argument("--passages", type=int, default=100)
+    options = parser.parse_args()
+    print("| step | resident memory |\n| --- | --- |")
+    celery.app.loader.import_default_modules()
+    shown("worker with its code")
+    embedding.embed_query("How much memory is it?")
+    shown("and the encoder")
+    with tempfile.TemporaryDirectory() as folder:
+        passages = answers.index_of(answers.texts(Path(folder)), answers.Vectors())
+    shown(f"and {len(passages.chunks)} passages, from which the bots take theirs")
+    chance, bots = random.Random(17), []
+    started = time.perf_counter()
+    for _ in range(options.bots):
+        bots.append(bot(passages, options.passages, chance))
+    seconds = time.perf_counter() - started
+    shown(f"and {options.bots} bots of {options.passages} passages")
+    for index in bots:
+        for question in QUESTIONS:
+            index.search(question, language="en")
+    shown("and three questions to each of them")
+    size = sum(retrieval.size_of(chunk) for index in bots for chunk in index.chunks)
+    sentences = sum(len(chunk.sentences) for index in bots for chunk in index.chunks)
+    print(f"\n{sentences} sentences; built in {seconds:.1f} s; taken for {size / 1e6:.0f} MB,")
+    print(f"of {retrieval.MAX_BYTES / 1e6:.0f} MB that a worker's cache may hold")
+
+
+if __name__ == "__main__":
+    main()

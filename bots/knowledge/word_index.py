@@ -1,0 +1,96 @@
+"""The word search: BM25, and what each word of a question weighs."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from bots.knowledge.embedding import Vectors
+
+# BM25's usual saturation and length normalisation.
+_K1, _B = 1.2, 0.75
+
+# Words of questions: sharing them says nothing about the topic.
+STOP = frozenset(
+    """
+    a an and any are as at be by can could did do does for from get have has how i if in into
+    is it its me my of on or our should so than that the their them there they this to was we
+    what when where which who whom whose why will with would you your am been being many much
+    please tell about là và có không của cho tôi bạn mình thì mà ở được với các những này đó
+    khi nào bao nhiêu gì ai như thế sao tại vì ạ à nhé vậy hay hoặc một em anh chị shop ơi xin
+    hỏi muốn cần phải làm để la va co khong cua toi ban minh thi ma o duoc voi cac nhung nay
+    do nao nhieu gi nhu the tai vi vay mot chi muon can phai lam de
+    """.split()  # noqa: SIM905 - easier to read
+)
+STOP_WEIGHT = 0.1
+# The words of a document's topic occur all over it, and still show that a text is on topic.
+_MIN_WEIGHT = 1.0
+
+
+class WordIndex:
+    """BM25 over one field."""
+
+    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
+        self._count = len(documents)
+        # Each word is kept once, however many pieces have it.
+        same: dict[str, str] = {}
+        self.sets = [
+            frozenset(same.setdefault(word, word) for word in document) for document in documents
+        ]
+        lengths = np.array([len(document) for document in documents], dtype=np.float32)
+        mean = float(lengths.mean()) if self._count else 1.0
+        norms = _K1 * (1 - _B + _B * lengths / max(mean, 1.0))
+        postings: dict[str, list[tuple[int, int]]] = {}
+        for number, document in enumerate(documents):
+            for word, times in Counter(document).items():
+                postings.setdefault(same[word], []).append((number, times))
+        # All in one row: an array of its own for each word takes ten times its content.
+        entries = [entry for found in postings.values() for entry in found]
+        self._numbers = np.array([number for number, _ in entries], dtype=np.int32)
+        times_in = np.array([times for _, times in entries], dtype=np.float32)
+        rarities = [self.rarity(len(found)) for found in postings.values() for _ in found]
+        weights = np.array(rarities) * times_in * (_K1 + 1) / (times_in + norms[self._numbers])
+        self._weights = weights.astype(np.float32)
+        ends = accumulate(len(found) for found in postings.values())
+        self._postings = {
+            word: slice(end - len(found), end)
+            for (word, found), end in zip(postings.items(), ends, strict=True)
+        }
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._postings
+
+    def together(self, words: Iterable[str]) -> int:
+        """How many of the words stand together in one piece, at most."""
+        pieces = Counter(
+            int(number)
+            for word in words
+            if word in self._postings and word not in STOP
+            for number in self._numbers[self._postings[word]]
+        )
+        return max(pieces.values(), default=0)
+
+    def rarity(self, document_count: int) -> float:
+        return math.log(1 + (self._count - document_count + 0.5) / (document_count + 0.5))
+
+    def scores(self, question: Iterable[str]) -> Vectors:
+        scores = np.zeros(self._count, dtype=np.float32)
+        for word in set(question):
+            if word in self._postings:
+                at = self._postings[word]
+                scores[self._numbers[at]] += self._weights[at] * (
+                    STOP_WEIGHT if word in STOP else 1
+                )
+        return scores
+
+    def weights(self, question: Iterable[str]) -> dict[str, float]:
+        """Rarity of each word of a question; a word that no text uses weighs most."""
+        weights: dict[str, float] = {}
+        for word in set(question):
+            at = self._postings.get(word, slice(0, 0))
+            document_count = at.stop - at.start
+            rarity = max(self.rarity(document_count), _MIN_WEIGHT)
+            weights[word] = STOP_WEIGHT if word in STOP else rarity
+        return weights
