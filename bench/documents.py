@@ -1,11 +1,11 @@
-"""Whether customers would be pleased with the replies of a bot that knows one real document.
+"""Whether customers would be pleased with the replies of a bot that knows one document.
 
     .venv/bin/python bench/documents.py [--held-out] [--only NAME] [--new]
 
-Five documents of different kinds, none of which was written for this: the manual page of grep as
-a PDF, the questions and answers on Cargo as HTML, a post's price list as XLSX, the README of
-python-dotenv, and the GNU GPL as a PDF of two columns. They are taken from this machine; those it
-lacks are named and left out. The questions are in `bench/documents/questions.json`; of each
+Four real documents of different kinds, and one made up: the manual page of grep as a PDF, the
+questions and answers on Cargo as HTML, the README of python-dotenv, the GNU GPL as a PDF of two
+columns, and a post's price list as XLSX. The four are taken from this machine; those it lacks are
+named and left out. The questions are in `bench/documents/questions.json`; of each
 document the last five are the held-out ones, asked with `--held-out` alone.
 
 Each reply is printed as a customer reads it, with the judgement of `bench/documents/judged.json`
@@ -76,7 +76,7 @@ def faq(folder: Path) -> Path:
 
 
 def prices(folder: Path) -> Path:
-    """Prices of the German post in 2025, facts set as a sheet."""
+    """A price list in the manner of a post, made up for this bench, as a sheet."""
     listed = json.loads((SETS / "prices.json").read_text("utf-8"))
     path = folder / "prices.xlsx"
     with xlsxwriter.Workbook(path) as book:

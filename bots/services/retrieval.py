@@ -19,8 +19,8 @@ from bots.models import Bot, Chunk, Document, DocumentSource
 # Bounds of the cache; one bot that is larger than the second is kept alone.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
-# The words of an index take some eight times their text, measured on manual pages.
-_BYTES_A_CHARACTER = 8
+# What the words of an index take, by their text and for each passage (bench/memory.py).
+_BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 9_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,4 +207,4 @@ def size_of(chunk: IndexedChunk) -> int:
     """About how many bytes of memory a passage takes in an index."""
     # The passage's vector lies in the index's matrix as well.
     vectors = 2 * chunk.vector.nbytes + chunk.sentence_vectors.nbytes
-    return vectors + len(chunk.text) * _BYTES_A_CHARACTER
+    return vectors + len(chunk.text) * _BYTES_A_CHARACTER + _BYTES_A_PASSAGE
