@@ -12,7 +12,8 @@ py := .venv/bin/python
 pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes
 throwaway := $(py) -m chatplatform.local.servers exec --
 attached := $(py) -m chatplatform.local.servers attach --
-compile := uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+# Extras stay in the lock: else an older pip takes the newest version of what is wanted with one.
+compile := uv pip compile --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 new_enough := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help
@@ -81,6 +82,8 @@ lock: ## compiles the .in files into the locked requirements (needs uv)
 	$(compile) requirements.in -o requirements.txt
 	$(compile) requirements-traces.in -o requirements-traces.txt
 	$(compile) requirements-dev.in -o requirements-dev.txt
+	@# An older pip knows an extra by its first spelling only.
+	sed -i 's/\[html-clean\]/[html_clean]/' requirements.txt requirements-dev.txt
 
 .PHONY: shell
 shell: .venv/run.stamp ## Django's shell, on the data of make run
