@@ -7,20 +7,16 @@ nginx, with one PostgreSQL, one Valkey and one S3 store.
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
 import httpx2
 import pytest
 
-from drills.hosts import Host, Network, shared_servers
-from drills.load import Load, Receiver, Site
-from drills.nginx import nginx, trust
+from drills.hosts import Host
+from drills.load import Load
 from drills.outcome import Outcome
-from drills.platform import free_port, wait_until
+from drills.several_hosts import DIRECT, World, world
 
 pytestmark = [
     pytest.mark.timeout(900),
@@ -33,68 +29,6 @@ SPREAD = (
     ("web", "worker-webhook", "worker-bulk", "relay"),
     ("worker", "worker-webhook", "worker-bulk", "beat"),
 )
-DIRECT = {"Host": "localhost"}  # for calls past nginx
-
-
-@dataclass
-class World:
-    hosts: list[Host]
-    site: Site
-    receiver: Receiver
-
-    def web_hosts(self) -> list[Host]:
-        return [host for host in self.hosts if "web" in host.parts]
-
-    def wait_until_up(self) -> None:
-        for host in self.web_hosts():
-            wait_until(
-                lambda host=host: httpx2.get(f"{host.url}/health/live", headers=DIRECT).is_success,
-                what=f"the web process of {host.name}",
-            )
-        wait_until(
-            lambda: httpx2.get(f"{host.url}/health", headers=DIRECT, timeout=10).is_success,
-            what="the whole platform",
-        )
-
-
-@contextmanager
-def world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A site on three hosts, set up and with the demo's trained bot."""
-    with ExitStack() as stack:
-        network = stack.enter_context(Network())
-        shared = stack.enter_context(shared_servers(network, folder / "shared", monkeypatch))
-        receiver = Receiver(network.address)
-        stack.callback(receiver.shutdown)
-        shared.environ["EGRESS_ALLOW"] = receiver.url.removeprefix("http://").rstrip("/")
-        data = folder / "first"
-        data.mkdir()
-        # The demo's bot and people; the hosts themselves are a real site's.
-        shared.manage("set_up", DEBUG="true", DATA_DIR=str(data))
-        port = free_port()
-        shared.environ["PUBLIC_URL"] = f"https://localhost:{port}"
-        hosts = [
-            Host(network, 11 + number, folder, kinds, shared.environ)
-            for number, kinds in enumerate(SPREAD)
-        ]
-        for host in hosts:
-            stack.callback(host.kill)
-            host.start()
-        addresses = [f"{host.address}:8000" for host in hosts if "web" in host.parts]
-        stack.enter_context(nginx(folder, port, addresses))
-        limits = httpx2.Limits(max_connections=200)
-        client = stack.enter_context(
-            httpx2.Client(
-                base_url=f"https://localhost:{port}",
-                timeout=60,
-                limits=limits,
-                verify=trust(folder),
-            )
-        )
-        wait_until(lambda: client.get("/health").is_success, what="the site")
-        key, password = (
-            (data / "keys" / name).read_text() for name in ("demo_api_key", "demo_password")
-        )
-        yield World(hosts, Site(client, key, password), receiver)
 
 
 def move_a_file(world: World, chat: str) -> None:
@@ -133,7 +67,7 @@ def cut(host: Host) -> None:
 def test_each_host_is_killed_frozen_and_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with world(tmp_path, monkeypatch) as made:
+    with world(tmp_path, monkeypatch, SPREAD) as made:
         made.wait_until_up()
         files = made.site.open_chat()
         load = Load(made.site, made.receiver)
