@@ -122,6 +122,10 @@ class Host:
         for kind in kinds or self.parts:
             part = self.parts[kind]
             command = [word.replace("@%h", f"@{self.name}") for word in part.command]
+            if command[0] == "nice":  # hosts do not share their processors
+                command = command[3:]
+            if kind == "web":  # and few are lent to all of them here
+                command[command.index("--workers") + 1] = "1"
             self.running[kind] = subprocess.Popen(
                 ["ip", "netns", "exec", self.network.namespace(self.number), *command],
                 cwd=self.root, env=self.environ | dict(part.environ), stdin=subprocess.DEVNULL,
@@ -187,6 +191,7 @@ class Shared:
     """The servers that the hosts share, and what a host's settings say of them."""
 
     database: _Database
+    broker: _Broker
     files: s3.S3Server
     model: stub_model.StubModel
     environ: dict[str, str]
@@ -228,7 +233,7 @@ def shared_servers(
             "WEBHOOK_RETRY_SCALE": "1000", "JOB_LEASE_SECONDS": "5",
         }  # fmt: skip
         owner = {"DATABASE_OWNER_URL": database.url_of(database.url)}
-        yield Shared(database, files, model, environ, owner)
+        yield Shared(database, broker, files, model, environ, owner)
 
 
 def _base() -> dict[str, str]:

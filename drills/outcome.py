@@ -39,8 +39,10 @@ class Outcome:
     def during(self, name: str) -> Iterator[None]:
         fault = Fault(name, time.time(), time.monotonic())
         self.faults.append(fault)
+        print(f"{name} ...", end=" ", flush=True)
         yield
         fault.ended = time.monotonic()
+        print(f"{fault.ended - fault.began:.1f} s", flush=True)
 
     def check(self) -> None:
         """Everything that was accepted is there once, answered once and told everywhere."""

@@ -13,6 +13,7 @@ from drills.load import Receiver, Site
 from drills.nginx import nginx, trust
 from drills.platform import ROOT, free_port, wait_until
 
+START_SECONDS = 300.0  # on a busy machine
 DIRECT = {"Host": "localhost"}  # for calls past nginx
 
 
@@ -81,7 +82,7 @@ def world(
                 verify=trust(folder),
             )
         )
-        wait_until(lambda: client.get("/health").is_success, what="the site")
+        wait_until(lambda: client.get("/health").is_success, what="the site", seconds=START_SECONDS)
         key, password = (
             (data / "keys" / name).read_text() for name in ("demo_api_key", "demo_password")
         )

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from drills.hosts import Host
-from drills.load import Load
+from drills.load import QUESTION, Load
 from drills.outcome import Outcome
 from drills.several_hosts import DIRECT, World, world
 
@@ -24,6 +24,7 @@ pytestmark = [
 ]
 # Longer than the leases of jobs (5 s): another worker takes them over.
 SECONDS = float(os.environ.get("DRILL_FAULT_SECONDS", "8"))
+NOTICED = 25.0  # seconds in which TCP finds out that the other end is gone (settings: 20)
 SPREAD = (
     ("web", "worker", "relay", "beat"),
     ("web", "worker-webhook", "worker-bulk", "relay"),
@@ -69,6 +70,7 @@ def test_each_host_is_killed_frozen_and_cut_off(
 ) -> None:
     with world(tmp_path, monkeypatch, SPREAD) as made:
         made.wait_until_up()
+        made.shared.model.play("slow:0.5")  # answers are under way at every moment
         files = made.site.open_chat()
         load = Load(made.site, made.receiver)
         outcome = Outcome(made.site, load, made.receiver)
@@ -88,3 +90,28 @@ def test_each_host_is_killed_frozen_and_cut_off(
         finally:
             load.stop()
         outcome.report()
+
+
+def test_a_host_that_missed_the_brokers_restart_works_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off meanwhile, it is not told, and its connections look open."""
+    spread = (
+        ("web", "worker", "worker-webhook", "worker-bulk", "relay", "beat"),
+        ("web", "worker"),
+    )
+    with world(tmp_path, monkeypatch, spread) as made:
+        made.wait_until_up()
+        first, second = made.hosts
+        second.cut()
+        made.shared.broker.stop()
+        made.shared.broker.start()
+        second.join()
+        time.sleep(NOTICED)
+        first.kill("worker")
+        body = {"text": QUESTION, "reply": "wait"}
+        chat = f"/ai/client/chat/{made.site.open_chat()}"
+        began = time.monotonic()
+        turn = made.site.post(chat, made.site.key, body)
+        assert turn["status"] == "answered", "its worker takes no jobs"
+        print(f"\nanswered by {second.name} after {time.monotonic() - began:.1f} s")
