@@ -144,6 +144,10 @@ class Host:
         for kind in kinds or list(self.running):
             self.running.pop(kind).wait(10)
 
+    def close(self) -> None:
+        self.kill()
+        self.log.close()
+
     def stop(self, *kinds: str, patience: float = 40) -> dict[str, int]:
         """Stop as systemd does: SIGTERM to each process, and wait; returns their exit codes."""
         chosen = {kind: self.running.pop(kind) for kind in kinds or list(self.running)}

@@ -50,6 +50,10 @@ class Receiver(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{self.server_address[0]!s}:{self.server_port}/"
 
+    def close(self) -> None:
+        self.shutdown()
+        self.server_close()
+
 
 class _Taker(BaseHTTPRequestHandler):
     server: Receiver

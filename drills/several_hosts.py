@@ -14,7 +14,6 @@ from drills.nginx import nginx, trust
 from drills.platform import ROOT, free_port, wait_until
 
 START_SECONDS = 300.0  # on a busy machine
-DIRECT = {"Host": "localhost"}  # for calls past nginx
 
 
 @dataclass
@@ -25,6 +24,7 @@ class World:
     shared: Shared
     site: Site
     receiver: Receiver
+    direct: httpx2.Client  # to one host, past nginx
 
     def web_hosts(self) -> list[Host]:
         return [host for host in self.hosts if "web" in host.parts]
@@ -32,11 +32,11 @@ class World:
     def wait_until_up(self) -> None:
         for host in self.web_hosts():
             wait_until(
-                lambda host=host: httpx2.get(f"{host.url}/health/live", headers=DIRECT).is_success,
+                lambda host=host: self.direct.get(f"{host.url}/health/live").is_success,
                 what=f"the web process of {host.name}",
             )
         wait_until(
-            lambda: httpx2.get(f"{host.url}/health", headers=DIRECT, timeout=10).is_success,
+            lambda: self.direct.get(f"{host.url}/health").is_success,
             what="the whole platform",
         )
 
@@ -55,7 +55,7 @@ def world(
         network = stack.enter_context(Network())
         shared = stack.enter_context(shared_servers(network, folder / "shared", monkeypatch))
         receiver = Receiver(network.address)
-        stack.callback(receiver.shutdown)
+        stack.callback(receiver.close)
         shared.environ["EGRESS_ALLOW"] = receiver.url.removeprefix("http://").rstrip("/")
         data = folder / "first"
         data.mkdir()
@@ -68,7 +68,7 @@ def world(
             for number, kinds in enumerate(spread)
         ]
         for host in hosts:
-            stack.callback(host.kill)
+            stack.callback(host.close)
             host.root = root
             host.start()
         addresses = [f"{host.address}:8000" for host in hosts if "web" in host.parts]
@@ -86,4 +86,6 @@ def world(
         key, password = (
             (data / "keys" / name).read_text() for name in ("demo_api_key", "demo_password")
         )
-        yield World(hosts, shared, Site(client, key, password), receiver)
+        direct = httpx2.Client(headers={"Host": "localhost"}, timeout=30, verify=False)
+        stack.enter_context(direct)
+        yield World(hosts, shared, Site(client, key, password), receiver, direct)

@@ -10,13 +10,12 @@ import time
 from pathlib import Path
 from shutil import which
 
-import httpx2
 import pytest
 
 from drills.hosts import Host
 from drills.load import QUESTION, Load
 from drills.outcome import Outcome
-from drills.several_hosts import DIRECT, World, world
+from drills.several_hosts import World, world
 
 pytestmark = [
     pytest.mark.timeout(900),
@@ -32,18 +31,18 @@ SPREAD = (
 )
 
 
-def move_a_file(world: World, chat: str) -> None:
+def move_a_file(made: World, chat: str) -> None:
     """A file that is uploaded at one host is downloaded from the other."""
-    one, other = world.web_hosts()
+    one, other = made.web_hosts()
     for came, goes in ((one, other), (other, one)):
         data = b"%PDF-1.4\n" + os.urandom(200_000)
-        reply = httpx2.post(
-            f"{came.url}/ai/client/chat/files/{chat}/", headers=world.site.key | DIRECT, timeout=30,
+        reply = made.direct.post(
+            f"{came.url}/ai/client/chat/files/{chat}/", headers=made.site.key,
             data={"reply": "none"}, files={"files": ("bill.pdf", data, "application/pdf")},
         )  # fmt: skip
         assert reply.is_success, reply.text
         (file,) = (part for part in reply.json()["message"]["content"] if part["url"])
-        back = httpx2.get(goes.url + file["url"], headers=DIRECT, timeout=30)
+        back = made.direct.get(goes.url + file["url"])
         assert back.content == data
 
 
