@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import secrets
+import socket
 import sys
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -165,6 +166,13 @@ _replica = env.str("DATABASE_REPLICA_URL", default="")
 if _replica:  # Reports and exports are read from it while it is at most so many seconds behind.
     DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
 REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
+# A host that is gone says nothing. After 20 seconds without a sign both ends of a connection know:
+# here no thread waits for ever, and there no lock is held for a process that is no more.
+_IDLE, _INTERVAL, _COUNT = 10, 5, 2
+_NAMES = {"TCP_KEEPIDLE": _IDLE, "TCP_KEEPINTVL": _INTERVAL, "TCP_KEEPCNT": _COUNT}
+TCP_KEEPALIVE = {
+    getattr(socket, name): value for name, value in _NAMES.items() if hasattr(socket, name)
+}
 for _database in DATABASES.values():
     _database.update(
         ENGINE="chatplatform.postgres",
@@ -174,9 +182,15 @@ for _database in DATABASES.values():
             "connect_timeout": 5,
             "server_side_binding": True,
             "prepare_threshold": 3,
+            "keepalives_idle": _IDLE,
+            "keepalives_interval": _INTERVAL,
+            "keepalives_count": _COUNT,
+            "tcp_user_timeout": 20000,
             # Milliseconds. A statement that takes longer is a fault.
             "options": "-c statement_timeout=30000 -c lock_timeout=10000"
-            " -c idle_in_transaction_session_timeout=60000",
+            " -c idle_in_transaction_session_timeout=60000 -c tcp_user_timeout=20000"
+            f" -c tcp_keepalives_idle={_IDLE} -c tcp_keepalives_interval={_INTERVAL}"
+            f" -c tcp_keepalives_count={_COUNT}",
         },
     )
 if _replica:  # A host that is gone is noticed within seconds; milliseconds, then seconds.
@@ -343,6 +357,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 2,
     "socket_connect_timeout": 1,
     "socket_keepalive": True,
+    "socket_keepalive_options": TCP_KEEPALIVE,
     "retry_on_timeout": False,
 }
 CELERY_TASK_ACKS_LATE = True

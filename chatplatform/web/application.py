@@ -23,6 +23,7 @@ from chatplatform.api.operation import CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.live_updates import Listener
+from chatplatform.web.stopping import Stopping
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
@@ -130,7 +131,7 @@ class Application:
 
     async def _write_stream(self, response: StreamingReply, receive: Receive, send: Send) -> None:
         if self.listener is None:
-            self.listener = Listener()
+            self.listener = Listener(Stopping())
         await _until_gone(response.write_to(self.listener, self.threads, send), receive)
 
 

@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from chatplatform import valkey
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import as_json
+from chatplatform.web.stopping import Stopping
 
 log = logging.getLogger(__name__)
 _PREFIX = "live:"
@@ -138,7 +139,8 @@ def pop(name: str) -> bytes | None:
 class Listener:
     """One pattern subscription for all open requests of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, stopping: Stopping) -> None:
+        self.stopping = stopping
         self._client = valkey.connect_async()
         # By key: who follows a stream, and who gets the messages of a channel.
         self._followers: dict[str, set[asyncio.Event]] = defaultdict(set)

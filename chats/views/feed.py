@@ -70,7 +70,7 @@ class FeedViewSet(TenantViewSet):
             error_location=location,
             is_still_admitted=session_check(request._request),
         )
-        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
+        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200, endless=True)
 
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
     def ticket(self, request: Request) -> desk_shapes.FeedTicket:

@@ -60,7 +60,9 @@ async def _follow(
     listener: Listener,
     in_thread: InThread,
 ) -> Events:
-    """The turn's events; ends with `done`, at the latest after the longest wait."""
+    """The turn's events; ends with `done`, at the latest after the longest wait, or soon after the
+    process was told to stop.
+    """
     shape, message_shape = shapes
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
     yield ServerSent(StreamEvent.MESSAGE, message_shape(turn["message"]))
@@ -77,7 +79,9 @@ async def _follow(
                 answered_with = data["message_id"]
                 break
             turn = await in_thread(_refresh, message, turn)
-            if turn["status"] != "pending" or time.monotonic() > ends_at:
+            if turn["status"] != "pending":
+                break
+            if time.monotonic() > min(ends_at, listener.stopping.ends_at):
                 break
     yield ServerSent(StreamEvent.DONE, await in_thread(shape, turn))
 
