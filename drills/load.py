@@ -105,8 +105,8 @@ class Site:
 class Load:
     """The callers, each in a thread, from `start` to `stop`."""
 
-    def __init__(self, site: Site, receiver: Receiver) -> None:
-        self.site = site
+    def __init__(self, site: Site, receiver: Receiver, *, patience: float = PATIENCE) -> None:
+        self.site, self.patience = site, patience
         site.post("/webhook/config", site.owner, {"url": receiver.url})
         first = site.open_chat()
         query = {"conversation_id": first, "type": "conversation.created"}
@@ -182,7 +182,7 @@ class Load:
         while True:
             try:
                 reply = self.site.client.request(
-                    method, path, headers=headers, json=body, timeout=PATIENCE
+                    method, path, headers=headers, json=body, timeout=self.patience
                 )
                 came = str(reply.status_code)
             except httpx2.TransportError as exc:
@@ -210,7 +210,7 @@ class Load:
         while name not in self.streamed:
             try:
                 with self.site.client.stream(
-                    "POST", path, headers=self.site.key, json=body, timeout=20
+                    "POST", path, headers=self.site.key, json=body, timeout=4 * self.patience
                 ) as reply:
                     came = str(reply.status_code)
                     if reply.is_success:
@@ -248,7 +248,7 @@ class Load:
             last = {"Last-Event-ID": seen[-1][0]} if seen else {}
             try:
                 with self.site.client.stream(
-                    "GET", "/ai/chat/events", headers=self.site.owner | last, timeout=PATIENCE
+                    "GET", "/ai/chat/events", headers=self.site.owner | last, timeout=self.patience
                 ) as reply:
                     if not reply.is_success:
                         assert reply.status_code in AGAIN, reply.status_code
