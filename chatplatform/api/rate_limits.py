@@ -7,7 +7,7 @@ pipelined round trip. While Valkey is away, each process counts for itself.
 import ipaddress
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import redis
@@ -28,6 +28,8 @@ SECRET_KEY = 12_000
 PERSON = 6_000
 ANONYMOUS_ADDRESS = 1_200
 VISITORS_REPLIES = 20
+# The names of the quotas of those who call with a key.
+OF_KEYS = {"key", "page", "replies"}
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,16 @@ class Allowance:
     def refusal(self) -> TooManyRequests | None:
         waits = [each.seconds for each in self.standings if each.is_exceeded]
         return TooManyRequests(max(waits)) if waits else None
+
+    def later(self, passed: float) -> "Allowance | None":
+        """The same after some seconds; None if more may be allowed by then."""
+        standings = [
+            replace(each, seconds=max(1, math.ceil(each.seconds - passed)))
+            for each in self.standings
+        ]
+        # `seconds` are rounded up: the last one may have passed already.
+        is_over = any(s.is_exceeded and passed > s.seconds - 1 for s in self.standings)
+        return None if is_over else Allowance(standings)
 
     def write_to(self, response: HttpResponseBase) -> None:
         """Set the headers of draft-ietf-httpapi-ratelimit-headers."""
