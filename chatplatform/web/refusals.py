@@ -1,9 +1,9 @@
 """Callers who are known to have used up a limit: refused by the event loop, without a thread.
 
 Every visitor of a page sends the same API key, so a flood with it is one of refusals. Django takes
-two or three milliseconds of a core and a thread for each; others waited for both. Whoever was
-refused by the limits of their key gets the same answer again, as long as no limit allows more, and
-for a few seconds: then Django looks anew, because a limit may be raised and a key revoked.
+two milliseconds of a core and a thread for each; others waited for both. Whoever was refused by the
+limits of their key gets the same answer again, as long as no limit allows more, and for a few
+seconds: then Django looks anew, because a limit may be raised and a key revoked.
 """
 
 import hashlib
