@@ -57,7 +57,11 @@ class Standing:
     is_exceeded: bool
     remaining: int
     # Until the requests of the passing window begin to count less; or until one is free again.
-    seconds: int
+    exact_seconds: float
+
+    @property
+    def seconds(self) -> int:
+        return max(1, math.ceil(self.exact_seconds))
 
 
 class Allowance:
@@ -74,11 +78,9 @@ class Allowance:
     def later(self, passed: float) -> "Allowance | None":
         """The same after some seconds; None if more may be allowed by then."""
         standings = [
-            replace(each, seconds=max(1, math.ceil(each.seconds - passed)))
-            for each in self.standings
+            replace(each, exact_seconds=each.exact_seconds - passed) for each in self.standings
         ]
-        # `seconds` are rounded up: the last one may have passed already.
-        is_over = any(s.is_exceeded and passed > s.seconds - 1 for s in self.standings)
+        is_over = any(each.is_exceeded and each.exact_seconds <= 0 for each in standings)
         return None if is_over else Allowance(standings)
 
     def write_to(self, response: HttpResponseBase) -> None:
@@ -175,7 +177,7 @@ def _standing(quota: Quota, acquired: bool, window: Sequence[bytes | int | None]
         # One is free again as soon as enough of the window before has passed.
         seconds = earlier_left - (quota.amount - current) * quota.window / earlier
     remaining = max(0, quota.amount - math.floor(used)) if acquired else 0
-    return Standing(quota, not acquired, remaining, max(1, math.ceil(seconds)))
+    return Standing(quota, not acquired, remaining, seconds)
 
 
 @cache
