@@ -22,12 +22,16 @@ class Middleware:
         self.get_response = get_response
 
 
+def request_id_of(sent: str) -> str:
+    """The id that the caller sent, or a new one."""
+    return sent if _ACCEPTED_ID.fullmatch(sent) else str(uuid7())
+
+
 class RequestId(Middleware):
     """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        sent_id = request.headers.get("X-Request-ID", "")
-        request_id = sent_id if _ACCEPTED_ID.fullmatch(sent_id) else str(uuid7())
+        request_id = request_id_of(request.headers.get("X-Request-ID", ""))
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
             response = self.get_response(request)
             response["X-Request-ID"] = request_id

@@ -40,6 +40,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 Act = Callable[[], HttpResponseBase]
 # In the environ, if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
+# In the environ: where the caller stands with the limits.
+ALLOWANCE = "chatplatform.allowance"
 NO_PATH: Mapping[str, Any] = {}
 # The shape of a reply; one of several, if it depends on the caller.
 Reply = type[BaseModel] | UnionType
@@ -341,6 +343,7 @@ class OperationViewSet(ViewSet):
             declared.deprecated.mark(response)
         if self.allowance:
             self.allowance.write_to(response)
+            request._request.META[ALLOWANCE] = self.allowance
         return super().finalize_response(request, response, *args, **kwargs)
 
     # `operation()` does all this from the declaration; DRF's own work is left out.
