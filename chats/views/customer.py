@@ -4,8 +4,7 @@ import io
 import uuid
 from typing import Any
 
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform import media
 from chatplatform.api import idempotency
@@ -95,7 +94,7 @@ class ClientChatViewSet(TenantViewSet):
         also={202: SHOWN_TURN, 409: Error},
         streams=SHOWN_EVENTS,
     )
-    def send(self, request: Request, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
+    def send(self, request: HttpRequest, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message. The reply is waited for, streamed, or comes later.
 
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
@@ -212,7 +211,9 @@ class ClientChatViewSet(TenantViewSet):
         streams=SHOWN_EVENTS,
         path_suffix="/",
     )
-    def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
+    def send_files(
+        self, request: HttpRequest, chat_id: uuid.UUID, body: FilesBody
+    ) -> HttpResponseBase:
         """Store a customer's message with files; it is answered like a message without files.
 
         The message's content has a signed link to each file, valid for a day. A file is always
@@ -246,7 +247,7 @@ class ClientChatViewSet(TenantViewSet):
         also={202: SHOWN_TURN, 409: Error},
         streams=SHOWN_EVENTS,
     )
-    def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
+    def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; an existing reply is returned again."""
         chat = conversations.get(self.caller, pk=chat_id)
         message = incoming.request_reply_again(
@@ -290,7 +291,9 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
-    def _respond(self, request: Request, message: models.Message, **more: Any) -> HttpResponseBase:
+    def _respond(
+        self, request: HttpRequest, message: models.Message, **more: Any
+    ) -> HttpResponseBase:
         """The response to a stored message, as this caller is shown it."""
         return reply_responses.respond(
             request,

@@ -3,8 +3,7 @@
 import uuid
 from typing import Any
 
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform import media
 from chatplatform.api import idempotency
@@ -271,7 +270,7 @@ class PreviewViewSet(TenantViewSet):
         streams=reply_events(GeneratedChat),
     )
     def start_preview(
-        self, request: Request, bot_id: int, body: GenerateChatRequest
+        self, request: HttpRequest, bot_id: int, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
         message = bot_previews.open_preview(
@@ -291,7 +290,7 @@ class PreviewViewSet(TenantViewSet):
         streams=reply_events(GeneratedChat),
     )
     def continue_preview(
-        self, request: Request, chat_id: uuid.UUID, body: GenerateChatRequest
+        self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.get(self.caller, pk=chat_id)
