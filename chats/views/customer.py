@@ -11,10 +11,11 @@ from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Bare, Form, operation
-from chatplatform.api.pagination import Page, page
+from chatplatform.api.pagination import Page
 from chats import models
 from chats.services.core import (
     attachments,
+    chat_json,
     conversations,
     message_json,
     message_status,
@@ -265,7 +266,7 @@ class ClientChatViewSet(TenantViewSet):
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.order_of(query), shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation(
         "AI / client",

@@ -10,7 +10,7 @@ from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Bare, Form, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, conversations, message_json
+from chats.services.core import attachments, chat_json, conversations, message_json
 from chats.services.desk import (
     agent_actions,
     assignment,
@@ -109,19 +109,19 @@ class ChatViewSet(TenantViewSet):
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
         rows = inbox.chats_of_customer(self.client, customer_id)
-        return page(rows, query, by="-id", shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
         rows = inbox.chats_of_bot(self.client, bot_id)
-        return page(rows, query, by="-id", shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first, or the longest wait."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.order_of(query), shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
