@@ -87,9 +87,8 @@ class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first unless `sort` says so."""
-        chat = conversations.get(self.caller, pk=chat_id)
         by = "-seq" if query.sort == "newest" else "seq"
-        return message_json.list_page(inbox.transcript(chat), query, by=by)
+        return message_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
