@@ -102,11 +102,8 @@ INSTALLED_APPS = [
     "reports",
 ]
 MIDDLEWARE = [
-    "chatplatform.api.proxies.TrustedProxies",
-    "chatplatform.api.middleware.RequestId",
-    "chatplatform.api.middleware.KnownHost",
-    "chatplatform.api.middleware.TrailingSlash",
-    "chatplatform.api.cors.Cors",
+    "chatplatform.api.middleware.Frame",
+    # From here on for pages only.
     "django.middleware.security.SecurityMiddleware",
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",

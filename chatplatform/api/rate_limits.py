@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -126,11 +127,11 @@ class _Windows(RedisStorage):
 
     def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
         try:
-            standings = self._run(client, quotas)
+            standings = self._run(quotas)
         except redis.exceptions.NoScriptError:
             for script in (self.lua_acquire_sliding_window, self.lua_sliding_window):
                 client.script_load(script.script)
-            standings = self._run(client, quotas)
+            standings = self._run(quotas)
         counted = [each.quota for each in standings if not each.is_exceeded]
         if len(counted) < len(standings):
             # Else refused requests of one visitor would use up what all visitors share.
@@ -140,15 +141,17 @@ class _Windows(RedisStorage):
                 pipeline.execute()
         return standings
 
-    def _run(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
+    def _run(self, quotas: Sequence[Quota]) -> list[Standing]:
         acquire, look = self.lua_acquire_sliding_window.sha, self.lua_sliding_window.sha
         # Not the library's own calls: each is a round trip, and asks first for its script.
-        with client.pipeline(transaction=False) as pipeline:
-            for quota in quotas:
-                keys = self._keys(quota)
-                pipeline.evalsha(acquire, 2, *keys, quota.amount, quota.window, 1)
-                pipeline.evalsha(look, 2, *keys, quota.window)
-            answers = pipeline.execute()
+        commands: list[tuple[Any, ...]] = []
+        for quota in quotas:
+            keys = self._keys(quota)
+            commands += [
+                ("EVALSHA", acquire, 2, *keys, quota.amount, quota.window, 1),
+                ("EVALSHA", look, 2, *keys, quota.window),
+            ]
+        answers = valkey.round_trip(commands)
         return [
             _standing(quota, bool(acquired), window)
             for quota, acquired, window in zip(quotas, answers[::2], answers[1::2], strict=True)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
-from django.urls import Resolver404, resolve
 
 from chatplatform.api.middleware import request_id_of
 from chatplatform.api.operation import ALLOWANCE
 from chatplatform.api.rate_limits import OF_KEYS, Allowance
 from chatplatform.api.request_context import serving
+from chatplatform.api.routing import find_operation
 from chatplatform.web.measured import ROUTE
 
 REMEMBERED_SECONDS = 5.0
@@ -81,10 +81,10 @@ class Refusals:
         known = self._of_callers.get(caller) if caller else None
         if not known:
             return None
-        try:
-            scope[ROUTE] = resolve(scope["path"].rstrip("/")).route
-        except Resolver404:
+        operation = find_operation(scope["path"].rstrip("/"))
+        if operation is None:
             return None
+        scope[ROUTE] = operation.route
         refusal = known.get((scope["method"], scope[ROUTE]))
         return refusal and refusal.again(request_id_of(_header(scope, b"x-request-id")))
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.errors import json_response
 from chatplatform.web.live_updates import Listener
@@ -20,7 +19,7 @@ Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def respond(
-    request: Request,
+    request: HttpRequest,
     message: Message,
     *,
     reply: str = "wait",

@@ -29,6 +29,7 @@ from django.utils import timezone
 
 from chatplatform import egress
 from chatplatform.crypto import CryptoError
+from chatplatform.jobs.stopping import Stop
 from chatplatform.observing import metrics
 from chatplatform.web import live_updates
 from webhooks import delivery
@@ -44,13 +45,14 @@ _TEST_THREADS = 16
 # Renewed while an attempt lasts. After a dispatcher died, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 MAX_CLIENTS = 256
-# Between ticks: until a second after the last work, and at most while nobody signals any.
-_BUSY_SECONDS, _AWAKE_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5
+# Between ticks: until a second after the last work; while deliveries wait that are due, but not to
+# be sent yet; and at most while nobody signals any.
+_BUSY_SECONDS, _AWAKE_SECONDS, _WATCH_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5, 5.0
 _DRAIN_SECONDS = 3.0
 
 # Endpoints with due deliveries. The table may hold a long backlog of a dead receiver: this query
 # jumps from endpoint to endpoint in the index instead of reading through it.
-_WAITING = """
+_ENDPOINTS = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
      ORDER BY config_id LIMIT 1)
@@ -60,12 +62,28 @@ WITH RECURSIVE waiting AS (
             ORDER BY d.config_id LIMIT 1)
     FROM waiting w WHERE w.config_id IS NOT NULL
 )
+"""
+_NEXT_DUE = (
+    _ENDPOINTS
+    + """
+SELECT extract(epoch FROM least(
+    (SELECT min((SELECT min(d.due_at) FROM webhooks_delivery d
+                 WHERE d.config_id = w.config_id AND d.due_at IS NOT NULL AND NOT d.is_test))
+     FROM waiting w),
+    (SELECT min(due_at) FROM webhooks_delivery WHERE due_at IS NOT NULL AND is_test)
+) - statement_timestamp())::float8
+"""
+)
+_WAITING = (
+    _ENDPOINTS
+    + """
 SELECT {columns} FROM webhooks_webhookconfig c
 WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c.is_active
   AND (c.paused_until IS NULL OR c.paused_until <= statement_timestamp())
   AND EXISTS (SELECT FROM webhooks_delivery d WHERE d.config_id = c.id AND NOT d.is_test
               AND d.due_at <= statement_timestamp())
 """
+)
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
 # Without locks: an idle dispatcher repeats this query.
 _ANY_DUE = (
@@ -148,9 +166,10 @@ class _EndpointClient:
     used_at: float = field(default_factory=time.monotonic)
 
 
-def run(stop: threading.Event) -> None:
+def run(stop: Stop) -> None:
     """Deliver until `stop` is set; then finish requests in flight or hand them back."""
     dispatcher = Dispatcher()
+    stop.wakes(dispatcher.woken)
     live_updates.set_on_signal(dispatcher.woken, DELIVERIES)
     try:
         _deliver(dispatcher, stop)
@@ -172,8 +191,10 @@ def _deliver(dispatcher: "Dispatcher", stop: threading.Event) -> None:
             log.warning("database away, trying again: %s", exc)
             connection.close()
             stop.wait(1)
+        if stop.is_set():
+            return
         is_idle = time.monotonic() - busy_at > _AWAKE_SECONDS
-        dispatcher.woken.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
+        dispatcher.woken.wait(_seconds_to_next() if is_idle else _BUSY_SECONDS)
 
 
 class Dispatcher:
@@ -360,6 +381,17 @@ def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(_ANY_DUE, [list(full)])
         return cursor.fetchone() is not None
+
+
+def _seconds_to_next() -> float:
+    """How long to wait before the next tick, if no delivery is signalled meanwhile."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_NEXT_DUE)
+            (seconds,) = cursor.fetchone()
+    except Error:
+        return _WATCH_SECONDS  # the next tick says it
+    return _IDLE_SECONDS if seconds is None else min(max(seconds, _WATCH_SECONDS), _IDLE_SECONDS)
 
 
 def _without_exhausted(rows: list[Any]) -> list[Any]:

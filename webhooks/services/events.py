@@ -8,14 +8,13 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from chatplatform.api import pagination
 from chatplatform.api.errors import NotFound
 from chatplatform.api.shapes import as_json
 from chatplatform.ids import uuid7
 from chatplatform.web import live_updates
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
-from webhooks.services import feed_order
+from webhooks.services import event_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
 # One statement: the event, a delivery for each endpoint that takes its type, and the body to send
@@ -157,17 +156,12 @@ def get(client: Client, event_id: str) -> Event:
 
 
 def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
-    """A page of the log, newest first or as the feed; four statements whatever its length."""
+    """A page of the log, newest first or as the feed."""
     feed_order.number_events(client.pk)
     rows = _filtered(FeedEntry.objects.for_client(client), query)
     is_feed = query.order == "asc"
-    result = pagination.page(
-        rows.select_related("event").prefetch_related("event__deliveries__log"),
-        query,
-        by="position" if is_feed else "-position",
-        shape=lambda entry: webhook_shapes.Event.from_row(entry.event),
-        resumable=is_feed,
-    )
+    by = "position" if is_feed else "-position"
+    result = event_json.list_page(rows, query, by=by, resumable=is_feed)
     if is_feed:
         result["next_cursor"] = result.pop("resume_cursor")
     return result
