@@ -61,8 +61,9 @@ CUSTOMERS = st.fixed_dictionaries(
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(chat=CHATS, customer=CUSTOMERS, has_agent=st.booleans(), words=st.none() | QUOTED)
-def test_a_chat_as_json_is_the_shape(server, ann, bot, chat, customer, has_agent, words):
+@given(made=st.tuples(CHATS, CUSTOMERS, st.booleans(), st.none() | QUOTED))
+def test_a_chat_as_json_is_the_shape(ann, bot, made):
+    chat, customer, has_agent, words = made
     row = make_chat(bot)
     before = make_chat(bot)
     owner = {"assign_type": "agent", "assignee_id": ann.user.pk} if has_agent else {}
