@@ -40,6 +40,7 @@ _LETTERS = str.maketrans(
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
 _SENTENCE = re.compile(r"[.!?;…\n。！？；؟؛।]+")
+_NO_WORD = re.compile(r"[^a-z0-9']")  # of ASCII
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _SLOT = re.compile(r"\{(\w+)([*?]?)\}")
 _MAX_CHARACTERS, _MAX_SMALL = 300, 120
@@ -56,19 +57,37 @@ _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 class Heard:
     """A customer's message in the form that phrases are compared in."""
 
+    text: str
     message: str
-    clauses: tuple[str, ...]
-    sentences: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> "Heard":
         text = text[:_MAX_CHARACTERS].replace(_AS_PICTURE, "")
-        parts = (tuple(filter(None, map(plain, cut.split(text)))) for cut in (_CLAUSE, _SENTENCE))
-        return cls(plain(text), *parts)
+        return cls(text, plain(text))
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        return self._cut(_CLAUSE)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        return self._cut(_SENTENCE)
+
+    def _cut(self, between: re.Pattern[str]) -> tuple[str, ...]:
+        return tuple(filter(None, map(plain, between.split(self.text))))
 
 
 def plain(text: str) -> str:
     """Words in small letters without accents, with single spaces. Stretched words are shortened."""
+    if text.isascii():
+        simple = _NO_WORD.sub(" ", text.lower().replace("`", "'"))
+    else:
+        simple = _without_accents(text)
+    words = (word.strip("'") for word in simple.split())
+    return _STRETCHED.sub(r"\1", " ".join(filter(None, words)))
+
+
+def _without_accents(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
     letters: list[str] = []
     base = ""
@@ -80,8 +99,7 @@ def plain(text: str) -> str:
             base = letter
         if category != "Cf":
             letters.append(letter if category[0] in "LMN" or letter == "'" else " ")
-    words = unicodedata.normalize("NFC", "".join(letters)).translate(_LETTERS).split()
-    return _STRETCHED.sub(r"\1", " ".join(word for word in (w.strip("'") for w in words) if word))
+    return unicodedata.normalize("NFC", "".join(letters)).translate(_LETTERS)
 
 
 class Phrasebook:
@@ -114,7 +132,7 @@ class Phrasebook:
     def asks_for_person(self, heard: Heard) -> bool:
         """Whether the message asks for a human being."""
         message = self._joined(heard.message)
-        if not any(word in message for word in self._persons) or self.small_talk(heard):
+        if not any(map(message.__contains__, self._persons)) or self.small_talk(heard):
             return False
         clauses = [
             clause for clause in map(self._joined, heard.clauses) if not self._is_aside(clause)
