@@ -88,7 +88,7 @@ def guess(text: str) -> Guess:
     speaks = phrasebook.languages_of(text)
     if speaks:
         return Guess(tuple(speaks), _first(_ranked(text), speaks) if speaks[1:] else speaks[0])
-    is_cyrillic = len(_CYRILLIC.findall(text)) * 2 >= sum(map(len, words))
+    is_cyrillic = not text.isascii() and len(_CYRILLIC.findall(text)) * 2 >= sum(map(len, words))
     if len(words) < MIN_WORDS and not is_cyrillic:
         return Guess()
     ranked = _ranked(text)
@@ -106,6 +106,8 @@ def _ranked(text: str) -> dict[str, float]:
 
 def _by_letters(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """The language that a script or its letters tell; two, if few Chinese characters are all."""
+    if text.isascii():
+        return ()
     letters = sum(map(len, words))
     for code, script in _SCRIPTS:
         count = len(script.findall(text))

@@ -59,11 +59,13 @@ class Heard:
 
     text: str
     message: str
+    words: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> "Heard":
         text = text[:_MAX_CHARACTERS].replace(_AS_PICTURE, "")
-        return cls(text, plain(text))
+        message = plain(text)
+        return cls(text, message, frozenset(message.split()))
 
     @cached_property
     def clauses(self) -> tuple[str, ...]:
@@ -107,6 +109,7 @@ class Phrasebook:
 
     def __init__(self, code: str, data: dict[str, Any], everywhere: dict[str, list[str]]) -> None:
         self.code = code
+        self._is_dense = code in _DENSE
         self.says: dict[str, str] = data["says"]
         self.labels: dict[str, str] = data["labels"]
         self._hears: dict[str, list[str]] = {
@@ -118,15 +121,14 @@ class Phrasebook:
     def small_talk(self, heard: Heard) -> SmallTalk | None:
         """What the message is, if it is nothing more than that."""
         message = self._joined(heard.message)
-        if len(message) > _MAX_SMALL or not self._knows(message, self._small_words):
+        if len(message) > _MAX_SMALL or not self._knows(heard):
             return None
         kinds = self._small_talk.items()
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
     def is_spoken_in(self, heard: Heard) -> bool:
         """Whether the message is small talk or a request that tells this language."""
-        message = self._joined(heard.message)
-        has_own_words = self._is_dense or not self._own_words.isdisjoint(message.split())
+        has_own_words = self._is_dense or not self._own_words.isdisjoint(heard.words)
         return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
 
     def asks_for_person(self, heard: Heard) -> bool:
@@ -351,16 +353,12 @@ class Phrasebook:
     def _start(self) -> str:
         return "" if self._is_dense else "(?<![^ ])"
 
-    @property
-    def _is_dense(self) -> bool:
-        return self.code in _DENSE
-
     def _joined(self, words: str) -> str:
         """Words as the patterns expect them: each with a space behind it, or without any."""
         return words.replace(" ", "") if self._is_dense else f"{words} "
 
-    def _knows(self, message: str, words: frozenset[str]) -> bool:
-        return self._is_dense or words.issuperset(message.split())
+    def _knows(self, heard: Heard) -> bool:
+        return self._is_dense or heard.words <= self._small_words
 
     def _patterns(self, name: str) -> str:
         return "(?:" + "|".join(map(self._pattern, self._person[name])) + ")"
@@ -440,7 +438,7 @@ def languages_of(text: str) -> list[str]:
     What people say everywhere, such as "ok" and "hello", tells no language.
     """
     heard = Heard.of(text)
-    if _words_used_everywhere().issuperset(heard.message.split()):
+    if heard.words <= _words_used_everywhere():
         return []
     return [book.code for book in all_books().values() if book.is_spoken_in(heard)]
 

@@ -16,7 +16,7 @@ from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
 from chatplatform.sql import Columns
 from chatplatform.web import live_updates
-from chats.models import Conversation, LockedConversation, Message
+from chats.models import Conversation, LockedConversation, Message, Status
 from chats.services.core import message_json
 from chats.shapes.message import ConvMessage
 from identity.auth import Principal
@@ -79,8 +79,10 @@ class PlainMessage:
     seq: int
     # The message's JSON.
     shown: str
+    # Of its chat.
     assign_type: str
     handoff_reason: str | None
+    status: str = Status.OPEN
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:

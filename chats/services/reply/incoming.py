@@ -303,6 +303,10 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 # --- the `ChatTurn`: a message and what became of it ----------------------------------------------
 
 
+# What the status of a turn depends on.
+_HasOwner = Conversation | fast_sql.PlainMessage
+
+
 def turn_of(message: Message, *, is_new: bool = False, reply_requested: bool = True) -> Turn:
     """The turn of a message as it is now; `is_new`: as it was just stored."""
     describe = _new_outcome if is_new else outcome
@@ -333,19 +337,15 @@ def _plain_turn(
     message: fast_sql.PlainMessage, caller: Principal, *, reply_requested: bool
 ) -> Turn:
     """The turn of a message that the database has received: its chat is open."""
-    chat = Conversation(assign_type=message.assign_type, handoff_reason=message.handoff_reason)
     is_coming = message.assign_type == AssignType.BOT
     # A page is shown less of it.
     shown = orjson.loads(message.shown) if caller.is_page else message_json.fragment(message.shown)
-    return Turn(
-        message,
-        {"message": shown}
-        | _outcome(None, chat, reply_requested=reply_requested, is_coming=is_coming),
-    )
+    rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": shown} | rest)
 
 
 def _outcome(
-    reply: Message | None, chat: Conversation, *, reply_requested: bool, is_coming: bool
+    reply: Message | None, chat: _HasOwner, *, reply_requested: bool, is_coming: bool
 ) -> dict[str, Any]:
     status, reason = _status(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
     shown = message_shapes.Message.from_row(reply) if reply else None
@@ -353,7 +353,7 @@ def _outcome(
 
 
 def _status(
-    reply: Message | None, chat: Conversation, *, reply_requested: bool, is_coming: bool
+    reply: Message | None, chat: _HasOwner, *, reply_requested: bool, is_coming: bool
 ) -> tuple[message_shapes.TurnStatus, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
         is_asked_again = (reply.receipt or {}).get("asked_again")
