@@ -12,7 +12,6 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Bare, Form, operation
 from chatplatform.api.pagination import Page
-from chats import models
 from chats.services.core import (
     attachments,
     chat_json,
@@ -102,8 +101,8 @@ class ClientChatViewSet(TenantViewSet):
         `reset` (discard the deltas so far), `done` (the whole turn; its text is what counts).
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        message, is_new = incoming.receive_by(self.caller, chat_id, body)
-        return self._respond(request, message, reply=body.reply, is_new=is_new)
+        turn = incoming.receive_by(self.caller, chat_id, body)
+        return self._respond(request, turn, reply=body.reply)
 
     @operation(
         "AI / client",
@@ -224,7 +223,8 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, pk=chat_id)
         with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
-        return self._respond(request, message, reply=body.reply, is_new=is_new)
+        turn = incoming.turn_of(message, is_new=is_new, reply_requested=body.reply != "none")
+        return self._respond(request, turn, reply=body.reply)
 
     @operation(
         "AI / client",
@@ -255,7 +255,7 @@ class ClientChatViewSet(TenantViewSet):
             chat, earlier_result_id=idempotency.earlier_result_id()
         )
         idempotency.store_result_id(str(message.pk))
-        return self._respond(request, message)
+        return self._respond(request, incoming.turn_of(message))
 
     @operation(
         "AI / client",
@@ -292,13 +292,11 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
-    def _respond(
-        self, request: HttpRequest, message: models.Message, **more: Any
-    ) -> HttpResponseBase:
+    def _respond(self, request: HttpRequest, turn: incoming.Turn, **more: Any) -> HttpResponseBase:
         """The response to a stored message, as this caller is shown it."""
         return reply_responses.respond(
             request,
-            message,
+            turn,
             shape=shown.turn_shaper(self.caller),
             message_shape=shown.message_shaper(self.caller),
             **more,

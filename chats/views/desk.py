@@ -19,6 +19,7 @@ from chats.services.desk import (
     saved_replies,
 )
 from chats.services.exchange import bot_previews, customer_export, erasing
+from chats.services.reply import incoming
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
@@ -275,8 +276,9 @@ class PreviewViewSet(TenantViewSet):
         message = bot_previews.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
+        turn = incoming.turn_of(message, reply_requested=body.reply != "none")
         return reply_responses.respond(
-            request, message, reply=body.reply, shape=bot_previews.with_receipt
+            request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )
 
     @operation(
@@ -300,6 +302,7 @@ class PreviewViewSet(TenantViewSet):
             earlier_result_id=idempotency.earlier_result_id(),
         )
         idempotency.store_result_id(str(message.pk))
+        turn = incoming.turn_of(message, reply_requested=body.reply != "none")
         return reply_responses.respond(
-            request, message, reply=body.reply, shape=bot_previews.with_receipt
+            request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )

@@ -17,25 +17,10 @@ from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
-# One statement: the event, a delivery for each endpoint that takes its type, and the body to send
-# if there is a delivery. A client without endpoints costs an index lookup and no round trip.
+# The event, a delivery for each endpoint that takes its type, and the body to send if there is one.
 _ANNOUNCE = """
-WITH event AS (
-    INSERT INTO webhooks_event (id, client_id, type, conversation_id, sequence, data, created_at)
-    VALUES (%(id)s, %(client)s, %(type)s, %(conversation)s, %(sequence)s, %(data)s::jsonb, %(now)s)
-), unnumbered AS (
-    INSERT INTO webhooks_unnumberedevent (client_id, event_id) VALUES (%(client)s, %(id)s)
-), queued AS (
-    INSERT INTO webhooks_delivery (client_id, event_id, config_id, is_test)
-    SELECT %(client)s, %(id)s, c.id, %(only)s::uuid IS NOT NULL FROM webhooks_webhookconfig c
-    WHERE c.client_id = %(client)s
-      AND (c.id = %(only)s::uuid
-           OR %(only)s::uuid IS NULL AND c.is_active
-              AND (c.event_types = '{}' OR %(type)s = ANY (c.event_types)))
-    RETURNING 1
-)
-INSERT INTO webhooks_payload (event_id, body)
-SELECT %(id)s, %(body)s::bytea WHERE EXISTS (SELECT FROM queued)
+SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
+    %(now)s, %(only)s)
 """
 # The live channel that wakes the dispatchers.
 DELIVERIES = "deliveries"
@@ -74,17 +59,19 @@ def announce(
         "sequence": sequence,
         "data": as_json(data).decode(),
         "now": event.created_at,
-        "body": webhook_shapes.encode_body(event),
         "only": only_to,
     }
     with connection.cursor() as cursor:
         cursor.execute(_ANNOUNCE, params)
-        has_deliveries = cursor.rowcount == 1  # a body is stored if somebody takes the event
+        (has_deliveries,) = cursor.fetchone()
     event._state.adding = False
-    live_updates.signal_on_commit(feed_channel(client_id))
-    if has_deliveries:
-        live_updates.signal_on_commit(DELIVERIES)
+    live_updates.signal_on_commit(*channels_of(client_id, has_deliveries=has_deliveries))
     return event
+
+
+def channels_of(client_id: int, *, has_deliveries: bool) -> list[str]:
+    """The live channels in which a new event is signalled."""
+    return [feed_channel(client_id), *([DELIVERIES] if has_deliveries else [])]
 
 
 def read_feed(client: Client, after: int = START, limit: int = 100) -> list[FeedEntry]:
