@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from chatplatform import media
+from chatplatform import media, partitions
 from chatplatform.api import idempotency
 from chatplatform.jobs import Queue, job, periodic
 from chatplatform.models import Job, JobState
@@ -19,6 +19,12 @@ def clean_up_jobs() -> None:
     idempotency.purge_expired()
     ended = Job.objects.filter(state__in=[JobState.DONE, JobState.CANCELLED])
     ended.filter(finished_at__lt=timezone.now() - RETENTION).delete()
+
+
+@periodic("chatplatform.make_months")
+def make_months() -> None:
+    """Make the next months of the tables in month partitions."""
+    partitions.make_ahead()
 
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)
