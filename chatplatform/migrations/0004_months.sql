@@ -164,7 +164,7 @@ BEGIN
     FOR statement IN SELECT attname FROM pg_attribute
         WHERE attrelid = old AND attidentity <> '' AND NOT attisdropped
     LOOP
-        EXECUTE format('SELECT last_value + 1 FROM %s',
+        EXECUTE format('SELECT last_value FROM %s',
             pg_get_serial_sequence(format('months.%I', before), statement)) INTO last_number;
         PERFORM setval(pg_get_serial_sequence(format('public.%I', table_name), statement),
             last_number);
