@@ -14,6 +14,7 @@ import time_machine
 from celery import current_app
 from django.core.cache import cache
 from django.db import connection, transaction
+from django.db.models import Model
 from django.test import TransactionTestCase
 from django.utils.module_loading import import_string
 
@@ -89,6 +90,16 @@ def written_at(moment: datetime) -> Iterator[None]:
     """Rows get ids of this moment; afterwards again those of now, which else never go back."""
     with time_machine.travel(moment), mock.patch.object(ids, "_clock", ids._Clock()):
         yield
+
+
+def make_month(moment: datetime, *models: type[Model]) -> None:
+    """Make the month of this moment, as a job did back then."""
+    with connection.cursor() as cursor:
+        for model in models:
+            cursor.execute(
+                "SELECT chatplatform_make_month(%s::regclass, %s)",
+                [model._meta.db_table, moment.date()],
+            )
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from chatplatform import partitions
 from chatplatform.ids import first_id, uuid7
 from chatplatform.management.commands.migrate import grant
 from chatplatform.tasks import make_months
-from chatplatform.testing import written_at
+from chatplatform.testing import make_month, written_at
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import announce, deliveries, events
 from webhooks.tasks import clean_up
@@ -32,15 +32,6 @@ def where(model):
         cursor.execute(f"SELECT DISTINCT tableoid::regclass::text FROM {model._meta.db_table}")
         found = [name for (name,) in cursor.fetchall()]
     return sorted(name.removeprefix(f"months.{model._meta.db_table}") for name in found)
-
-
-def make_month(*models, month=EARLY):
-    with connection.cursor() as cursor:
-        for model in models:
-            cursor.execute(
-                "SELECT chatplatform_make_month(%s::regclass, %s)",
-                [model._meta.db_table, month.date()],
-            )
 
 
 @pytest.mark.parametrize("model", PARTED, ids=lambda model: model.__name__)
@@ -88,7 +79,7 @@ def commit():
 @pytest.fixture
 def early(client_a, endpoint):
     """An event of an early month that was delivered, and one of now."""
-    make_month(*PARTED)
+    make_month(EARLY, *PARTED)
     with written_at(EARLY):
         old = announce(client_a.pk, "thing.done", {})
         delivery = Delivery.objects.get()
@@ -167,7 +158,7 @@ def test_what_is_sent_again_of_a_dropped_month_is_deleted_in_time(early, endpoin
 
 
 def test_a_table_that_is_held_is_left_for_the_next_run(transactional_db, caplog):
-    make_month(Delivery)
+    make_month(EARLY, Delivery)
     try:
         settings = connection.settings_dict
         address = {"host": settings["HOST"], "port": settings["PORT"], "dbname": settings["NAME"]}

@@ -11,7 +11,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from chatplatform import signatures
-from chatplatform.testing import run_before, run_jobs, written_at
+from chatplatform.testing import make_month, run_before, run_jobs, written_at
 from webhooks import delivery
 from webhooks.delivery import RETRY_DELAYS, Fault, Outcome
 from webhooks.models import (
@@ -434,9 +434,7 @@ def test_an_old_event_keeps_its_body_while_its_delivery_waits(
 ):
     receiver.script = "status:500"
     long_ago = timezone.now() - deliveries.RETENTION - timedelta(days=31)
-    with connection.cursor() as cursor:
-        for table in ("webhooks_delivery", "webhooks_payload"):
-            cursor.execute("SELECT chatplatform_make_month(%s, %s)", [table, long_ago.date()])
+    make_month(long_ago, Delivery, Payload)
     with written_at(long_ago):
         event = announce(client_a.pk, "message.created", {"n": 1})
     deliver()
