@@ -188,6 +188,10 @@ def test_the_applications_role_drops_months_only_where_it_may_delete(transaction
             assert application.execute(make).fetchone() == (True,)
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 application.execute("SELECT * FROM months.webhooks_event_2024_05")
+            # What a drop does: the rights to the table are enough.
+            with application.transaction():
+                application.execute("LOCK TABLE webhooks_event IN ACCESS EXCLUSIVE MODE")
+                assert application.execute("SELECT count(*) FROM webhooks_event").fetchone() == (0,)
             with connection.cursor() as cursor:
                 cursor.execute(f"REVOKE DELETE ON webhooks_event FROM {role}")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
