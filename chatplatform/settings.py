@@ -386,6 +386,7 @@ _PERIODIC = {
     "identity.clean_up_credits": 300,
     "bots.expire_function_calls": 600,
     "chatplatform.clean_up_files": 3600,
+    "chatplatform.make_months": 21600,
     "webhooks.number_events": 30,
     "webhooks.clean_up": 3600,
     "channels_app.refresh_tokens": 600,
@@ -406,6 +407,8 @@ JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 
 # Whole months of the audit log that are kept beside the current one; 0: all of them.
 AUDIT_MONTHS = env.int("AUDIT_MONTHS", default=24)
+# Whole months of events that are kept beside the current one; 0: as long as their chats.
+EVENT_MONTHS = env.int("EVENT_MONTHS", default=0)
 # Whether the API's document and its two pages are served.
 API_DOCS = env.bool("API_DOCS", default=True)
 # Multiplies the limits of requests (chatplatform.api.rate_limits).

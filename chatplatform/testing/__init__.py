@@ -5,16 +5,20 @@ import gc
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, TypeVar
 from unittest import mock
 
 import pytest
+import time_machine
 from celery import current_app
 from django.core.cache import cache
 from django.db import connection, transaction
+from django.db.models import Model
 from django.test import TransactionTestCase
 from django.utils.module_loading import import_string
 
+from chatplatform import ids
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.testing import documented
@@ -79,6 +83,23 @@ def at_once(*calls: Callable[[], T]) -> list[T]:
     for thread, _ in started:
         thread.join(60)
     return [results[0] for _, results in started]
+
+
+@contextmanager
+def written_at(moment: datetime) -> Iterator[None]:
+    """Rows get ids of this moment; afterwards again those of now, which else never go back."""
+    with time_machine.travel(moment), mock.patch.object(ids, "_clock", ids._Clock()):
+        yield
+
+
+def make_month(moment: datetime, *models: type[Model]) -> None:
+    """Make the month of this moment, as a job did back then."""
+    with connection.cursor() as cursor:
+        for model in models:
+            cursor.execute(
+                "SELECT chatplatform_make_month(%s::regclass, %s)",
+                [model._meta.db_table, moment.date()],
+            )
 
 
 @contextmanager

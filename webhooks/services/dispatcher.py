@@ -95,28 +95,28 @@ _ANY_DUE = (
 # `due_at` is the end of the lease: deliveries of a dead dispatcher are due again after it.
 _LEASE = """
 WITH leased AS (
-    SELECT d.id, d.lease_token AS lost_lease FROM (
+    SELECT d.id, d.event_id, d.lease_token AS lost_lease FROM (
         SELECT a.config_id, a.cap - (
             SELECT count(*) FROM webhooks_delivery s
             WHERE s.config_id = a.config_id AND s.lease_token IS NOT NULL AND NOT s.is_test
               AND s.due_at > statement_timestamp()) AS room
         FROM unnest(%(configs)s::uuid[], %(caps)s::int[]) AS a (config_id, cap)) AS r,
     LATERAL (
-        SELECT id, lease_token FROM webhooks_delivery
+        SELECT id, event_id, lease_token FROM webhooks_delivery
         WHERE config_id = r.config_id AND NOT is_test AND due_at <= statement_timestamp()
         ORDER BY due_at, id LIMIT GREATEST(r.room, 0) FOR UPDATE SKIP LOCKED) AS d
     UNION ALL
-    SELECT t.id, t.lease_token FROM (
-        SELECT id, lease_token FROM webhooks_delivery
+    SELECT t.id, t.event_id, t.lease_token FROM (
+        SELECT id, event_id, lease_token FROM webhooks_delivery
         WHERE is_test AND due_at <= statement_timestamp()
         ORDER BY due_at, id LIMIT %(tests)s FOR UPDATE SKIP LOCKED) AS t
 )
 UPDATE webhooks_delivery d
 SET lease_token = gen_random_uuid(), attempts = d.attempts + 1,
     due_at = statement_timestamp() + make_interval(secs => %(lease)s)
-FROM leased JOIN webhooks_delivery own ON own.id = leased.id
-     JOIN webhooks_payload p ON p.event_id = own.event_id
-WHERE d.id = leased.id
+FROM leased JOIN webhooks_payload p ON p.event_id = leased.event_id
+-- The event names the month, so that the others are not looked into.
+WHERE d.id = leased.id AND d.event_id = leased.event_id
 RETURNING d.id, d.config_id, d.lease_token, d.attempts, d.attempts_before, d.is_test,
     d.event_id, p.body, leased.lost_lease
 """
@@ -142,13 +142,14 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# Attempts of dispatchers that died while sending: their outcome is unknown.
+# Attempts of dispatchers that died while sending: their outcome is unknown. The deliveries are
+# locked, so no attempt is recorded twice.
 _RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
     (client_id, delivery_id, number, error, response_excerpt, created_at)
 SELECT client_id, id, attempts - 1, 'interrupted', '', statement_timestamp()
-FROM webhooks_delivery WHERE id = ANY (%s)
-ON CONFLICT (delivery_id, number) DO NOTHING
+FROM webhooks_delivery d WHERE id = ANY (%s) AND NOT EXISTS (
+    SELECT FROM webhooks_deliveryattempt a WHERE a.delivery_id = d.id AND a.number = d.attempts - 1)
 """
 
 # The interrupted attempt was the last one: do not repeat it.

@@ -4,13 +4,15 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from chatplatform import partitions
 from chatplatform.api.errors import NotFound
 from chatplatform.api.shapes import as_json
-from chatplatform.ids import uuid7
+from chatplatform.ids import first_id, uuid7
 from chatplatform.web import live_updates
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
@@ -130,6 +132,33 @@ def _delete(rows: QuerySet[Event]) -> None:
     Delivery.objects.filter(pk__in=sent).delete()
     Payload.objects.filter(pk__in=ids).delete()
     rows.only("pk").delete()
+
+
+_DELETE_ENTRIES = """
+DELETE FROM webhooks_feedentry WHERE event_id IN (
+    SELECT event_id FROM webhooks_feedentry WHERE event_id < %s LIMIT 10000)
+"""
+
+
+def purge_expired() -> None:
+    """Drop the months of events that are no longer kept (EVENT_MONTHS), and their feed entries.
+
+    A month with deliveries that are kept stays with them.
+    """
+    if not settings.EVENT_MONTHS:
+        return
+    before = partitions.month_after(partitions.month_of(timezone.now()), -settings.EVENT_MONTHS)
+
+    def has_deliveries(month: partitions.Month) -> bool:
+        return month.rows(Delivery, "event_id").exists()
+
+    partitions.drop_before(Event, before, is_needed=has_deliveries)
+    gone = min(first_id(before), partitions.first_kept_id(Event))
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(_DELETE_ENTRIES, [gone])
+            if not cursor.rowcount:
+                break
 
 
 def get(client: Client, event_id: str) -> Event:
