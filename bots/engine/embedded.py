@@ -19,7 +19,7 @@ MAX_WORDS = 110
 TOP_HITS = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
-_COSINE, _COVER, _RANK = 4.0, 0.5, 0.04
+_COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
 # How far below the best sentence's score another passage's may be to be cited, and to be quoted.
 _NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
 # How far below the best an important document's sentence may be and still be the answer: its text
@@ -207,7 +207,8 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
             continue
         headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
         cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))
-        score = _COSINE * float(cosines[position]) + _COVER * cover - _RANK * rank
+        score = _COSINE * float(cosines[position]) + _COVER * cover
+        score += _SCORE * hit.score - _RANK * rank
         candidates.append(_Candidate(score, hit, position))
     return candidates
 

@@ -13,6 +13,8 @@ MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
 # A piece of this length ends at the next paragraph: more would blur its meaning.
 TARGET_WORDS = 50
+# A shorter piece says too little by itself: it is near to any question.
+_MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
 
@@ -228,6 +230,24 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         yield current
 
 
+def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
+    """The pieces of a section, its short ones joined to what stands before them."""
+    joined: list[list[_Sentence]] = []
+    for part in parts:
+        if joined and min(map(_words, (part, joined[-1]))) < _MIN_WORDS:
+            added = part[1:] if part[0] is joined[-1][-1] else part
+            both = [*joined[-1], *added]
+            if _fits(_words(both), sum(len(one.glue) + len(one.text) for one in both)):
+                joined[-1] = both
+                continue
+        joined.append(part)
+    return joined
+
+
+def _words(sentences: Iterable[_Sentence]) -> int:
+    return sum(sentence.words for sentence in sentences)
+
+
 def _overlap(last: _Sentence, following: _Sentence) -> list[_Sentence]:
     if following.glue == "\n\n" or last.words > MAX_OVERLAP_WORDS:
         return []
@@ -265,7 +285,7 @@ def chunk(text: ExtractedText) -> list[Piece]:
     pieces: list[Piece] = []
     for group in _group(text.sections):
         heading = " ".join(group[0].heading.split())[:MAX_HEADING_CHARACTERS]
-        for sentences in _pack(_sentences(group)):
+        for sentences in _joined_short(_pack(_sentences(group))):
             piece = Piece(
                 position=len(pieces),
                 heading=heading,
