@@ -18,6 +18,9 @@ _MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
 
+# What stands before and after the colon of a cell.
+LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
+
 # Scripts without spaces between words; two characters count as a word.
 _DENSE = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
@@ -25,6 +28,8 @@ _DENSE = re.compile(
 _BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
 # A cell of a row with the name of its column.
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
+# A row of a sheet, which is a passage of its own: a line for each cell.
+_SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]["'”’」』）]*""")
 _LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(
@@ -82,6 +87,11 @@ def count_words(text: str) -> int:
     if not dense:
         return len(text.split())
     return len(_DENSE.sub(" ", text).split()) + (dense + 1) // 2
+
+
+def is_row(text: str) -> bool:
+    """Whether a passage is a row of a sheet."""
+    return bool(_SHEET_ROW.fullmatch(text))
 
 
 def split_sentences(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bots.knowledge import embedding, vocabulary
+from bots.knowledge import chunking, embedding, measures, vocabulary
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.spelling import Speller
 from bots.knowledge.word_index import WordIndex
@@ -29,6 +29,8 @@ IMPORTANT_PLACES = 5
 NEAR_THE_BEST = 0.2
 # A piece that has no vector yet is a hit if it holds so much of a question's rare words.
 MIN_WORD_COVER = 0.6
+# What a row of a table gains whose amount is the one that a question needs.
+FITTING_ROW = 0.25
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -190,6 +192,14 @@ class Index:
         texts = (chunk.text for chunk in self.chunks if chunk.language == "vi")
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
+    @cached_property
+    def _amounts(self) -> list[measures.Amounts]:
+        """The amounts of the rows of tables; none of other passages."""
+        return [
+            measures.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
+            for chunk in self.chunks
+        ]
+
     def _written_answers(self) -> dict[str, int]:
         """Written answers by the keys of their questions; of two to one question the later one."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
@@ -314,7 +324,11 @@ class Index:
         weights = words.weights(terms)
         cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
         is_folded = words is self._folded and language == "vi"
-        scores, best = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
+        scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
+        fitting = measures.fitting(question, self._amounts)
+        if fitting.any():
+            scores = _scaled(scores + FITTING_ROW * fitting)
+        best = int(scores.argmax())
         return _Found(words, weights, cover, scores, best)
 
     def _is_foreign(self, number: int, language: str, cover: Vectors) -> bool:
@@ -329,10 +343,9 @@ class Index:
         language: str,
         *,
         is_folded: bool,
-    ) -> tuple[Vectors, int]:
+    ) -> Vectors:
         if near.all is None or near.own is None:
-            scores = _scaled(words)
-            return scores, int(scores.argmax())
+            return _scaled(words)
         # The encoder cannot read Vietnamese without diacritics, so words count more then.
         share = MEANING_SHARE if is_folded else WORD_SHARE
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
@@ -346,7 +359,7 @@ class Index:
             # What is not encoded yet has words alone, and leads if they hold what is asked.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
-        return scores, int(scores.argmax())
+        return scores
 
     def _features(
         self, near: _Near, cover: Vectors, best: int, language: str, *, folded: bool
