@@ -38,6 +38,60 @@ def plain(
     )
 
 
+def test_a_text_that_is_near_to_any_question_does_not_lead() -> None:
+    asked = ["When are you open?", "What does it cost?", "Who can help me?", "Is it possible?"]
+    any_question = np.mean([embedding.embed_query(text) for text in asked], axis=0)
+    question = embedding.embed_query("Is my bicycle welcome on the ferry?")
+    assert question is not None
+    own = question - embedding.embed_query("Is my dog welcome?")
+    vague, fitting = any_question, any_question + 0.6 * own
+    vectors = [vector / np.linalg.norm(vector) for vector in (vague, fitting)]
+    vectors[1] *= 0.98 * (vectors[0] @ question) / (vectors[1] @ question)
+    chunks = [plain(n, f"Text {n}.", vector=vector) for n, vector in enumerate(vectors)]
+    assert vectors[0] @ question > vectors[1] @ question, "the vague one is nearer as a whole"
+    result = Index(chunks).search_vector("bicycle ferry", question, language="en")
+    assert result.hits[0].chunk.id == 1
+
+
+LETTERS = [
+    "Product: Small letter\nWeight: up to 50 g\nPrice: 1.10",
+    "Product: Large letter\nWeight: up to 500 g\nPrice: 1.80",
+    "Product: Huge letter\nWeight: up to 2 kg\nPrice: 2.90",
+    "Product: Crate letter\nWeight: from 500 g\nPrice: 9.90",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("letter of 400 grams", 1),
+        ("letter of 40g", 0),
+        ("letter for a page", 0),
+        ("letter of 0.5 kg", 1),
+        ("letter of 1,500 g", 2),
+    ],
+)
+def test_a_question_with_an_amount_finds_the_row_that_it_fits(question: str, number: int) -> None:
+    index = Index([plain(n, text) for n, text in enumerate(LETTERS)])
+    assert index.search(question, language="en").hits[0].chunk.id == number
+
+
+def test_an_amount_counts_in_rows_alone_and_not_where_none_is_enough() -> None:
+    texts = ["A letter of 500 g is large.", *LETTERS]
+    scores = {
+        question: [
+            (hit.chunk.id, round(hit.score, 4))
+            for hit in Index([plain(n, text) for n, text in enumerate(texts)])
+            .search(question, language="en")
+            .hits
+        ]
+        for question in ("price letter of 9000 kg", "price letter of 9000")
+    }
+    assert len(set(map(str, scores.values()))) == 1
+    index = Index([plain(n, text) for n, text in enumerate(texts)])
+    assert index.search("price letter 400 g", language="en").hits[0].chunk.id == 2
+
+
 TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter the garden."]
 
 
