@@ -30,7 +30,7 @@ NEAR_THE_BEST = 0.2
 # A piece that has no vector yet is a hit if it holds so much of a question's rare words.
 MIN_WORD_COVER = 0.6
 # What a row of a table gains whose amount is the one that a question needs.
-FITTING_ROW = 0.25
+FITTING_ROW = 0.35
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
