@@ -487,3 +487,17 @@ def test_a_question_that_points_back_heads_nothing(tmp_path: Path) -> None:
     text = "No version fits.\n\nHave you seen the line above?\n\nIt is common."
     markdown = f"# What is a conflict?\n\n{text}\n"
     assert sections_of(tmp_path, "faq.md", markdown) == [("What is a conflict?", text)]
+
+
+def test_an_answer_with_a_hanging_indent_is_whole(tmp_path: Path) -> None:
+    text = """Q:  Is it patented?
+
+A:  Nobody here is aware of any patents that could affect it.
+    However, that is no guarantee that there are none.
+"""
+    path = tmp_path / "faq.txt"
+    path.write_text(text, "utf-8")
+    (section,) = extract.extract(path, file_name="faq.txt").sections
+    assert section.heading == "Is it patented?"
+    assert section.text.startswith("Nobody here is aware of any patents")
+    assert section.text.endswith("no guarantee that there are none.")
