@@ -456,3 +456,7 @@ UNFOLD: dict[str, Any] = {
         }
     ],
 }
+
+# Celery's application is the current one wherever Django is set up. The package itself does not
+# load it: a child process that reads files of strangers needs neither.
+import chatplatform.celery  # noqa: E402, F401
