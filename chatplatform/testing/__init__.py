@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from unittest import mock
 
+import psycopg
 import pytest
 import time_machine
 from celery import current_app
@@ -142,20 +143,17 @@ def declare_jobs() -> None:
     current_app.loader.import_default_modules()
 
 
-# Only tables that have rows. Triggers are off, so neither foreign keys nor the audit log refuse.
-# A web process of the test may still end a request: it locks rows in another order.
+# Triggers are off, so neither foreign keys nor the audit log refuse. A web process of the test may
+# still end a request: it locks rows in another order.
 _EMPTY_TABLES = """
 DO $$
-DECLARE name text; has_rows boolean;
+DECLARE name text;
 BEGIN
     SET LOCAL session_replication_role = replica;
     FOR attempt IN 1..5 LOOP
         BEGIN
-            FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public'
-                AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
-            LOOP
-                EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
-                IF has_rows THEN EXECUTE format('DELETE FROM %I', name); END IF;
+            FOREACH name IN ARRAY string_to_array(%s, ' ') LOOP
+                EXECUTE format('DELETE FROM %%I', name);
             END LOOP;
             RETURN;
         EXCEPTION WHEN deadlock_detected THEN
@@ -166,10 +164,22 @@ END $$
 """
 
 
+_TABLES = """
+SELECT relname FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+    AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
+"""
+
+
 def empty_tables() -> None:
-    """Delete all rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EMPTY_TABLES)
+    """Delete all rows. One statement finds the tables that have any: PostgreSQL keeps its plan."""
+    connection.ensure_connection()
+    raw = connection.connection
+    names = [name for (name,) in raw.execute(_TABLES, prepare=True)]
+    looks = " UNION ALL ".join(f"(SELECT '{name}' FROM \"{name}\" LIMIT 1)" for name in names)
+    if found := [name for (name,) in raw.execute(looks, prepare=True)]:
+        with psycopg.ClientCursor(raw) as cursor:
+            cursor.execute(_EMPTY_TABLES, [" ".join(found)])
 
 
 def _empty_after(_: TransactionTestCase) -> None:
