@@ -45,7 +45,7 @@ def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
     every request needs.
     """
     pool = shared().connection_pool
-    connection = pool.get_connection()
+    connection: Any = pool.get_connection()
     try:
         connection.send_packed_command(connection.pack_commands(commands))
         answers = [_answer(connection) for _ in commands]

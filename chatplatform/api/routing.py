@@ -86,6 +86,7 @@ class OperationsResolver(URLResolver):
     def _root(self) -> _Step:
         root = _Step()
         for number, pattern in enumerate(self.url_patterns):
+            assert isinstance(pattern, URLPattern), "each operation has its whole path"
             root.add(str(pattern.pattern).split("/"), number, pattern)
         return root
 
