@@ -35,20 +35,26 @@ def served(settings, monkeypatch):
     served.application.threads.shutdown()
 
 
+class Counted(Application):
+    """An application that serves with one thread, and names what it served."""
+
+    def __init__(self):
+        super().__init__()
+        self.threads.shutdown()
+        self.threads = ThreadPoolExecutor(1)
+        self.by_threads = list[str]()
+
+    def respond(self, scope, body):
+        self.by_threads.append(scope["path"])
+        return super().respond(scope, body)
+
+
 class Served:
     """An application in this process, asked as the server asks it."""
 
     def __init__(self):
-        self.application, self.by_threads = Application(), list[str]()
-        self.application.threads.shutdown()
-        self.application.threads = ThreadPoolExecutor(1)
-        respond = self.application.respond
-
-        def counted(scope, body):
-            self.by_threads.append(scope["path"])
-            return respond(scope, body)
-
-        self.application.respond = counted
+        self.application = Counted()
+        self.by_threads = self.application.by_threads
 
     def ask(self, caller, path, method="GET", body=b"", address="192.0.2.1", **headers):
         """The status, the headers and the body of an answer."""

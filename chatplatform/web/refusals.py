@@ -86,7 +86,9 @@ class Refusals:
             return None
         scope[ROUTE] = operation.route
         refusal = known.get((scope["method"], scope[ROUTE]))
-        return refusal and refusal.again(request_id_of(_header(scope, b"x-request-id")))
+        if refusal is None:
+            return None
+        return refusal.again(request_id_of(_header(scope, b"x-request-id")))
 
 
 def _caller(scope: Scope) -> bytes | None:
