@@ -24,7 +24,7 @@ from drills.several_hosts import World, world
 from drills.test_space_and_time import version_before_a_migration
 
 pytestmark = [
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
     pytest.mark.skipif(which("nginx") is None, reason="needs nginx"),
 ]
 SPREAD = (

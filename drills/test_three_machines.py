@@ -18,7 +18,7 @@ from drills.outcome import Outcome
 from drills.several_hosts import World, world
 
 pytestmark = [
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
     pytest.mark.skipif(which("nginx") is None, reason="needs nginx"),
 ]
 # Longer than the leases of jobs (5 s): another worker takes them over.

@@ -73,7 +73,8 @@ def test_both_ends_soon_know_of_a_host_that_is_gone():
 
 def test_a_worker_notices_that_the_brokers_host_is_gone():
     with app.connection() as broker:
-        pool = broker.default_channel.client.connection_pool
+        channel: Any = broker.default_channel
+        pool = channel.client.connection_pool
         line = pool.get_connection()
         assert idle_seconds(line._sock) == 10
         pool.release(line)
