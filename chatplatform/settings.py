@@ -350,7 +350,7 @@ SPECTACULAR_SETTINGS = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: deliveries go on without the broker
-CELERY_BROKER_TRANSPORT_OPTIONS = {
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     # Twice the hard limit of a job: a message may wait behind a whole job in its worker, and must
     # not be delivered again meanwhile. The row of a dead worker's job is found by its lease.
     "visibility_timeout": 1260,

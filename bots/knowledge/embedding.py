@@ -110,10 +110,11 @@ def embed_query(text: str) -> Vectors | None:
 def _of_any_question(language: str) -> Vectors:
     """The mean of the vectors of any questions in a language; takes 0.2 seconds once."""
     if language in ANY_QUESTIONS:
-        vectors = [embed_query(text) for text in ANY_QUESTIONS[language]]
+        found = [embed_query(text) for text in ANY_QUESTIONS[language]]
+        vectors = [vector for vector in found if vector is not None]
     else:
         vectors = [_of_any_question(code) for code in ANY_QUESTIONS]
-    return np.mean(vectors, axis=0, dtype=np.float32)
+    return np.asarray(np.mean(vectors, axis=0), dtype=np.float32)
 
 
 def own_part(question: Vectors, *, language: str) -> Vectors:

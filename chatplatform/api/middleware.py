@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable
+from typing import cast
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
 from django.utils.module_loading import import_string
 
@@ -59,12 +60,14 @@ class Frame(Middleware):
         if path.startswith(("/admin", "/static/", "/media/")):
             return self.get_response(request)
         operation = find_operation(path)
+        response: HttpResponseBase
         if cors.is_preflight(request):
             response = cors.preflight(request, operation)
         elif operation:
             request.resolver_match = operation
             response = operation.func(request, **operation.kwargs)
-            self.security.process_response(request, response)
+            # A streaming answer has headers too, which is all that is set.
+            self.security.process_response(request, cast(HttpResponse, response))
         else:
             response = self.get_response(request)
         cors.mark(request, response)

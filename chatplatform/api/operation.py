@@ -349,6 +349,7 @@ class OperationViewSet(ViewSet):
             other = super().dispatch(request, *args, **kwargs)
             return other.render() if isinstance(other, Response) else other
         serve = getattr(self, action)
+        response: HttpResponseBase
         try:
             response = serve(request, **kwargs)
         except Exception as exc:

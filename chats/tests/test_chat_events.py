@@ -4,6 +4,7 @@ import http.client
 import json
 import random
 from contextlib import closing, contextmanager
+from typing import Any
 
 import pytest
 
@@ -139,10 +140,11 @@ def reconnect(times, port, ann, server, chat):
 
 
 def test_a_stop_ends_the_feed_between_events_and_waits_for_no_reply(ann, server, chat):
-    answers = []
+    answers: list[Any] = []
+    listening: list[int] = []
 
     def ask():
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", listening[0], timeout=PATIENCE)
         with closing(connection):
             body = json.dumps({"text": "Hello?", "reply": "wait"})
             headers = {**server.headers, "Content-Type": "application/json"}
@@ -151,6 +153,7 @@ def test_a_stop_ends_the_feed_between_events_and_waits_for_no_reply(ann, server,
             answers.append(json.loads(answers[0].read()))
 
     with web_process() as (port, process), feed(port, ann) as stream:
+        listening.append(port)
         asking, _ = in_thread(ask)
         assert stream.next("message.created")
         process.terminate()

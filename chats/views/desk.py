@@ -276,7 +276,7 @@ class PreviewViewSet(TenantViewSet):
         message = bot_previews.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
-        turn = incoming.turn_of(message, reply_requested=body.reply != "none")
+        turn = incoming.turn_of(message)
         return reply_responses.respond(
             request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )
@@ -302,7 +302,7 @@ class PreviewViewSet(TenantViewSet):
             earlier_result_id=idempotency.earlier_result_id(),
         )
         idempotency.store_result_id(str(message.pk))
-        turn = incoming.turn_of(message, reply_requested=body.reply != "none")
+        turn = incoming.turn_of(message)
         return reply_responses.respond(
             request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )

@@ -50,7 +50,7 @@ def list_page(
     rows: QuerySet[FeedEntry], query: pagination.Page, *, by: str, resumable: bool
 ) -> dict[str, Any]:
     """A page of entries of a feed, each as an `Event`."""
-    shown = rows.annotate(
+    shown: QuerySet[Any] = rows.annotate(
         as_json=RawSQL(AS_JSON, [], TextField()),
         may_be_thin=RawSQL(_MAY_BE_THIN, [], BooleanField()),
     )

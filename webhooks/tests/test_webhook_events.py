@@ -1,6 +1,7 @@
 """Get Webhook Events and Get Webhook Event: the log, newest first."""
 
 import uuid
+from typing import Any
 
 import pytest
 
@@ -98,17 +99,15 @@ def test_an_event_in_a_list_is_the_event_itself(ann, client_a, endpoint, make_en
     other = make_endpoint(client_a)
     words = '\\"\n\x1f\u2028👋 ' * 5
     chat = uuid.uuid4()
-    for number, data in enumerate(
-        (
-            {},
-            {"words": words, "numbers": [1e-7, 1.5, 2**53], "nothing": None, "nested": {"a": [{}]}},
-            {"words": "x" * 19_300},
-            {"words": "x" * 30_000},
-            # As PostgreSQL writes it, it is too long; as we send it, it is not.
-            {"many": [0] * 9_000},
-        ),
-        start=1,
-    ):
+    written: list[dict[str, Any]] = [
+        {},
+        {"words": words, "numbers": [1e-7, 1.5, 2**53], "nothing": None, "nested": {"a": [{}]}},
+        {"words": "x" * 19_300},
+        {"words": "x" * 30_000},
+        # As PostgreSQL writes it, it is too long; as we send it, it is not.
+        {"many": [0] * 9_000},
+    ]
+    for number, data in enumerate(written, start=1):
         announce(client_a.pk, "thing.done", data, conversation_id=chat, sequence=number)
     announce(client_a.pk, "thing.done", {"n": 1})
     first, *others = Delivery.objects.order_by("pk")
