@@ -4,7 +4,6 @@ import http.client
 import json
 import random
 from contextlib import closing, contextmanager
-from typing import Any
 
 import pytest
 
@@ -139,29 +138,26 @@ def reconnect(times, port, ann, server, chat):
     assert seen == [f"evt_{row.pk.hex}" for row in rows]
 
 
+def ask_and_wait(port, server, chat):
+    """The status of the answer to a customer who waits, and what it says of the reply."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+        body = json.dumps({"text": "Hello?", "reply": "wait"})
+        headers = {**server.headers, "Content-Type": "application/json"}
+        connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())["status"]
+
+
 def test_a_stop_ends_the_feed_between_events_and_waits_for_no_reply(ann, server, chat):
-    answers: list[Any] = []
-    listening: list[int] = []
-
-    def ask():
-        connection = http.client.HTTPConnection("127.0.0.1", listening[0], timeout=PATIENCE)
-        with closing(connection):
-            body = json.dumps({"text": "Hello?", "reply": "wait"})
-            headers = {**server.headers, "Content-Type": "application/json"}
-            connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
-            answers.append(connection.getresponse())
-            answers.append(json.loads(answers[0].read()))
-
-    with web_process() as (port, process), feed(port, ann) as stream:
-        listening.append(port)
-        asking, _ = in_thread(ask)
+    with web_process() as (own_port, process), feed(own_port, ann) as stream:
+        asking, answers = in_thread(lambda: ask_and_wait(own_port, server, chat))
         assert stream.next("message.created")
         process.terminate()
         with pytest.raises(EOFError):  # a connection that breaks off raises another error
             stream.next("never")
         asking.join(PATIENCE)
         # Nobody answers here: the customer's message is stored, and its reply is on its way.
-        assert (answers[0].status, answers[1]["status"]) == (202, "pending")
+        assert answers == [(202, "pending")]
         # Nothing is left that the server would have to kill.
         assert process.wait(PATIENCE) == 0
 
