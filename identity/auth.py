@@ -17,6 +17,7 @@ from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import api_keys, logins, tokens, visitor_tokens
 from identity.services.bot_hooks import bots
+from identity.services.freezing import ensure_not_frozen
 
 MAX_PASSWORD_CHARACTERS = 128
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -182,6 +183,7 @@ def _user(request: HttpRequest) -> User | None:
 
 def _principal(user: User) -> Principal:
     assert user.client, "only users of a client have access tokens"
+    ensure_not_frozen(user.client)
     return Principal(user.client, user=user)
 
 
@@ -205,7 +207,12 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
 def session_check(request: HttpRequest) -> Callable[[], bool]:
     """A function that tells whether the sign-in of this request still exists, for later calls."""
     claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
-    return lambda: bool(claims and tokens.find_user_by_claims(claims))
+
+    def is_still_admitted() -> bool:
+        user = tokens.find_user_by_claims(claims) if claims else None
+        return bool(user and user.client and not user.client.frozen_at)
+
+    return is_still_admitted
 
 
 def _api_key(request: HttpRequest) -> Principal | None:
@@ -219,6 +226,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
     key = api_keys.get_valid(presented) if presented else None
     if key is None:
         return None
+    ensure_not_frozen(key.client)
     origin = request.headers.get("Origin")
     if key.scope == KeyScope.PUBLIC and origin is not None and not _is_own(origin, request):
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):

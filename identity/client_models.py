@@ -20,6 +20,8 @@ class Client(models.Model):
     languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     is_disabled = models.BooleanField(default=False)
+    # Since when its requests are refused and its jobs wait, while it is moved to another cell.
+    frozen_at = models.DateTimeField(null=True, editable=False)
     # Multiplies the limits of requests of its people and keys.
     rate_limit_factor = models.FloatField(
         default=1,
@@ -28,6 +30,14 @@ class Client(models.Model):
         help_text="Multiplies how many requests its people and keys may make in a minute.",
     )
     created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [
+            # Every claim of a job asks whether its client is one of them.
+            models.Index(
+                fields=["id"], condition=models.Q(frozen_at__isnull=False), name="client_frozen"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -23,6 +23,7 @@ from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
 from chatplatform.models import Job, JobState
+from identity.services import freezing
 
 log = logging.getLogger(__name__)
 # An item with its place in the callback.
@@ -46,7 +47,8 @@ def shake_hands(expected: str, *, mode: str, verify_token: str, challenge: str) 
 def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
     """Store a callback that its provider has signed; 401 `bad_signature` for any other.
 
-    Whatever it holds, it is accepted: the provider would send it again otherwise.
+    Whatever it holds, it is accepted: the provider would send it again otherwise. Except while a
+    client whom it concerns is moved to another cell: 503 `client_frozen`.
     """
     if not provider.is_authentic(headers, raw):
         raise BadSignature
@@ -54,6 +56,7 @@ def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
     body = parse(raw)
     items = [] if body is None else provider.items(body)
     accounts = sorted({item.account_id for item in items})
+    _ensure_none_is_frozen(channel, accounts)
     with transaction.atomic():
         callback = InboundCallback.objects.create(
             channel=channel,
@@ -68,6 +71,15 @@ def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
                 ordering_key=_ordering_key(channel, account_id),
                 callback_id=callback.pk, account_id=account_id,
             )  # fmt: skip
+
+
+def _ensure_none_is_frozen(channel: str, accounts: Sequence[str]) -> None:
+    """503 `client_frozen` if an account's client is being moved: the provider sends it again."""
+    if frozen := set(freezing.frozen_ids()):
+        for account_id in accounts:
+            row = connections.live(channel, account_id)
+            if row and row.client_id in frozen:
+                raise freezing.ClientFrozen
 
 
 def process(callback_id: int, account_id: str) -> None:

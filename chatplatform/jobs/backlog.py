@@ -6,6 +6,7 @@ from typing import Any
 from django.db import Error, connection
 
 from chatplatform import replica, valkey
+from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import declared, queue_of
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
@@ -17,9 +18,10 @@ WHERE state IN ('queued', 'running') GROUP BY name, state
 UNION ALL
 SELECT name, state, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY name, state
 """
-_OLDEST = """
+_OLDEST = f"""
 SELECT name, extract(epoch FROM statement_timestamp() - min(due_at))::float8
-FROM chatplatform_job WHERE state = 'queued' AND due_at <= statement_timestamp() GROUP BY name
+FROM chatplatform_job j
+WHERE state = 'queued' AND due_at <= statement_timestamp() AND {MAY_RUN} GROUP BY name
 """
 # PostgreSQL shows the state of another role's connections to nobody.
 _CONNECTIONS = """

@@ -26,6 +26,7 @@ from django.db.models.functions import Now
 
 from chatplatform.api.request_context import serving
 from chatplatform.jobs import registry
+from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
@@ -109,11 +110,11 @@ def _count(lease: Lease, outcome: str) -> None:
 
 
 # Jobs that are run in turns and may run now.
-_IN_TURNS = """
+_IN_TURNS = f"""
 FROM chatplatform_job j
 LEFT JOIN chatplatform_clientturn t ON t.queue = %(queue)s AND t.client_id = j.client_id
 WHERE j.name = ANY(%(names)s) AND j.state = 'queued' AND j.due_at <= statement_timestamp()
-  AND NOT EXISTS (SELECT FROM chatplatform_job o
+  AND {MAY_RUN} AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.ordering_key = j.ordering_key AND o.id < j.id
                     AND o.state IN ('queued', 'running'))
 """
@@ -171,12 +172,12 @@ def others_wait(queue: str, *, client_id: int, weight: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-_CLAIM = """
+_CLAIM = f"""
 UPDATE chatplatform_job AS j
 SET state = 'running', attempts = attempts + 1, lease_token = %(token)s,
     lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
-  AND NOT EXISTS (SELECT FROM chatplatform_job o
+  AND {MAY_RUN} AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.ordering_key = j.ordering_key AND o.id < j.id
                     AND o.state IN ('queued', 'running'))
 RETURNING j.name, j.args, j.attempts, j.trace_id

@@ -10,6 +10,7 @@ from kombu.exceptions import OperationalError
 
 from chatplatform import valkey
 from chatplatform.jobs import leases
+from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
@@ -44,7 +45,7 @@ WITH due AS (
         COALESCE({_IN_BROKER}, false) AS is_in_broker
     FROM chatplatform_job j
     LEFT JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
-    WHERE j.state = 'queued' AND j.due_at <= statement_timestamp()
+    WHERE j.state = 'queued' AND j.due_at <= statement_timestamp() AND {MAY_RUN}
       AND (j.ordering_key IS NULL OR j.id IN (
            SELECT min(o.id) FROM chatplatform_job o
            WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
@@ -72,11 +73,11 @@ RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
 
 
 # Those that wait for an older one of their ordering key are due already.
-_NEXT_DUE = """
+_NEXT_DUE = f"""
 SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8,
     EXISTS (SELECT FROM chatplatform_job WHERE state = 'running')
     OR EXISTS (SELECT FROM chatplatform_job WHERE state = 'queued' AND dispatched_at IS NOT NULL)
-FROM chatplatform_job WHERE state = 'queued' AND dispatched_at IS NULL
+FROM chatplatform_job j WHERE state = 'queued' AND dispatched_at IS NULL AND {MAY_RUN}
 """
 
 

@@ -1,4 +1,8 @@
-"""All rows and files of one client, whatever the app: to hand them over, or to erase them."""
+"""All rows and files of one client, whatever the app: to hand them over, to move or to erase them.
+
+Which tables hold rows of clients is read from the models, so that a new table is not forgotten; a
+test holds that each of the others is named here, with the reason.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,20 +11,88 @@ from django.apps import apps
 from django.db import models
 
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem
+from chatplatform.models import JobState
 from identity.models import Client, User
 
+Rows = models.QuerySet[Any]
 
-def of_client(client: Client) -> Iterator[tuple[type[models.Model], models.QuerySet[Any]]]:
-    """Each model with rows of clients, and those of this client."""
-    for model in apps.get_models():
-        names = {field.attname for field in model._meta.concrete_fields}
-        rows = model._base_manager.all()
-        if model is Client:
-            continue
-        if "client_id" in names:
-            yield model, rows.filter(client_id=client.pk)
-        elif "user_id" in names:
-            yield model, rows.filter(user_id__in=User.objects.filter(client=client).values("pk"))
+NOT_OF_A_CLIENT = {
+    "auth.Permission": "the site's rights follow from roles",
+    "auth.Group": "the site's rights follow from roles",
+    "contenttypes.ContentType": "names of models",
+    "identity.User_groups": "the site's rights follow from roles",
+    "identity.User_user_permissions": "the site's rights follow from roles",
+    "auth.Group_permissions": "the site's rights follow from roles",
+    "identity.Registration": "the company is not there before it is confirmed",
+    "identity.Attempt": "hashes of accounts and addresses, for some minutes",
+}
+# Rows of clients that stay behind when one moves to another cell.
+NOT_CARRIED = {
+    "admin.LogEntry": "the site writes the audit log instead",
+    "chatplatform.ClientTurn": "whose turn it is in the queues of the old cell",
+    "chatplatform.StoredAnswer": "its key is a hash over ids that are given anew",
+    "identity.AuditLink": "the chain is made anew over the new ids; see the row `client.imported`",
+    "identity.RefreshToken": "people sign in again",
+    "identity.SiteSession": "people sign in again",
+    "identity.SiteView": "ends with its session",
+    "identity.PasswordReset": "its link names the old cell, and works for an hour",
+    "channels_app.Consent": "an answer of the provider that comes within minutes, or not at all",
+    "webhooks.UnnumberedEvent": "`freeze_client` gives every event its place in the feed",
+    "reports.ChatFigures": "counted anew from the messages",
+}
+
+
+def of_client(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
+    """Each model with rows of clients, and those of this client; first what is found by others."""
+    found = [
+        (_steps(model), model, rows)
+        for model in apps.get_models()
+        if (rows := _rows(model, client)) is not None
+    ]
+    for _, model, rows in sorted(found, key=lambda one: one[0]):
+        yield model, rows
+
+
+def whole(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
+    """Each model with rows of the client, and the client itself."""
+    yield Client, Client.objects.filter(pk=client.pk)
+    yield from of_client(client)
+
+
+def carried(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
+    """Each model whose rows move to another cell with a client, and these rows."""
+    yield Client, Client.objects.filter(pk=client.pk)
+    for model, rows in of_client(client):
+        if model._meta.label == "chatplatform.Job":
+            finished = [JobState.DONE, JobState.CANCELLED]
+            yield model, rows.exclude(state__in=finished)
+        elif model._meta.label not in NOT_CARRIED:
+            yield model, rows
+    yield from zip((InboundCallback, InboundItem), callbacks(client), strict=True)
+
+
+def _rows(model: type[models.Model], client: Client) -> Rows | None:
+    """The client's rows of a model; None if it has no rows of clients."""
+    fields, rows = model._meta.concrete_fields, model._base_manager.all()
+    if model is Client or not model._meta.managed:
+        return None
+    names = {field.attname for field in fields}
+    if "client_id" in names:
+        return rows.filter(client_id=client.pk)
+    if "user_id" in names:
+        return rows.filter(user_id__in=User.objects.filter(client=client).values("pk"))
+    for field in fields:
+        above: Any = field.related_model
+        if above and "client_id" in {one.attname for one in above._meta.concrete_fields}:
+            own = above._base_manager.filter(client_id=client.pk)
+            return rows.filter(**{f"{field.attname}__in": own.values("pk")})
+    return None
+
+
+def _steps(model: type[models.Model]) -> int:
+    """The people, by whom other rows are found, come last."""
+    names = {field.attname for field in model._meta.concrete_fields}
+    return 2 if model is User else int("client_id" in names)
 
 
 def callbacks(
@@ -32,7 +104,7 @@ def callbacks(
     return InboundCallback.objects.filter(pk__in=items.values("callback_id")), items
 
 
-def file_names(rows: models.QuerySet[Any]) -> Iterator[str]:
+def file_names(rows: Rows) -> Iterator[str]:
     """The stored files that rows of one model name."""
     for field in rows.model._meta.concrete_fields:
         if isinstance(field, models.FileField):

@@ -21,6 +21,7 @@ from chatplatform import replica, valkey
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
+from chatplatform.jobs.freezing import MAY_RUN
 
 log = logging.getLogger(__name__)
 STUCK_SECONDS = 120  # a job due for longer means that workers or relay stand still
@@ -142,7 +143,8 @@ def _jobs() -> str:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), coalesce(extract(epoch FROM now() - min(due_at)), 0)::float"
-            " FROM chatplatform_job WHERE state = 'queued' AND due_at <= now()"
+            " FROM chatplatform_job j WHERE state = 'queued' AND due_at <= now()"
+            f" AND {MAY_RUN}"
         )
         waiting, oldest = cursor.fetchone()
     if oldest > STUCK_SECONDS:

@@ -145,7 +145,9 @@ def get_valid(presented: str) -> ApiKey | None:
     if key.expires_at and key.expires_at <= timezone.now():
         return None
     if cached is None:
-        _record_use(key)
+        # A frozen client's rows stay as they are: it is refused next.
+        if not key.client.frozen_at:
+            _record_use(key)
         _store_cached(key)
     return _own_copy(key)
 

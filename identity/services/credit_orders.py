@@ -12,6 +12,7 @@ from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or
 from chatplatform.signatures import is_signed
 from identity.models import Client, CreditOrder, OrderStatus, User
 from identity.services import audit, credits
+from identity.services.freezing import ensure_not_frozen
 from identity.shapes.clients import CreditPayment
 
 
@@ -86,6 +87,7 @@ def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, st
     order = first_or_404(CreditOrder.objects.filter(pk=body.order_id))
     if (order.amount, order.reference) != (body.amount, body.reference):
         raise PaymentDiffers
+    ensure_not_frozen(order.client)
     close = {"paid": pay, "refused": refuse}[body.status]
     close(order, by=None)
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 from chatplatform.api.errors import Invalid, NotAuthenticated
 from identity.models import Attempt, AttemptKind, User
 from identity.services import attempts, audit, second_factor, sign_in_providers, tokens
+from identity.services.freezing import ensure_not_frozen
 from identity.shapes.users import Body_login_for_access_token2_identity_token2_post as LoginBody
 from identity.shapes.users import TokenResponse
 
@@ -71,7 +72,9 @@ def begin(user: User) -> None:
     """Note that a sign-in begins, in its transaction; 401 if the password changed since the check.
 
     This locks the row: whoever ends the user's sign-ins waits for this one, and ends it too.
+    503 `client_frozen` while the user's company is moved.
     """
+    ensure_not_frozen(user.client)
     is_unchanged = User.objects.filter(
         pk=user.pk, token_version=user.token_version, is_disabled=False
     ).update(last_login=timezone.now())

@@ -18,6 +18,7 @@ from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.crypto import hash_secret
 from identity.models import AttemptKind, PasswordReset, User
 from identity.services import attempts, audit, mails, tokens
+from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
 # Longer than a reset: an invitation comes unexpected.
@@ -95,6 +96,7 @@ def use_reset(*, token: str, password: str, address: str) -> None:
     encoded = encode(password, field="new_password")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
+        ensure_not_frozen(user.client)
         won = PasswordReset.objects.filter(pk=reset.pk, used_at=None).update(used_at=timezone.now())
         if not won or user.is_disabled:
             raise ResetTokenInvalid

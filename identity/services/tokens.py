@@ -20,6 +20,7 @@ from chatplatform.sql import Columns
 from chatplatform.web import live_updates
 from identity.models import Client, RefreshToken, SiteSession, User
 from identity.services import audit, viewing
+from identity.services.freezing import ensure_not_frozen
 from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
@@ -123,6 +124,7 @@ def rotate(refresh_token: str) -> TokenResponse:
         user = _lock_user(row.user_id)
         if not user.is_active:
             raise InvalidGrant(_NOT_VALID)
+        ensure_not_frozen(user.client)
         # Of two concurrent uses one wins here; the other counts as a reuse.
         won = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None).update(
             rotated_at=timezone.now()

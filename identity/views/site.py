@@ -37,6 +37,7 @@ from identity.services import (
     users,
 )
 from identity.services import saved_views as saved_view_services
+from identity.services.freezing import ensure_not_frozen
 from identity.views import provider_sign_in, registration, saved_views, viewing
 from identity.views import second_factor as second_factor_pages
 
@@ -176,6 +177,8 @@ class Site(UnfoldAdminSite):
             if viewing.is_closed(request):
                 return viewing.refused(request)
             try:
+                if isinstance(user, User):
+                    ensure_not_frozen(user.client)
                 return shown(request, *args, **kwargs)
             except ApiError as exc:
                 return errors.refused(request, exc)

@@ -80,6 +80,8 @@ _WAITING = (
 SELECT {columns} FROM webhooks_webhookconfig c
 WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c.is_active
   AND (c.paused_until IS NULL OR c.paused_until <= statement_timestamp())
+  AND NOT EXISTS (SELECT FROM identity_client f
+                  WHERE f.id = c.client_id AND f.frozen_at IS NOT NULL)
   AND EXISTS (SELECT FROM webhooks_delivery d WHERE d.config_id = c.id AND NOT d.is_test
               AND d.due_at <= statement_timestamp())
 """

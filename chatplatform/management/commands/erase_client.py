@@ -1,5 +1,7 @@
 """`manage.py erase_client CODE`: everything that is stored of a client is deleted, for good."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 from django.core.files.storage import default_storage
@@ -7,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections, transaction
 
 from chatplatform.management import client_rows
+from chatplatform.management.client_archive import Reader, digest_of, read_rows, split
 from chatplatform.management.commands.migrate import migrating
 from identity.models import AuditEvent, Client
 
@@ -20,11 +23,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("code")
         parser.add_argument("--yes", action="store_true", help="do not ask")
+        parser.add_argument(
+            "--moved", type=Path, metavar="FILE",
+            help="the archive that it was moved by: nothing is erased that this does not hold",
+        )  # fmt: skip
 
-    def handle(self, *args: Any, code: str, yes: bool, **options: Any) -> None:
+    def handle(self, *args: Any, code: str, yes: bool, moved: Path | None, **options: Any) -> None:
         client = Client.objects.get(code=code)
-        if not client.is_disabled:
+        if not (client.is_disabled or client.frozen_at):
             raise CommandError("Disable the client first, so that nobody works on it meanwhile.")
+        if moved:
+            _ensure_moved(client, moved)
         if not yes and input(f"Type {code} to erase {client.name} for good: ") != code:
             raise CommandError("Nothing was erased.")
         names = [
@@ -40,6 +49,20 @@ class Command(BaseCommand):
         self.stdout.write(f"{erased:,} rows and {len(names):,} files of {code} were erased.")
 
 
+def _ensure_moved(client: Client, file: Path) -> None:
+    """Refuse if a row was added or changed after the archive was written."""
+    archive = Reader(file, os.environ.get("TRANSFER_KEY", ""))
+    if archive.manifest.code != client.code:
+        raise CommandError(f"{file} is the archive of {archive.manifest.code}.")
+    with transaction.atomic():
+        for model, rows in client_rows.carried(client):
+            known = archive.row_digests(model)
+            rows_now = (split(model, row)[0] for row in read_rows(rows))
+            if new := sum(digest_of(row) not in known for row in rows_now):
+                table = model._meta.db_table
+                raise CommandError(f"{new:,} rows of {table} are not in {file}: nothing is erased.")
+
+
 def _erase(client: Client, alias: str) -> int:
     """Delete the rows, of whatever order: foreign keys are checked at the commit."""
     with connections[alias].cursor() as cursor:
@@ -48,13 +71,12 @@ def _erase(client: Client, alias: str) -> int:
         callbacks.using(alias).update(body=b"")
         items.using(alias).delete()
         found = [rows.using(alias) for _, rows in client_rows.of_client(client)]
-        # Rows of people are found by them, so the people go last.
-        found.sort(key=lambda rows: rows.model._meta.label == "identity.User")
         erased = sum(rows._raw_delete(alias) for rows in found)
         cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'off'")
     Client.objects.using(alias).filter(pk=client.pk).update(
-        name=f"Erased client {client.pk}", code=f"erased-{client.pk}", languages=[]
-    )
+        name=f"Erased client {client.pk}", code=f"erased-{client.pk}", languages=[],
+        is_disabled=True, frozen_at=None,
+    )  # fmt: skip
     AuditEvent.objects.using(alias).create(
         client_id=client.pk, action="client.erased", subject=f"client:{client.pk}",
         changes={"rows": erased},

@@ -1,59 +1,73 @@
-"""`manage.py export_client CODE FILE`: all that is stored of a client, without its secrets."""
+"""`manage.py export_client CODE FILE`: all that is stored of a client, as a file."""
 
-import shutil
-import zipfile
+import os
 from pathlib import Path
 from typing import Any
 
-from django.core.files.storage import default_storage
-from django.core.management.base import BaseCommand, CommandParser
-from django.db import models
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection, transaction
 
-from chatplatform.admin import SECRETS
-from chatplatform.api.shapes import as_json
-from chatplatform.crypto import EncryptedTextField
-from chatplatform.management import client_rows
-from identity.models import Client
-from identity.services import audit
-
-_READ_AT_ONCE = 1_000
+from chatplatform.management import client_quiet, client_rows
+from chatplatform.management.client_archive import Manifest, Writer
+from identity.models import AuditLink, Client
+from identity.services import audit, audit_chain
 
 
 class Command(BaseCommand):
-    help = "Write a client's rows, as JSON lines for each table, and its files into a new ZIP."
+    help = (
+        "Write a client's rows, as JSON lines for each table, and its files into a new ZIP: without"
+        " its secrets. With --move the archive is for `import_client` in another cell; with"
+        " TRANSFER_KEY in the environment it holds the secrets too, sealed under this passphrase."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("code")
         parser.add_argument("file", type=Path)
+        parser.add_argument("--move", action="store_true", help="for another cell")
 
-    def handle(self, *args: Any, code: str, file: Path, **options: Any) -> None:
+    def handle(self, *args: Any, code: str, file: Path, move: bool, **options: Any) -> None:
         client = Client.objects.get(code=code)
-        with file.open("xb") as opened, zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED) as made:
-            count = _add_rows(made, Client.objects.filter(pk=client.pk))
-            for _, rows in client_rows.of_client(client):
-                count += _add_rows(made, rows)
-                for name in client_rows.file_names(rows):
-                    _add_file(made, name)
-        audit.record_export(client.pk, "client", by=None, rows=count)
-        self.stdout.write(f"{file} was written.")
+        passphrase = os.environ.get("TRANSFER_KEY", "") if move else ""
+        if move:
+            _ensure_quiet(client)
+            # Before the rows are read, so that the archive has this row too.
+            audit.record_export(client.pk, "client", by=None)
+        with file.open("xb") as opened:
+            writer = Writer(opened, Manifest(code=code, is_for_move=move), passphrase)
+            try:
+                count = _write(writer, client)
+            except BaseException:
+                file.unlink()
+                raise
+        if not move:
+            audit.record_export(client.pk, "client", by=None, rows=count)
+        elif not passphrase:
+            self.stdout.write("It has no secrets: TRANSFER_KEY is not set.")
+        self.stdout.write(f"{file} was written: {count:,} rows.")
 
 
-def _add_file(archive: zipfile.ZipFile, name: str) -> None:
-    with default_storage.open(name) as file, archive.open(f"files/{name}", "w") as entry:
-        shutil.copyfileobj(file, entry)
+def _ensure_quiet(client: Client) -> None:
+    if not client.frozen_at:
+        raise CommandError(f"Freeze it first: manage.py freeze_client {client.code}")
+    if left := list(client_quiet.under_way(client)):
+        raise CommandError(f"Something is under way: {', '.join(left)}.")
 
 
-def _add_rows(archive: zipfile.ZipFile, rows: models.QuerySet[Any]) -> int:
-    count = 0
-    columns = [field.attname for field in rows.model._meta.concrete_fields if _is_shown(field)]
-    with archive.open(f"{rows.model._meta.db_table}.jsonl", "w") as entry:
-        for row in rows.order_by("pk").values(*columns).iterator(_READ_AT_ONCE):
-            entry.write(as_json(row) + b"\n")
-            count += 1
+def _write(writer: Writer, client: Client) -> int:
+    """All tables as they are at one moment, and the files that they name."""
+    is_for_move, count = writer.manifest.is_for_move, 0
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            cursor.execute("SET LOCAL statement_timeout = 0")
+        if is_for_move and (faults := list(audit_chain.faults(client.pk))):
+            raise CommandError(f"The audit log does not fit its chain. {faults[0]}")
+        links = AuditLink.objects.for_client(client).order_by("-id").values_list("hash", flat=True)
+        writer.manifest.audit_hash = links.first() or ""
+        found = client_rows.carried(client) if is_for_move else client_rows.whole(client)
+        for _, rows in found:
+            count += writer.add_rows(rows)
+            for name in client_rows.file_names(rows):
+                writer.add_file(name)
+        writer.finish()
     return count
-
-
-def _is_shown(field: Any) -> bool:
-    """No secret, no hash of one, and no bytes that a model computed."""
-    is_hidden = isinstance(field, EncryptedTextField | models.BinaryField)
-    return not is_hidden and field.attname not in SECRETS

@@ -41,6 +41,7 @@ from chats.models import (
 )
 from chats.services.core import conversations, lifecycle, presence, staff_notifications
 from chats.services.desk import routing
+from identity.services import freezing
 
 log = logging.getLogger(__name__)
 # Rows that one call processes; the others wait for the next call.
@@ -128,7 +129,7 @@ def end_inactive() -> int:
 
 def assign_waiting() -> None:
     """Assign waiting chats by strategy, in case a job for it was lost or an agent missed."""
-    for client_id in routing.clients_with_waiting():
+    for client_id in set(routing.clients_with_waiting()) - set(freezing.frozen_ids()):
         try:
             routing.assign_waiting(client_id)
         except Exception:
@@ -158,6 +159,7 @@ def _process(
     Another row is processed for each one that fails: rows that fail each time, and come first each
     time, do not keep the others waiting.
     """
+    due = due.exclude(client_id__in=freezing.frozen_ids())
     done, failed = 0, list[Any]()
     remaining = BATCH
     while remaining and len(failed) < MAX_FAILURES:

@@ -1,0 +1,64 @@
+"""What of a frozen client is still under way: its archive would not hold it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from channels_app.models import ChannelConnection
+from chatplatform.models import Job, JobState
+from identity.models import Client, CreditEntry
+from webhooks.models import Delivery, UnnumberedEvent
+from webhooks.services import feed_order
+
+# Other processes know a key and its client for a second; a request that was admitted then begins
+# its transaction at once.
+ADMITTED_FOR = timedelta(seconds=2)
+# A call of a model ends sooner.
+_CALL_LASTS = timedelta(minutes=2)
+_OLDER_TRANSACTIONS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend'
+  AND pid <> pg_backend_pid() AND xact_start < %s
+"""
+_INBOUND = ("channels_app.process_callback", "channels_app.process_customer")
+
+
+def under_way(client: Client) -> Iterator[str]:
+    """A few words for each kind of thing that has not ended yet; the client is frozen."""
+    assert client.frozen_at
+    admitted_until = client.frozen_at + ADMITTED_FOR
+    if timezone.now() < admitted_until:
+        yield "requests that were admitted just before"
+    with connection.cursor() as cursor:
+        cursor.execute(_OLDER_TRANSACTIONS, [admitted_until])
+        if older := cursor.fetchone()[0]:
+            yield f"{older} transactions that are older than the freezing"
+    running = Job.objects.filter(client_id=client.pk, state=JobState.RUNNING)
+    yield from _counted(running, "running jobs")
+    yield from _counted(_inbound(client), "callbacks that are not processed")
+    now = timezone.now()
+    sent = Delivery.objects.filter(client=client, lease_token__isnull=False, due_at__gt=now)
+    yield from _counted(sent, "deliveries that are being sent")
+    called = CreditEntry.objects.filter(
+        client=client, is_open=True, job_id=None, created_at__gt=now - _CALL_LASTS
+    )
+    yield from _counted(called, "calls of a model")
+    feed_order.number_events(client.pk)
+    yield from _counted(UnnumberedEvent.objects.filter(client=client), "events without a place")
+
+
+def _inbound(client: Client) -> Any:
+    accounts = ChannelConnection.objects.filter(client=client).exclude(account_id="")
+    return Job.objects.filter(
+        name__in=_INBOUND,
+        state__in=[JobState.QUEUED, JobState.RUNNING],
+        args__account_id__in=list(accounts.values_list("account_id", flat=True)),
+    )
+
+
+def _counted(rows: Any, what: str) -> Iterator[str]:
+    if count := rows.count():
+        yield f"{count} {what}"
