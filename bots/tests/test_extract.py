@@ -1,6 +1,8 @@
 """Reading files: every supported type, wrong names, and hostile files."""
 
 import io
+import subprocess
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -193,10 +195,17 @@ def test_the_child_process_reads_the_same(file: Path) -> None:
     assert extract.extract_in_child(file, file_name="a.html").sections
 
 
+def test_the_child_process_loads_nothing_of_the_platform_that_it_does_not_need() -> None:
+    code = "import sys, bots.knowledge.extract.__main__; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert b"bots.knowledge.extract.readers" in loaded.split()
+    assert not {b"celery", b"django", b"numpy"} & set(loaded.split())
+
+
 def test_the_child_process_is_killed_after_its_time(file: Path) -> None:
     file.write_bytes(docx_bytes())
     with pytest.raises(ExtractError) as caught:
-        extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.05)
+        extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.001)
     assert caught.value.code == "timeout"
 
 
