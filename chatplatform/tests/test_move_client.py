@@ -80,9 +80,8 @@ def live(client):
     run_jobs()
     server.upload(f"{CHAT}/files/{chat.json()['id']}", files=file(WORD), reply="none")
     desk = f"/ai/chat/{chat.json()['id']}"
-    assert ann.post(f"{desk}/assign", {"user_id": ben.user.pk}).status_code == 200
-    assert ben.post(f"{desk}/reply", {"text": "Hello"}).status_code < 300
-    ann.put("/identity/config/" + str(client.pk), {"agent_capacity": 7})
+    assert ann.post(f"{desk}/assign", {"assign_type": "agent", "user_id": ben.user.pk}).status_code == 200
+    assert ben.post(f"{desk}/manual", {"text": "Hello"}).status_code < 300
     page = make_key(client, "public", bot.pk)
     assert page.post(CHAT, {}).status_code == 201
     SavedView.objects.create(
@@ -96,12 +95,11 @@ def by_hand(rows):
     SecondFactor.objects.create(
         user=person, secret=f"seed {WORD}", latest_step=1, recovery_hashes=["9" * 64]
     )
-    callback = InboundCallback.objects.create(channel="socialnet", body=OTHER.encode())
+    callback = InboundCallback.objects.create(channel="socialnet", body=b"{}")
     InboundItem.objects.create(
         callback=callback, position=0, channel="socialnet", account_id=WORD, key=WORD,
         outcome="processed",
     )  # fmt: skip
-    ChannelConnection.objects.get(**own).save()
     AuditEvent.objects.create(
         **own, action="x.made", subject=f"bot:{rows[Bot].pk}", changes={"bot_id": rows[Bot].pk},
         created_at=timezone.now() - timedelta(days=1_500), user_id=OLD + 999_999,
